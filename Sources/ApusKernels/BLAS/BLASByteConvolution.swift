@@ -2,20 +2,22 @@
 
 /// 8-bit convolution by `sgemm`, exactly: bytes minus 128 as floats.
 ///
-/// Products are at most 2¹⁴ in magnitude, so that sums of up to 1,024 are integers that a float holds; blocks
-/// of terms are summed as int32, which wraps as the reference does. With `a` and `w` minus 128 and zero points
-/// minus 128 as well, Σ(a − za)(w − zw) = Σaw − za·Σw − zw·Σa + n·za·zw: the weights' sums join the bias when
-/// packed, the rows' sums are made while running, unless zw is 0.
-/// Packed layout: `[output channel][term]` floats; then that bias.
+/// Products are at most 2¹⁴ in magnitude, so sums of up to 1,024 are integers that a float represents
+/// exactly. Blocks of K are summed as int32, which wraps as the reference does. With `a` and `w` minus 128
+/// and zero points minus 128 as well, Σ(a − za)(w − zw) = Σaw − za·Σw − zw·Σa + n·za·zw: the weights' sums
+/// join the bias when packed, the rows' sums are computed in each run, unless zw is 0.
+///
+/// Packed layout: `[output channel][k]` floats; then that bias.
 final class BLASByteConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: ByteOperands
   private let tiling: ConvolutionTiling
   private let epilogue: QuantizedEpilogue
-  /// Columns multiplied at a time.
+  /// Columns per call of `sgemm`.
   private let chunk: Int
 
-  /// Throws for floats, for few rows, for which the portable kernel is faster, and for sizes beyond those of BLAS.
+  /// Throws for floats; for few rows, where the portable kernel is faster; and for sizes that BLAS cannot
+  /// express.
   init(_ convolution: Convolution) throws(Decline) {
     guard let operands = convolution.operands.bytes else {
       throw Decline("operands of \(convolution.operands.name) are not bytes")
@@ -134,7 +136,7 @@ final class BLASByteConvolution: TiledConvolution {
   }
 }
 
-/// The sum of integers that are floats; `count` is a multiple of eight, and every partial sum below 2²⁴.
+/// The sum of integers stored as floats; `count` is a multiple of eight, and every partial sum is below 2²⁴.
 private func rowSum(_ lanes: UnsafePointer<Float>, count: Int) -> Int32 {
   var low = SIMD4<Float>()
   var high = SIMD4<Float>()
@@ -147,7 +149,8 @@ private func rowSum(_ lanes: UnsafePointer<Float>, count: Int) -> Int32 {
   return Int32((low + high).sum())
 }
 
-/// Adds floats that are integers of at most 2²⁴ in magnitude, and a correction, to `count` sums or to zeros.
+/// Adds integers of at most 2²⁴ in magnitude, stored as floats, and a correction, to `count` sums or to
+/// zeros.
 ///
 /// Whole groups of four lanes are read and written: each row has room for them.
 private func addIntegers(

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Float convolution by `sgemm`; rows that lie ready in the input are read in place.
+/// Float convolution by `sgemm`; reads rows in place if they are contiguous in the input.
 ///
-/// Packed layout: the weights as they come, `[output channel][term]`; then the bias.
+/// Packed layout: the weights in their order, `[output channel][k]`; then the bias.
 final class BLASFloatConvolution: TiledConvolution {
   private let convolution: Convolution
   private let tiling: ConvolutionTiling
   private let bounds: FloatBounds
 
-  /// Throws for operands other than floats, for single rows, for which the portable kernel is faster, and for
-  /// sizes beyond those of BLAS.
+  /// Throws for operands other than floats; for single rows, where the portable kernel is faster; and for
+  /// sizes that BLAS cannot express.
   init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let bounds = FloatBounds(convolution.epilogue) else {

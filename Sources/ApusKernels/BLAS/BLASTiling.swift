@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What shapes BLAS is for.
+/// The shapes that BLAS computes.
 enum BLASTiling {
-  /// The fewest rows: with fewer, `sgemm` spends its time on packing the weights.
+  /// The minimum number of rows: with fewer, `sgemm` spends its time on packing the weights.
   private static let leastRows = 4
 
   /// Throws unless BLAS is there and faster than the portable kernels, and its 32-bit sizes suffice.

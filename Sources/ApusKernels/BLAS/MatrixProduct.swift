@@ -8,9 +8,9 @@
   import Musl
 #endif
 
-/// The one door to BLAS: Accelerate on Apple platforms, elsewhere OpenBLAS, where it is installed.
+/// The only access to BLAS: Accelerate on Apple platforms, elsewhere OpenBLAS if it is installed.
 ///
-/// OpenBLAS is loaded when its first kernel is prepared, and never where generated kernels do all the work: it
+/// OpenBLAS is loaded when its first kernel is prepared, and never if generated kernels do all the work: it
 /// starts a thread for each processor as soon as it is loaded, and they spin for milliseconds.
 enum BLAS {
   /// Whether there is a BLAS; loads it.
@@ -24,8 +24,8 @@ enum BLAS {
 
   /// `product = lhs · rhsᵀ`, or `product += …`: row-major floats, each stride at least the row's length.
   ///
-  /// Sizes are those of tiles and of layers, which fit 32 bits: a greater one would be a broken promise. The caller
-  /// has seen that BLAS ``isAvailable``.
+  /// Sizes are those of tiles and layers, which fit in 32 bits; a larger one is a programming error. The
+  /// caller has checked ``isAvailable``.
   static func multiply(
     rows: Int, columns: Int, terms: Int, lhs: UnsafePointer<Float>, lhsStride: Int,
     rhs: UnsafePointer<Float>, rhsStride: Int, product: UnsafeMutablePointer<Float>, productStride: Int,
@@ -58,8 +58,8 @@ enum BLAS {
       let multiply: Multiply
     }
 
-    /// The library, held to one thread for the whole process: this package splits the work itself, and OpenBLAS has no
-    /// setting for one call or one thread. Nil where it is not installed.
+    /// The library, set to one thread for the whole process: this package splits the work itself, and
+    /// OpenBLAS has no setting for one call or one thread. nil if it is not installed.
     private static let openBLAS: OpenBLAS? = {
       guard let library = unsafe dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL),
         let multiply = unsafe dlsym(library, "cblas_sgemm"),

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of floats times rows of small integers with a scale for each block of them.
+/// A product of float rows with rows of small integers that have a scale per block.
 ///
-/// Each row of the input is quantized to bytes, with a zero point; sums of a block are exact, those of blocks floats.
+/// Each row of the input is quantized to bytes with a zero point. Sums within a block are exact integers;
+/// sums of blocks are floats.
 package struct BlockwiseProduct: Sendable {
   private let rows: Int
   private let depth: Int
@@ -12,8 +13,8 @@ package struct BlockwiseProduct: Sendable {
   private let bounds: ScalarBounds<Float>
   private let quantization: HybridQuantization
 
-  /// Describes a product: `units` rows of `depth` weights, a scale for each block of `blockSize` of them, which divides
-  /// the depth.
+  /// Describes a product with `units` rows of `depth` weights and a scale for each block of `blockSize`
+  /// weights, which divides the depth.
   package init(
     rows: Int, depth: Int, units: Int, blockSize: Int, scales: [Float], minimum: Float, maximum: Float
   ) {
@@ -28,7 +29,7 @@ package struct BlockwiseProduct: Sendable {
     quantization = HybridQuantization(batches: rows, count: depth, isAsymmetric: true)
   }
 
-  /// The bytes that a run works in.
+  /// The scratch memory of a run, in bytes.
   package var scratchByteCount: Int { quantization.byteCount }
 
   /// Computes `rows×units` floats; weights take a byte each.
@@ -61,7 +62,7 @@ package struct BlockwiseProduct: Sendable {
                 unsafe results[row &* units &+ unit] = start
               }
             }
-            // As many rows as take some milliseconds, unless that is less than one.
+            // As many rows as take some milliseconds, but at least one.
             let tileRows = max(1, min(rows, (1 << 22) / max(1, depth * Self.tileUnits)))
             let work = unsafe Work(
               product: self, words: words, steps: steps, weights: weights.assumingMemoryBound(to: Int8.self),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 2-D convolution of NHWC activations with OHWI weights, and what becomes of its sums.
+/// A 2-D convolution of NHWC activations with OHWI weights, and its epilogue.
 ///
-/// A fully connected layer is one with a 1×1 filter and the rows as batches. The caller has validated
-/// everything: counts are positive (outputs may be zero), products do not overflow, zero points lie in the
+/// As a matrix product: M = output pixels, N = output channels, K = filter height × width × input channels,
+/// per group. A fully connected layer has a 1×1 filter, and its rows are batches. The caller has validated
+/// everything: counts are positive (outputs may be zero), products do not overflow, zero points are in the
 /// range of their type, and both channel counts are multiples of `groups`.
 package struct Convolution: Hashable, Sendable {
   /// The number of images.
@@ -12,7 +13,7 @@ package struct Convolution: Hashable, Sendable {
   package var inputHeight: Int
   /// Columns of one input image.
   package var inputWidth: Int
-  /// Channels of the input, those of all groups together.
+  /// Channels of the input, of all groups.
   package var inputChannels: Int
   /// Rows of the filter.
   package var filterHeight: Int
@@ -22,7 +23,7 @@ package struct Convolution: Hashable, Sendable {
   package var outputHeight: Int
   /// Columns of one output image.
   package var outputWidth: Int
-  /// Channels of the output, those of all groups together.
+  /// Channels of the output, of all groups.
   package var outputChannels: Int
   /// Input rows between two output rows.
   package var strideHeight: Int
@@ -36,16 +37,16 @@ package struct Convolution: Hashable, Sendable {
   package var paddingTop: Int
   /// Columns of zeros left of the input.
   package var paddingLeft: Int
-  /// How many equal, separate parts the channels are cut into.
+  /// The number of groups that the channels are divided into.
   package var groups: Int
   /// The types and zero points of activations and weights.
   package var operands: MatrixOperands
-  /// What makes an output of a sum.
+  /// The computation of outputs from sums.
   package var epilogue: Epilogue
-  /// Whether weights come with each run, so that to pack them takes time from it.
+  /// Whether weights come with each run, so that packing them takes time from it.
   package var hasTransientWeights = false
 
-  /// Describes a convolution; the defaults are those of a plain one.
+  /// Describes a convolution; by default with strides, dilations and groups of 1, and without padding.
   package init(
     batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int,
     filterHeight: Int, filterWidth: Int,
@@ -74,7 +75,7 @@ package struct Convolution: Hashable, Sendable {
     self.epilogue = epilogue
   }
 
-  /// Describes a fully connected layer: `rows × depth` activations times `columns × depth` weights.
+  /// Describes a fully connected layer: M×K activations times N×K weights.
   package init(rows: Int, depth: Int, columns: Int, operands: MatrixOperands, epilogue: Epilogue) {
     self.init(
       batches: rows, inputHeight: 1, inputWidth: 1, inputChannels: depth, filterHeight: 1, filterWidth: 1,
@@ -83,7 +84,7 @@ package struct Convolution: Hashable, Sendable {
 }
 
 extension Convolution {
-  /// The same of a smaller input, with so many more rows and columns of zeros before it.
+  /// This convolution with a smaller input and more padding above and left of it.
   package func reading(height: Int, width: Int, paddedBy padding: (top: Int, left: Int)) -> Convolution {
     var result = self
     (result.inputHeight, result.inputWidth) = (height, width)
@@ -92,13 +93,13 @@ extension Convolution {
     return result
   }
 
-  /// Rows of the matrix product: output pixels.
+  /// M: the number of output pixels.
   var rowCount: Int { batches * outputHeight * outputWidth }
-  /// Columns of one group's matrix product: its output channels.
+  /// N: the output channels of one group.
   var columnCount: Int { outputChannels / groups }
   /// Input channels of one group.
   var channelsPerGroup: Int { inputChannels / groups }
-  /// Terms of each sum.
+  /// K: the products in each sum.
   var depth: Int { filterHeight * filterWidth * channelsPerGroup }
   /// The input's size in elements.
   var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
@@ -107,17 +108,17 @@ extension Convolution {
   /// The weights' size in elements.
   var weightCount: Int { outputChannels * depth }
 
-  /// Whether each row of the product is a row of the input, so that nothing needs to be gathered.
+  /// Whether each row of the matrix product is a row of the input, so that nothing is gathered.
   var readsInputInPlace: Bool {
     filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
   }
 
-  /// The taps from which on a filter of one channel goes by the name of ``filter``.
+  /// The minimum number of taps for ``filter``.
   static let leastFilterTaps = 16
 
-  /// The same as a depthwise convolution, whose kernels do many pixels at once: for floats of one channel, filtered; nil
-  /// for all others.
+  /// This convolution as a depthwise one, whose kernels compute many pixels at once: for filters of a single
+  /// float channel; nil for all others.
   var filter: DepthwiseConvolution? {
     guard operands == .float32, inputChannels == 1, outputChannels == 1,
       filterHeight * filterWidth >= Self.leastFilterTaps
@@ -131,8 +132,8 @@ extension Convolution {
       epilogue: epilogue)
   }
 
-  /// The same convolution with its rows as columns, where images and filter are one column wide: the memory is the same,
-  /// and kernels work along rows.
+  /// This convolution with rows and columns swapped, if images and filter are one column wide: memory is the
+  /// same, and kernels work along rows.
   var alongRows: Convolution {
     guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
     var result = self

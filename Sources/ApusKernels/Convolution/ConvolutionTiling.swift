@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a convolution is cut into tiles: by its shape alone, so that every thread count does the same sums.
+/// How a convolution is cut into tiles: by its shape only, so that sums are equal for every thread count.
 ///
-/// A tile is a block of rows (output pixels) and a block of columns (output channels) of one group. Inside a
-/// tile the terms are cut into blocks as well, which bounds the gathered rows.
+/// A tile is a range of rows (output pixels) and a range of columns (output channels) of one group. Within a
+/// tile K is cut into blocks, which bounds the gathered rows.
 struct ConvolutionTiling {
   let rowCount: Int
   let columnCount: Int
   let groups: Int
   let depth: Int
-  /// Rows of a tile: a multiple of four, unless one tile has them all.
+  /// Rows per tile: a multiple of four, unless one tile has them all.
   let rowsPerTile: Int
-  /// Columns of a tile: a multiple of `columnStep`, unless one tile has them all.
+  /// Columns per tile: a multiple of `columnStep`, unless one tile has them all.
   let columnsPerTile: Int
-  /// Terms gathered at a time.
+  /// The length of a block of K, which is gathered at a time.
   let depthPerBlock: Int
   let rowTiles: Int
   let columnTiles: Int
 
-  /// Multiply-accumulates of a tile, unless its fewest columns take more.
+  /// The maximum multiply-accumulates of a tile, unless its minimum of columns takes more.
   private static let mostProducts = 1 << 30
 
   /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows; few
-  /// rows are shared out in multiples of `leastSharedRows`.
+  /// rows are shared in multiples of `leastSharedRows`.
   init(
     _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, leastSharedRows: Int, maximumRows: Int,
     columnStep: Int
@@ -34,11 +34,11 @@ struct ConvolutionTiling {
     let blocks = max(1, ceilingQuotient(depth, maximumDepth))
     depthPerBlock = max(8, roundedUp(ceilingQuotient(max(depth, 1), blocks), to: 8))
     let rows = min(max(gatheredCount / depthPerBlock, 4), maximumRows) / 4 * 4
-    // At least eight tiles where there are rows for them, so that threads share evenly.
+    // At least eight tiles if there are enough rows, so that threads share evenly.
     let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: leastSharedRows)
     rowsPerTile = max(1, min(rows, shared, rowCount))
     rowTiles = ceilingQuotient(rowCount, rowsPerTile)
-    // Few rows: columns are cut instead, into pieces that are worth a thread's while.
+    // With few rows, columns are cut instead, into ranges that are worth a thread.
     let wanted = ceilingQuotient(8, max(1, rowTiles * groups))
     let worthwhile = ceilingQuotient(32_768, max(1, rowsPerTile * depth))
     let step = columnStep
@@ -50,25 +50,25 @@ struct ConvolutionTiling {
     columnTiles = ceilingQuotient(columnCount, columnsPerTile)
   }
 
-  /// The number of tiles; none where the output is empty.
+  /// The number of tiles; 0 if the output is empty.
   var count: Int { rowTiles * columnTiles * groups }
 
-  /// Tiles and blocks, for people to read.
+  /// The tiles and blocks in the output of `apus inspect --plan`.
   var text: String {
     let blocks = depthBlocks == 1 ? "" : " in \(depthBlocks) blocks of terms"
     return "tiles of \(counted(rowsPerTile, "row")) × \(counted(columnsPerTile, "column"))\(blocks)"
   }
 
-  /// The number of blocks into which the terms are cut.
+  /// The number of blocks of K.
   var depthBlocks: Int { max(1, ceilingQuotient(depth, depthPerBlock)) }
 
-  /// The terms of all blocks with their padding.
+  /// K with the padding of all blocks.
   var paddedDepth: Int { depthBlocks * depthPerBlock }
 
-  /// The panels of eight columns that a group has in the portable layouts.
+  /// The number of panels of eight columns per group in the portable layouts.
   var panels: Int { ceilingQuotient(columnCount, 8) }
 
-  /// The terms of a block.
+  /// The range of K in a block.
   func depthRange(_ block: Int) -> Range<Int> {
     block * depthPerBlock..<min(depth, (block + 1) * depthPerBlock)
   }
@@ -86,8 +86,8 @@ struct ConvolutionTiling {
 }
 
 extension ConvolutionTiling {
-  /// Packs weights as `[group][panel of eight columns][block of terms]`, padded with zeros, each block as `multiplyPanel`
-  /// reads it; `weight` has that of a place in `[output channel][term]`.
+  /// Packs weights as `[group][panel of eight columns][block of K]`, padded with zeros, each block in the
+  /// order of `multiplyPanel`; `weight` returns the weight at an index into `[output channel][k]`.
   @inline(__always)
   func packPanels(to destination: UnsafeMutablePointer<Int16>, weight: (Int) -> Int16) {
     for panel in 0..<groups * panels {
@@ -113,7 +113,7 @@ func ceilingQuotient(_ a: Int, _ b: Int) -> Int {
   a / b + (a % b == 0 ? 0 : 1)
 }
 
-/// The least multiple of `step` that is not below `a ≥ 0`.
+/// The smallest multiple of `step` that is at least `a ≥ 0`.
 @inline(__always)
 package func roundedUp(_ a: Int, to step: Int) -> Int {
   ceilingQuotient(a, step) * step

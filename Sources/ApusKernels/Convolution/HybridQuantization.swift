@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Quantizes floats to signed bytes at run time, image by image, and keeps them as words, differences from the zero
-/// point, or as bytes to which 128 was added.
+/// Quantizes floats to signed bytes at run time, image by image. Stores them as `int16` differences from the
+/// zero point, or as bytes plus 128.
 ///
 /// Symmetric: the largest magnitude becomes 127. Asymmetric: the range, zero included, becomes `-128...127`.
-/// Rounding is to nearest, halves away from zero, in single precision, as the reference has it.
+/// Rounding is to nearest, halves away from zero, in single precision, as in the reference.
 struct HybridQuantization {
   let batches: Int
-  /// Elements of one image.
+  /// Elements per image.
   let count: Int
   let isAsymmetric: Bool
-  /// Whether they are kept as bytes.
+  /// Whether results are bytes.
   let makesBytes: Bool
-  /// Generated code for most of the work: what makes the same of floats.
+  /// Generated code for most of the work, with equal results.
   private let code: QuantizationCode?
-  /// Elements of a tile that is part of an image.
+  /// Elements per tile, if a tile is a part of an image.
   private static let chunk = 16_384
   private let chunksPerBatch: Int
   private let batchesPerTile: Int
-  /// Memory for the parameters of each image, and for the extremes of each chunk.
+  /// The memory for each image's parameters and each chunk's extremes, in bytes.
   private let parameterByteCount: Int
 
-  /// Quantizes for such operands; nil for those that are not floats with quantized weights.
+  /// The quantization for operands; nil unless they are floats with quantized weights.
   init?(
     _ operands: MatrixOperands, batches: Int, inputCount: Int, makesBytes: Bool = false,
     code: QuantizationCode? = nil
@@ -46,16 +46,17 @@ struct HybridQuantization {
     byteCount = parameterByteCount + roundedUp(batches * count * (makesBytes ? 1 : 2), to: 64) + 64
   }
 
-  /// Memory for a run: the scale of each image, its zero point, other parameters, and the words or bytes, with room to
-  /// read a little beyond.
+  /// The memory of a run: each image's scale, zero point and other parameters, and the quantized values, with
+  /// room to read beyond their end.
   let byteCount: Int
 
-  /// Where zero points are in that memory: those of the bytes, negated, as 32-bit integers.
+  /// The position of the negated zero points of bytes, as 32-bit integers.
   var zeroPointOffset: Int { 4 * batches }
 
   private var laneByteCount: Int { makesBytes ? 1 : 2 }
 
-  /// Quantizes into `memory`, of `byteCount` bytes, and answers where its words or bytes are; the scales are at its start.
+  /// Quantizes into `memory`, of `byteCount` bytes, and returns the address of the quantized values; the
+  /// scales are at its start.
   func run(
     _ input: UnsafeRawPointer, to memory: UnsafeMutableRawPointer, threads: ThreadTeam
   ) -> UnsafeRawPointer {
@@ -108,7 +109,8 @@ struct HybridQuantization {
       }
     }
 
-    /// Images of whole steps: some at a time, what tells how to quantize them on the stack.
+    /// Quantizes images whose length is a multiple of the code's step, some at a time; their extremes are on
+    /// the stack.
     private func fill(_ images: Range<Int>, _ code: QuantizationCode) {
       let steps = owner.count / QuantizationCode.step
       unsafe withUnsafeTemporaryAllocation(of: SIMD2<Float>.self, capacity: Self.imagesAtOnce) { extremes in
@@ -225,9 +227,9 @@ struct HybridQuantization {
   }
 }
 
-/// How one image is quantized.
+/// The quantization of one image.
 struct HybridStep {
-  /// What one step of the bytes stands for.
+  /// The difference of consecutive quantized values.
   let scale: Float
   private let inverse: Float
   private let zeroPoint: Float
@@ -244,7 +246,7 @@ struct HybridStep {
       return
     }
     minimum = -128
-    // The range is taken in single precision, what follows in double.
+    // The reference computes the range in single precision and the rest in double precision.
     let range = max(0, most) - min(0, least)
     if range == 0 {
       (scale, inverse, zeroPoint) = (1, 0, 0)
@@ -262,7 +264,7 @@ struct HybridStep {
     inverse = 1 / scale
   }
 
-  /// A number below 2⁵¹ rounded to nearest, halves away from zero: without a call.
+  /// Rounds a number below 2⁵¹ to nearest, halves away from zero, without a function call.
   private static func nearest(_ value: Double) -> Double {
     let shifter = 0x1.8p52
     let even = (value + shifter) - shifter
@@ -270,10 +272,10 @@ struct HybridStep {
     return rest == 0.5 && value > 0 ? even + 1 : rest == -0.5 && value < 0 ? even - 1 : even
   }
 
-  /// The zero point of values to which 128 was added; any for an image with infinities, which has none.
+  /// The zero point of bytes plus 128; meaningless for an image with infinities, which has none.
   var byteZeroPoint: Int32 { (zeroPoint >= -128 && zeroPoint <= 127 ? Int32(zeroPoint) : 0) &+ 128 }
 
-  /// What generated code quantizes with.
+  /// The parameters of generated code.
   fileprivate var parameters: QuantizationCode.RowParameters {
     QuantizationCode.RowParameters(
       inverse: inverse, least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint,
@@ -328,7 +330,7 @@ struct HybridStep {
     }
   }
 
-  /// Whole steps.
+  /// Quantizes a multiple of the code's step.
   private func fill(
     _ lanes: UnsafeMutableRawPointer, from values: UnsafePointer<Float>, count: Int, _ code: QuantizationCode
   ) {
@@ -342,13 +344,15 @@ struct HybridStep {
   @inline(__always)
   private func quantize(_ values: SIMD4<Float>) -> SIMD4<Int32> {
     let exact = values * SIMD4(repeating: inverse)
-    // Bounds beyond those of a byte change nothing, and make the sum with the shifter exact; NaN becomes a bound.
+    // Clamping beyond a byte's range changes no result and makes the sum with the shifter exact; NaN becomes
+    // a bound.
     let bound = SIMD4<Float>(repeating: 512)
     let above = exact.replacing(with: -bound, where: exact .< -bound)
     let bounded = bound.replacing(with: above, where: above .< bound)
     let shifter = SIMD4<Float>(repeating: 0x1.8p23)
     var nearest = (bounded + shifter) - shifter
-    // To nearest, ties to even; a rest of one half with the sign of the value was rounded toward zero.
+    // Rounded to nearest, ties to even. A remainder of one half with the value's sign was rounded toward
+    // zero.
     let rest = bounded - nearest
     let (zero, half, one) = (SIMD4<Float>.zero, SIMD4<Float>(repeating: 0.5), SIMD4<Float>(repeating: 1))
     nearest.replace(with: nearest + one, where: (rest .== half) .& (bounded .> zero))

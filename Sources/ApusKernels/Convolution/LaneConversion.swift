@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How gathered elements become the lanes of a kernel.
+/// How gathered elements are converted to the lanes of a kernel.
 protocol LaneConversion {
   associatedtype Lane: BitwiseCopyable & SIMDScalar
 
@@ -13,14 +13,14 @@ protocol LaneConversion {
   /// Converts `count` elements, reading none beyond them.
   func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int)
 
-  /// The bits turned in elements that otherwise stay as they are; nil where they do not.
+  /// The bits flipped in bytes that are otherwise copied; nil for other conversions.
   var flips: UInt8? { get }
 }
 
 extension LaneConversion {
   var flips: UInt8? { nil }
 
-  /// Converts runs of `count` elements, which begin `step` bytes apart, into lanes that follow each other.
+  /// Converts runs of `count` elements, `step` bytes apart, into consecutive lanes.
   @inline(__always)
   func convert(
     _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
@@ -38,7 +38,8 @@ extension LaneConversion {
   }
 }
 
-/// Copies short runs of bytes that begin `step` bytes apart, bits of each byte turned; false, with nothing done, for others.
+/// Copies short runs of bytes, `step` bytes apart, and flips bits of each byte; returns false and does
+/// nothing for other runs.
 private func copyShortRuns(
   _ source: UnsafeRawPointer, step: Int, to target: UnsafeMutableRawPointer, byteCount: Int, runs: Int,
   flips: UInt8
@@ -75,11 +76,11 @@ private func copyShortRuns(
   return true
 }
 
-/// Bytes minus their zero point, as 16-bit integers: exact, since both lie in `0...255`.
+/// Bytes minus their zero point as `int16`: exact, since both are in `0...255`.
 struct CenteredInt16: LaneConversion {
   let signFlip: UInt8
   let zeroPoint: Int16
-  /// Generated code for most of a long run, of signed bytes where `signFlip` says so.
+  /// Generated code for most of a long run, for signed bytes if `signFlip` is not 0.
   var code: WideningCode?
 
   static var elementByteCount: Int { 1 }
@@ -97,7 +98,7 @@ struct CenteredInt16: LaneConversion {
         source, to: lanes, steps: steps, zeroPoint: zeroPoint &- (signFlip == 0 ? 0 : 128))
       index = steps &* WideningCode.step
     }
-    // A tail is converted with the elements before it once more: short runs are common.
+    // The tail is converted together with elements before it: short runs are common.
     if count >= 16 {
       while index < count {
         index = min(index, count &- 16)
@@ -158,7 +159,7 @@ struct CenteredFloat: LaneConversion {
   }
 }
 
-/// Bytes whose highest bit is turned: unsigned ones as signed, or the other way.
+/// Bytes with their highest bit flipped: unsigned ones as signed, or vice versa.
 struct FlippedBytes: LaneConversion {
   let padding: UInt8
   /// Generated code for long runs.
@@ -179,7 +180,7 @@ struct FlippedBytes: LaneConversion {
       let bytes = unsafe source.loadUnaligned(fromByteOffset: index, as: SIMD16<UInt8>.self)
       unsafe target.storeBytes(of: bytes ^ flips, toByteOffset: index, as: SIMD16<UInt8>.self)
       index &+= 16
-      // A tail is converted with the bytes before it once more.
+      // The tail is converted together with bytes before it.
       if index < count, index &+ 16 > count { index = count &- 16 }
     }
     while index < count {
@@ -189,7 +190,7 @@ struct FlippedBytes: LaneConversion {
   }
 }
 
-/// Elements as they are.
+/// Elements, unchanged.
 struct Copy<Lane: BitwiseCopyable & SIMDScalar>: LaneConversion {
   let padding: Lane
 

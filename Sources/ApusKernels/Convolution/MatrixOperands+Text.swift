@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What declines and descriptions of kernels say.
+// Names in declines and in the output of `apus inspect --plan`.
 
 extension MatrixOperands {
-  /// The types of activations and weights, for people to read.
+  /// The types of activations and weights.
   var name: String {
     switch self {
     case .float32: "float32"
@@ -18,7 +18,7 @@ extension MatrixOperands {
 }
 
 extension Epilogue {
-  /// How outputs are made of sums, for people to read.
+  /// The epilogue's name.
   var name: String {
     switch self {
     case .float32: "float outputs"
@@ -31,7 +31,7 @@ extension Epilogue {
     }
   }
 
-  /// How many factors there are; nil for those that have none.
+  /// The number of factors; nil for epilogues without.
   private var factorCount: Int? {
     switch self {
     case .float32, .sums: nil
@@ -42,7 +42,7 @@ extension Epilogue {
     }
   }
 
-  /// Throws unless this takes sums of the operands' kind and has a factor for each of `channels`.
+  /// Throws unless this epilogue fits the operands, and has one factor or `channels`.
   func requireFit(_ operands: MatrixOperands, channels: Int) throws(Decline) {
     guard !fits(operands, channels: channels) else { return }
     if let count = factorCount, count != 1, count != channels {
@@ -53,7 +53,7 @@ extension Epilogue {
 }
 
 extension ProductKind {
-  /// What is multiplied, for people to read.
+  /// The type that is multiplied.
   var text: String { self == .words ? "16-bit integers" : name }
 }
 

@@ -2,7 +2,7 @@
 
 /// The types of a product's operands: activations on the left, weights on the right.
 ///
-/// A zero point lies in the range of its type.
+/// Zero points are in the range of their type.
 package enum MatrixOperands: Hashable, Sendable {
   /// Floats, summed as floats; the bias is float.
   case float32
@@ -10,7 +10,7 @@ package enum MatrixOperands: Hashable, Sendable {
   case uint8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
   /// Signed bytes, summed modulo 2³²; the bias is int32, the output int8.
   case int8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
-  /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output int16. The left zero point may lie in
+  /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output int16. The left zero point is in
   /// `-128...255`.
   case uint8ToInt16(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
   /// Signed bytes without zero points, summed modulo 2³²; the output is int32.
@@ -21,10 +21,10 @@ package enum MatrixOperands: Hashable, Sendable {
   case int16(weightByteCount: Int, biasByteCount: Int)
   /// Float activations and outputs with signed bytes as weights; the bias is float.
   ///
-  /// Each image of the batch is quantized to signed bytes when it comes, symmetrically or with a zero point.
+  /// Each image of the batch is quantized to signed bytes at run time, symmetrically or with a zero point.
   case hybrid(isAsymmetric: Bool)
 
-  /// How bytes become unsigned, and the zero points of those; nil for floats.
+  /// How bytes become unsigned, and the zero points of unsigned bytes; nil for other operands.
   var bytes: ByteOperands? {
     switch self {
     case .float32, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
@@ -35,7 +35,7 @@ package enum MatrixOperands: Hashable, Sendable {
   }
 }
 
-/// Both kinds of byte as unsigned ones: `byte ^ signFlip`, with zero points to match.
+/// Signed or unsigned bytes as unsigned ones, `byte ^ signFlip`, and the zero points of those.
 struct ByteOperands {
   let signFlip: UInt8
   let lhsZeroPoint: Int32

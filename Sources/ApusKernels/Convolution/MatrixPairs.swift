@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which matrices of two tensors are multiplied with each other: their leading dimensions are broadcast against each other.
+/// The pairs of matrices that a batched product multiplies: the leading dimensions of two tensors, broadcast.
 ///
-/// Pairs are computed when they are asked for: there may be as many as a tensor has elements.
+/// Pairs are computed on demand: there may be as many as a tensor has elements.
 package struct MatrixPairs: Sendable {
-  /// The numbers of a matrix on the left and of one on the right.
+  /// The indices of a left and a right matrix.
   package typealias Pair = (lhs: Int, rhs: Int)
 
   private struct Axis: Sendable {
     let count: Int
-    /// How many matrices further the next index is.
+    /// The stride of the axis, in matrices.
     let lhs: Int
     let rhs: Int
   }
 
-  /// Innermost first.
+  /// The axes, innermost first.
   private let axes: [Axis]
-  /// How many pairs there are.
+  /// The number of pairs.
   package let count: Int
-  /// How many matrices there are on either side.
+  /// The number of matrices on each side.
   package let lhsCount: Int
   package let rhsCount: Int
-  /// How many neighbors, from each multiple of it on, have the same matrix on the right.
+  /// The number of consecutive pairs, from each multiple of it on, with one right matrix.
   package let together: Int
 
-  /// Pairs of matrices in tensors with such leading dimensions, as many on both sides, of which each two are equal or one of them is
-  /// 1. Their products do not overflow.
+  /// Pairs of matrices for these leading dimensions: equally many on both sides, each two equal or one of
+  /// them 1, and products that do not overflow.
   package init(lhs: [Int], rhs: [Int]) {
     precondition(lhs.count == rhs.count)
     var axes: [Axis] = []
@@ -43,7 +43,7 @@ package struct MatrixPairs: Sendable {
     self.together = max(together, 1)
   }
 
-  /// A pair by its number, below ``count``.
+  /// The pair with an index below ``count``.
   package subscript(number: Int) -> Pair {
     var (rest, pair) = (number, (lhs: 0, rhs: 0))
     for axis in axes {

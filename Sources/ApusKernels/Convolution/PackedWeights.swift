@@ -7,10 +7,10 @@
   /// The size of the packed layout.
   package let byteCount: Int
   let address: UnsafeMutableRawPointer
-  /// What keeps the memory alive.
+  /// The owner of the memory.
   private let owner: AnyObject
 
-  /// Takes zeroed memory for `byteCount` bytes from a pool, or memory of its own; nil where the system refuses it.
+  /// Takes zeroed memory from a pool, or its own; nil if the system refuses it.
   package init?(ifAvailable byteCount: Int, pool: MemoryPool? = nil) {
     self.byteCount = byteCount
     if let pool {
@@ -24,7 +24,8 @@
     }
   }
 
-  /// As above for programs that cannot go on without it: a refusal ends the process.
+  /// Takes zeroed memory, for programs that cannot go on without it: if the system refuses it, the process
+  /// ends.
   package convenience init(byteCount: Int) {
     self.init(ifAvailable: byteCount)!
   }

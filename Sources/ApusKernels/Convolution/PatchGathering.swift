@@ -4,7 +4,7 @@
 struct PatchGathering<Conversion: LaneConversion> {
   private let convolution: Convolution
   private let conversion: Conversion
-  /// Elements that lie side by side in the input: the whole filter row where nothing comes between its taps.
+  /// Whether a whole filter row is contiguous in the input.
   private let runsAreFilterRows: Bool
 
   init(_ convolution: Convolution, _ conversion: Conversion) {
@@ -13,8 +13,8 @@ struct PatchGathering<Conversion: LaneConversion> {
     runsAreFilterRows = convolution.dilationWidth == 1 && convolution.groups == 1
   }
 
-  /// Writes terms `depth` of each of `rows` at `lanes`, one row every `stride` lanes; what lies between a
-  /// row's end and the next row's start becomes zero.
+  /// Writes the range `depth` of K of each of `rows` to `lanes`, one row every `stride` lanes; the lanes
+  /// between a row's end and the next row's start become zero.
   func gather(
     rows: Range<Int>, depth: Range<Int>, group: Int, from input: UnsafeRawPointer,
     to lanes: UnsafeMutablePointer<Conversion.Lane>, stride: Int, zero: Conversion.Lane
@@ -57,7 +57,7 @@ struct PatchGathering<Conversion: LaneConversion> {
     let runCount = runTaps &* channels
     let x0 = column &* convolution.strideWidth &- convolution.paddingLeft
     let y0 = line &* convolution.strideHeight &- convolution.paddingTop
-    // Counted, not divided, from run to run: runs are often short.
+    // Updated incrementally from run to run, without divisions: runs are often short.
     let firstRun = depth.lowerBound == 0 ? 0 : depth.lowerBound / runCount
     var runInLine = firstRun == 0 ? 0 : firstRun % runsPerLine
     var y = y0 &+ (firstRun == 0 ? 0 : firstRun / runsPerLine) &* convolution.dilationHeight
@@ -68,7 +68,7 @@ struct PatchGathering<Conversion: LaneConversion> {
       let end = min(runCount, depth.upperBound &- base)
       let x = x0 &+ runInLine &* convolution.dilationWidth
       let destination = unsafe lanes + (position &- depth.lowerBound)
-      // The part of this run that lies inside the input.
+      // The part of this run inside the input.
       var first = start
       var last = start
       if y >= 0, y < convolution.inputHeight {

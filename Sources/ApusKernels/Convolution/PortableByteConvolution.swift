@@ -2,17 +2,19 @@
 
 /// 8-bit convolution in plain Swift: bytes minus their zero points as 16-bit integers, multiplied in pairs.
 ///
-/// A product of two differences is at most 255² < 2¹⁶, so a pair fits; sums wrap as the reference's do.
-/// Packed layout: for each group panels of eight output channels, as `packPanels` writes them; then the bias of all
-/// channels.
+/// A product of two differences is at most 255² < 2¹⁶, so a sum of two fits in 32 bits; sums wrap as the
+/// reference's do.
+///
+/// Packed layout: for each group, panels of eight output channels in the order of `packPanels`; then the bias
+/// of all channels.
 final class PortableByteConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: ByteOperands
   private let tiling: ConvolutionTiling
   private let epilogue: QuantizedEpilogue
-  /// Weights of a panel.
+  /// The number of weights in a panel.
   private let panelCount: Int
-  /// Columns of which sums are kept before they become outputs.
+  /// Columns whose sums are kept before the epilogue.
   private let chunk: Int
 
   init(_ convolution: Convolution) throws(Decline) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sums of products of 16-bit rows with the first `columns` of a panel's eight; `terms` is a multiple of eight. The sums
-/// of a column more may be written.
+/// The product of 16-bit rows with the first `columns` of a panel's eight; `terms`, which is K, is a multiple
+/// of eight. The sums of one more column may be written.
 ///
-/// Eight terms of a row meet the same eight of a column: both are read as they lie, and four partial sums of each pair
-/// are added at the end. To repeat two terms of a row for all columns instead would take a fifth more instructions.
+/// Eight values of a row are multiplied with eight of a column, both in memory order, and four partial sums
+/// per pair are added at the end. Broadcasting two values of a row to all columns would take a fifth more
+/// instructions.
 func multiplyPanel(
   _ rows: UnsafePointer<Int16>, rowCount: Int, terms: Int, _ panel: UnsafePointer<Int16>, columns: Int,
   _ sums: UnsafeMutablePointer<Int32>, sumStride: Int, accumulates: Bool
@@ -25,7 +26,7 @@ func multiplyPanel(
   }
 }
 
-/// Where the weight of a column and a term of a block stands in a panel: `[pair of columns][eight terms][column][term]`.
+/// The index of a weight in a panel: `[pair of columns][eight values of K][column][k]`.
 @inline(__always)
 func placeInPanel(column: Int, term: Int, terms: Int) -> Int {
   column / 2 &* 2 &* terms &+ term / 8 &* 16 &+ column % 2 &* 8 &+ term % 8
@@ -36,7 +37,7 @@ private func eightTerms(_ terms: UnsafePointer<Int16>) -> SIMD8<Int16> {
   unsafe UnsafeRawPointer(terms).loadUnaligned(as: SIMD8<Int16>.self)
 }
 
-/// The partial sums of a row and two columns.
+/// The partial sums of one row and two columns.
 private struct PairSums {
   private var (first, second) = (SIMD4<Int32>(), SIMD4<Int32>())
 
@@ -126,7 +127,7 @@ private func multiplyRow(
 ) {
   for pair in 0..<pairs {
     let columns = unsafe panel + pair &* 2 &* terms
-    // Two by two, so that additions do not wait for each other.
+    // Two accumulators in turn, so that additions do not wait for each other.
     var (a, b) = (PairSums(), PairSums())
     var term = 0
     while term &+ 16 <= terms {

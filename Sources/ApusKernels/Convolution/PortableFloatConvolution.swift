@@ -2,8 +2,8 @@
 
 /// Float convolution in plain Swift.
 ///
-/// Packed layout: for each group panels of eight output channels, each `[term][channel]`; then the bias of all
-/// channels. Each output is summed in the order of its terms, block by block.
+/// Packed layout: for each group, panels of eight output channels, each `[k][channel]`; then the bias of all
+/// channels. Each output is summed in the order of K, block by block.
 final class PortableFloatConvolution: TiledConvolution {
   private let convolution: Convolution
   private let tiling: ConvolutionTiling

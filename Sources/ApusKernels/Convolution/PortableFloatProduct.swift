@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sums of products of float rows with one panel of eight columns.
+/// The product of float rows with one panel of eight columns.
 func multiplyPanel(
   _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, _ panel: UnsafePointer<Float>,
   _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Convolution of 16-bit lanes in plain Swift: int16 activations, floats quantized as they come, and bytes with
-/// int16 outputs.
+/// Convolution of 16-bit lanes in plain Swift: int16 activations, floats quantized at run time, and bytes
+/// with int16 outputs.
 ///
-/// Packed layout: for each plane (of 16-bit weights the upper bytes, then the lower ones; otherwise one) and each
-/// group, panels of eight output channels, as `packPanels` writes them; then the bias of all channels.
+/// Packed layout: for each plane (the upper bytes of 16-bit weights, then the lower ones; one plane for
+/// others) and each group, panels of eight output channels in the order of `packPanels`; then the bias of all
+/// channels.
 final class PortableWordConvolution: TiledConvolution {
   private let convolution: Convolution
   private let operands: WordOperands
   private let epilogue: WordEpilogue
   private let tiling: ConvolutionTiling
   let quantization: HybridQuantization?
-  /// Weights of a panel.
+  /// The number of weights in a panel.
   private let panelCount: Int
-  /// Columns of which sums are kept before they become outputs.
+  /// Columns whose sums are kept before the epilogue.
   private let chunk: Int
 
   init(_ convolution: Convolution) throws(Decline) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A convolution with its tiles planned: packs weights, then runs any number of times.
+/// A planned convolution: packs weights, then runs any number of times.
 ///
 /// Neither call allocates. Runs of one instance may overlap if each has its own output and scratch.
 package protocol PreparedConvolution: AnyObject, Sendable {
-  /// The packed layout: where that is equal and the weights and bias are the same, `PackedWeights` can be shared, whatever
-  /// the batch, height, width or epilogue.
+  /// The packed layout. Convolutions with equal layouts and equal weights and biases can share
+  /// `PackedWeights`, even if batch, height, width or epilogue differ.
   var packing: WeightLayout { get }
 
-  /// The size of `PackedWeights` for this convolution, whatever the weights.
+  /// The size of `PackedWeights` for this convolution with any weights.
   var packedByteCount: Int { get }
 
   /// The size of `PackedWeights` for these weights: at most `packedByteCount`.
   func packedByteCount(for weights: RawSpan) -> Int
 
-  /// The size of the scratch memory that `run` needs for a team of so many threads.
+  /// The size of the scratch memory that `run` needs for a team of `threads` threads.
   func scratchByteCount(threads: Int) -> Int
 
   /// Packs the weights and the bias (int32, or float with float operands; nil is zeros).
   ///
-  /// Call it once for constants, before each run otherwise: memory that holds other weights can be packed again, if there
-  /// was a bias then as now, or none.
+  /// Call it once for constants, otherwise before each run. Memory with other weights can be packed again if
+  /// both times have a bias, or neither.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights)
 
   /// Convolves `input` into `output`; the bytes of the result do not depend on the number of threads.
@@ -28,40 +28,40 @@ package protocol PreparedConvolution: AnyObject, Sendable {
     _ packed: PackedWeights, input: RawSpan, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
     threads: ThreadTeam)
 
-  /// What does the work, for people to read: its way, the sizes of panels and blocks, and how outputs are made of sums.
+  /// The implementation in the output of `apus inspect --plan`: strategy, panels and blocks, and epilogue.
   var implementation: String { get }
 
-  /// Why this, or a part of it, is not done in the fastest way that there is, a clause for each reason; with weights, for
-  /// these.
+  /// Why this implementation, or a part of it, is not the fastest; one clause per reason. With weights, the
+  /// reasons for these weights.
   func notes(_ packed: PackedWeights?) -> [String]
 
-  /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
+  /// The convolution with post-operations; nil if it does not support them.
   var postOperating: (any PostOperatingConvolution)? { get }
 
-  /// The convolution as one that packs weights of `depth × outputs`; nil where they have to be transposed first.
+  /// The convolution with packing of K×N weights; nil if they must be transposed first.
   var packingRows: (any RowPackingConvolution)? { get }
 }
 
-/// A product whose weights can come as rows, one weight of each output beside the other, as those of matrices do.
+/// A product that can pack K×N weights, as matrices are, besides N×K ones.
 package protocol RowPackingConvolution: PreparedConvolution {
-  /// Packs weights of `depth × outputs`, without a bias, into the same layout as ``pack(weights:bias:into:)``.
+  /// Packs K×N weights, without a bias, into the layout of ``pack(weights:bias:into:)``.
   func pack(rows: RawSpan, into packed: PackedWeights)
 }
 
 /// The identity of a layout of weights.
 ///
-/// Words and numbers, not one text of both: a model asks for each of its layers while it loads.
+/// Strings and numbers rather than one text, because a model compares them for each layer while it loads.
 package struct WeightLayout: Hashable, Sendable {
   private var words: [String]
   private var numbers: [Int]
 
-  /// A layout that these words name and these numbers measure.
+  /// A layout with these names and sizes.
   package init(_ words: String..., numbers: [Int]) {
     self.words = words
     self.numbers = numbers
   }
 
-  /// This layout, of weights that something was done to before.
+  /// This layout for weights that were transformed before packing.
   package func of(_ word: String, numbers: [Int] = []) -> Self {
     var layout = self
     layout.words.append(word)

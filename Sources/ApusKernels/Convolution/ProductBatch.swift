@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Products of pairs of matrices, one kernel for all: what BATCH_MATMUL does.
+/// Products of pairs of matrices with one kernel for all: BATCH_MATMUL.
 ///
-/// Each matrix on the left is `rows × depth`, each on the right `outputs × depth`; either may come transposed.
+/// Each left matrix is M×K, each right one N×K; either may be stored transposed.
 package struct ProductBatch: Sendable {
   private let kernel: any PreparedConvolution
   private let pairs: MatrixPairs
-  /// How many groups there are of products with neighboring numbers and the same matrix on the right, which is packed once for each.
+  /// The number of groups of consecutive products with one right matrix, which is packed once per group.
   private let groupCount: Int
   private let shape: Shape
   private let isLhsTransposed: Bool
   private let isRhsTransposed: Bool
   private let packsRows: Bool
 
-  /// What the matrices measure.
+  /// The sizes of the matrices.
   package struct Shape: Sendable {
     let rows: Int
     let depth: Int
     let outputs: Int
-    /// The bytes of an element on the left, on the right, and of a product.
+    /// The size of an element on the left, on the right, and of a product.
     let widths: (lhs: Int, rhs: Int, product: Int)
 
-    /// Matrices of `rows × depth` and of `outputs × depth`.
+    /// Matrices of M×K and of N×K.
     package init(rows: Int, depth: Int, outputs: Int, widths: (lhs: Int, rhs: Int, product: Int)) {
       (self.rows, self.depth, self.outputs, self.widths) = (rows, depth, outputs, widths)
     }
@@ -31,7 +31,7 @@ package struct ProductBatch: Sendable {
     var productByteCount: Int { rows &* outputs &* widths.product }
   }
 
-  /// Products by a kernel for matrices of this shape, the depth of which is positive.
+  /// Products by a kernel for matrices of this shape, with K > 0.
   package init(
     _ kernel: any PreparedConvolution, _ shape: Shape, pairs: MatrixPairs, isLhsTransposed: Bool,
     isRhsTransposed: Bool
@@ -55,12 +55,13 @@ package struct ProductBatch: Sendable {
     lhsScratchByteCount + rhsScratchByteCount + roundedUp(kernel.scratchByteCount(threads: threads), to: 64)
   }
 
-  /// How many groups are done whole, as many by each thread; of the products of the others, each thread does a part.
+  /// The number of groups that threads compute whole, equally many each; products of the remaining groups are
+  /// shared among threads.
   private func wholeCount(threads: Int) -> Int {
     threads > 1 ? groupCount / threads * threads : 0
   }
 
-  /// How many `PackedWeights` a run needs for matrices on the right that are not constant.
+  /// The number of `PackedWeights` that a run needs for right matrices that are not constant.
   package func packedCount(threads: Int) -> Int { wholeCount(threads: threads) > 0 ? threads : 1 }
 
   /// The scratch memory of a run.
@@ -70,7 +71,7 @@ package struct ProductBatch: Sendable {
 
   // MARK: Runs
 
-  /// Packs a matrix of those on the right; `scratch` is as large as that of a run.
+  /// Packs one of the right matrices; `scratch` has the size of a run's.
   package func pack(_ matrix: Int, of rhs: RawSpan, into packed: PackedWeights, scratch: inout MutableRawSpan)
   {
     precondition(rhs.byteCount >= (matrix + 1) * shape.rhsByteCount)
@@ -83,7 +84,8 @@ package struct ProductBatch: Sendable {
     }
   }
 
-  /// Makes all products; `weights` are those of each matrix on the right, or memory for ``packedCount(threads:)`` of them.
+  /// Computes all products; `weights` are those of each right matrix, or memory for ``packedCount(threads:)``
+  /// of them.
   package func run(
     lhs: RawSpan, rhs: RawSpan, weights: [PackedWeights], arePacked: Bool, output: inout MutableRawSpan,
     scratch: inout MutableRawSpan, threads: ThreadTeam
@@ -118,13 +120,13 @@ package struct ProductBatch: Sendable {
     }
   }
 
-  /// About how long all products take on one thread.
+  /// The estimated duration on one thread.
   private var nanoseconds: Int {
     Int(min(Double(pairs.count) * Double(shape.rows) * Double(shape.depth) * Double(shape.outputs), 0x1p40))
       >> 6
   }
 
-  /// A tile is a group.
+  /// One run, whose tiles are groups.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -137,7 +139,7 @@ package struct ProductBatch: Sendable {
     let arePacked: Bool
     /// The group of the first tile.
     let first: Int
-    /// Those for the parts of each product.
+    /// The threads for the parts of each product.
     let threads: ThreadTeam
     let workerByteCount: Int
 
@@ -149,7 +151,7 @@ package struct ProductBatch: Sendable {
       if !arePacked {
         unsafe batch.pack(rhs + matrix &* batch.shape.rhsByteCount, into: packed, scratch: scratch)
       }
-      // Products of one tile may be many, and do not ask.
+      // A tile may have many products, which do not check for cancellation themselves.
       var poll = StopPoll(threads)
       for index in number..<number &+ batch.pairs.together {
         if poll.mustStop(before: 16 &+ batch.shape.lhsByteCount &+ batch.shape.productByteCount) { return }

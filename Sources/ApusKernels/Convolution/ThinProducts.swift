@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Some rows times some columns of a matrix of floats, all of whose rows are added up. Addresses and strides are bytes.
+/// A product of some rows with some columns of an unpacked float matrix, over all of K. Addresses and strides
+/// are in bytes.
 package struct ThinProductBlock {
   var lhs: Int
   var lhsStride: Int
@@ -9,19 +10,19 @@ package struct ThinProductBlock {
   var rhsStride: Int
   var output: Int
   var outputStride: Int
-  /// Of the columns, which fill vectors.
+  /// The size of a row of these columns, which fill vectors.
   var columnByteCount: Int
 }
 
-/// Adds products to what lies in the output.
+/// Adds products to the values in the output.
 package typealias ThinProductCode = @Sendable (ThinProductBlock) -> Void
 
-/// Products of pairs of matrices of floats, those on the left of few rows: the matrices on the right are read as they lie, as to
-/// pack one takes longer than to multiply it.
+/// Products of pairs of float matrices with few left rows (small M). Right matrices are not packed, because
+/// packing one takes longer than multiplying it.
 package struct ThinProducts: Sendable {
-  /// The most rows that pay.
+  /// The maximum number of rows for which this pays.
   private static let mostRows = 8
-  /// Bytes of a matrix that one thread reads at a time.
+  /// The part of a matrix that one thread reads at a time, in bytes.
   private static let tileByteCount = 1 << 17
 
   private let code: ThinProductCode
@@ -29,11 +30,11 @@ package struct ThinProducts: Sendable {
   private let depth: Int
   private let columns: Int
   private let pairs: MatrixPairs
-  /// Parts of the columns of each product, and the columns of one.
+  /// The number of column ranges per product, and their length.
   private let parts: Int
   private let partLength: Int
 
-  /// Prepares products of `rows × depth` with `depth × columns`; throws where a set has no code for them or they do not pay.
+  /// Prepares products of M×K with K×N; throws if the set has no code for them, or they do not pay.
   package init(rows: Int, depth: Int, columns: Int, pairs: MatrixPairs, using set: KernelSet)
     throws(Decline)
   {
@@ -42,18 +43,18 @@ package struct ThinProducts: Sendable {
     }
     code = try set.convolutions.thinProduct(rows: rows, depth: depth, columns: columns)
     (self.rows, self.depth, self.columns, self.pairs) = (rows, depth, columns, pairs)
-    // By shape alone; parts of cache lines would be shared by threads.
+    // By shape only. Multiples of cache lines, which threads do not share.
     let wanted = max(1, depth * columns * 4 / Self.tileByteCount)
     partLength = roundedUp(ceilingQuotient(columns, wanted), to: 64)
     parts = ceilingQuotient(columns, partLength)
   }
 
-  /// What does the work, for people to read.
+  /// The implementation in the output of `apus inspect --plan`.
   package var implementation: String {
     "generated product of \(rows) rows with matrices as they lie, up to \(min(partLength, columns)) columns at a time"
   }
 
-  /// Makes all products.
+  /// Computes all products.
   package func run(lhs: RawSpan, rhs: RawSpan, output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(
       lhs.byteCount >= pairs.lhsCount * rows * depth * 4
@@ -72,12 +73,12 @@ package struct ThinProducts: Sendable {
     }
   }
 
-  /// About how long all products take on one thread: what it takes to read the matrices.
+  /// The estimated duration on one thread: the time to read the matrices.
   private var nanoseconds: Int {
     Int(min(Double(pairs.count) * Double(depth) * Double(columns) * 4, 0x1p40)) >> 5
   }
 
-  /// A tile is a part of a product.
+  /// One run, whose tiles are parts of products.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 

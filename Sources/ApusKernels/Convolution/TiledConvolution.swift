@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A prepared convolution whose work is cut into tiles, each done by one worker in memory of its own.
+/// A prepared convolution whose work is cut into tiles, each computed by one worker in its own memory.
 ///
-/// What all of them share is here: sizes are checked, memory is divided, tiles are handed out. One call for each tile goes
-/// through the protocol; what happens inside it is code of one concrete type.
+/// It checks sizes, divides memory and hands out tiles for all conformers. One call per tile goes through the
+/// protocol; the code inside is that of one concrete type.
 protocol TiledConvolution: PreparedConvolution {
   /// The number of tiles.
   var tileCount: Int { get }
@@ -11,19 +11,19 @@ protocol TiledConvolution: PreparedConvolution {
   var inputByteCount: Int { get }
   /// The bytes of the whole output.
   var outputByteCount: Int { get }
-  /// The bytes that one worker works in: a multiple of 64.
+  /// The scratch memory of one worker in bytes, a multiple of 64.
   var workerByteCount: Int { get }
-  /// What makes integers of the input before the first tile; nil where it is read as it comes.
+  /// The quantization of the input before the first tile; nil if it needs none.
   var quantization: HybridQuantization? { get }
 
-  /// Does one tile. `scratch` is aligned to 64 bytes.
+  /// Computes one tile. `scratch` is aligned to 64 bytes.
   func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer)
 }
 
 extension TiledConvolution {
   var quantization: HybridQuantization? { nil }
 
-  /// The quantized input and its scales, before the memory of the workers.
+  /// The size of the quantized input and its scales, which come before the workers' memory.
   private var sharedByteCount: Int { quantization?.byteCount ?? 0 }
 
   func scratchByteCount(threads: Int) -> Int { 64 + sharedByteCount + threads * workerByteCount }
@@ -48,13 +48,13 @@ extension TiledConvolution {
   }
 }
 
-/// One run of a ``TiledConvolution``: pointers that live as long as its call.
+/// One run of a ``TiledConvolution``; its pointers are valid during that call only.
 @safe struct ConvolutionWork: TileWork {
   static var mayStop: Bool { true }
 
   let convolution: any TiledConvolution
   let packed: UnsafeMutableRawPointer
-  /// Quantized where the convolution does that.
+  /// The input, quantized if the convolution does that.
   let input: UnsafeRawPointer
   /// The scales of the quantized input, one for each batch.
   let scales: UnsafePointer<Float>

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How operands that are not both bytes, or whose outputs are not, become 16-bit lanes.
+/// How operands become 16-bit lanes if operands or outputs are not all bytes.
 struct WordOperands {
-  /// What the lanes of the activations are made of.
+  /// The activations that lanes are computed from.
   enum Source {
-    /// 16-bit activations as they are.
+    /// 16-bit activations, unchanged.
     case words
     /// Bytes, flipped to unsigned ones, minus a zero point.
     case bytes(signFlip: UInt8, zeroPoint: Int16)
-    /// Floats, quantized when they come.
+    /// Floats, quantized at run time.
     case floats(isAsymmetric: Bool)
   }
 
   let source: Source
   /// The size of a weight in the model.
   let weightByteCount: Int
-  /// Unsigned bytes as weights, whose zero point this is; nil for signed ones.
+  /// The zero point of unsigned byte weights; nil for signed ones.
   let weightZeroPoint: Int32?
   /// The size of a bias.
   let biasByteCount: Int
 
-  /// Whether sums are the outputs.
+  /// Whether the outputs are the sums.
   let isRaw: Bool
 
   init?(_ operands: MatrixOperands) {
@@ -46,13 +46,13 @@ struct WordOperands {
   /// Whether sums are 64 bits wide.
   var isWide: Bool { biasByteCount == 8 || weightByteCount == 2 }
 
-  /// The size of a bias among the packed weights: that of a sum.
+  /// The size of a packed bias, which is that of a sum.
   var packedBiasByteCount: Int { isWide ? 8 : 4 }
 
-  /// The products of which a 16-bit weight is made: its upper and its lower byte.
+  /// The number of products per weight: 16-bit ones are split into upper and lower byte.
   var planes: Int { weightByteCount }
 
-  /// How many terms fit in 32 bits, whatever their values; a multiple of eight.
+  /// The maximum K of a 32-bit sum for any values; a multiple of eight.
   var maximumDepth: Int { !isWide ? 2_048 : (planes == 2 ? 248 : 504) }
 
   /// The size of an activation.
@@ -70,14 +70,14 @@ struct WordOperands {
     return isRaw ? 4 : 2
   }
 
-  /// What identifies the packed form of weights.
+  /// The identity of the packed layout.
   var packing: WeightLayout {
     WeightLayout(
       "portable-words", weightZeroPoint == nil ? "" : "shifted",
       numbers: [planes, Int(weightZeroPoint ?? 0), biasByteCount])
   }
 
-  /// The lane of one weight: the whole, or of 16-bit ones the upper byte (plane 0) or the lower one.
+  /// The lane of one weight; for 16-bit weights, its upper byte (plane 0) or its lower byte.
   @inline(__always)
   func weight(_ weights: UnsafeRawBufferPointer, _ index: Int, plane: Int) -> Int16 {
     if weightByteCount == 2 {

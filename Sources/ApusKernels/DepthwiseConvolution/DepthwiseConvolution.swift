@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A 2-D convolution of each channel with filters of its own, and what becomes of its sums.
+/// A 2-D depthwise convolution of NHWC activations, in which each channel has its own filters, and its
+/// epilogue.
 ///
-/// The weights are `1 × filterHeight × filterWidth × outputChannels`; output channel
-/// `channel · depthMultiplier + m` belongs to input channel `channel`. The caller has validated everything, as
-/// for `Convolution`.
+/// The weights are `1 × filterHeight × filterWidth × outputChannels`; output channel `channel ·
+/// depthMultiplier + m` belongs to input channel `channel`. The caller has validated everything, as for
+/// `Convolution`.
 package struct DepthwiseConvolution: Hashable, Sendable {
   /// The number of images.
   package var batches: Int
@@ -14,7 +15,7 @@ package struct DepthwiseConvolution: Hashable, Sendable {
   package var inputWidth: Int
   /// Channels of the input.
   package var inputChannels: Int
-  /// Output channels for each input channel.
+  /// Output channels per input channel.
   package var depthMultiplier: Int
   /// Rows of the filter.
   package var filterHeight: Int
@@ -38,10 +39,11 @@ package struct DepthwiseConvolution: Hashable, Sendable {
   package var paddingLeft: Int
   /// The types and zero points of activations and weights.
   package var operands: MatrixOperands
-  /// What makes an output of a sum.
+  /// The computation of outputs from sums.
   package var epilogue: Epilogue
 
-  /// Describes a depthwise convolution; the defaults are those of a plain one.
+  /// Describes a depthwise convolution; by default with strides, dilations and multiplier of 1, and without
+  /// padding.
   package init(
     batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int, depthMultiplier: Int = 1,
     filterHeight: Int, filterWidth: Int, outputHeight: Int, outputWidth: Int,
@@ -69,7 +71,7 @@ package struct DepthwiseConvolution: Hashable, Sendable {
 }
 
 extension DepthwiseConvolution {
-  /// The same of a smaller input, with so many more rows and columns of zeros before it.
+  /// This convolution with a smaller input and more padding above and left of it.
   package func reading(
     height: Int, width: Int, paddedBy padding: (top: Int, left: Int)
   ) -> DepthwiseConvolution {
@@ -82,7 +84,7 @@ extension DepthwiseConvolution {
 
   /// Channels of the output.
   package var outputChannels: Int { inputChannels * depthMultiplier }
-  /// Terms of each sum.
+  /// The products in each sum: the taps of the filter.
   var taps: Int { filterHeight * filterWidth }
   /// The input's size in elements.
   var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
@@ -91,8 +93,8 @@ extension DepthwiseConvolution {
   /// The weights' size in elements.
   var weightCount: Int { taps * outputChannels }
 
-  /// The same convolution with its rows as columns, where images and filter are one column wide: the memory is the same,
-  /// and kernels work along rows.
+  /// This convolution with rows and columns swapped, if images and filter are one column wide: memory is the
+  /// same, and kernels work along rows.
   var alongRows: DepthwiseConvolution {
     guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
     var result = self

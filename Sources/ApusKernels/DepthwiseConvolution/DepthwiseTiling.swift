@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a depthwise convolution is cut into tiles, by its shape alone, and how a tile's input is laid out.
+/// How a depthwise convolution is cut into tiles, by its shape only, and the layout of a tile's input.
 ///
-/// A tile is a block of output rows, of output columns and of groups of eight output channels. Its input is
-/// gathered into one plane for each group: rows of columns of eight lanes, borders included. A tile of one row
-/// gathers only the rows under the filter, one of one column only the columns, so that dilation costs nothing.
+/// A tile is a range of output rows, of output columns and of groups of eight output channels. Its input is
+/// gathered into one plane per group: rows of columns of eight lanes, borders included. A tile of one row
+/// gathers only the rows under the filter, one of one column only the columns, so that dilation costs
+/// nothing.
 struct DepthwiseTiling {
   let rowsPerTile: Int
   let columnsPerTile: Int
@@ -14,7 +15,7 @@ struct DepthwiseTiling {
   let rowTiles: Int
   let columnTiles: Int
   let groupTiles: Int
-  /// The number of tiles; none where the output is empty.
+  /// The number of tiles; 0 if the output is empty.
   let count: Int
   /// Gathered rows and columns of a full tile.
   let planeRows: Int
@@ -23,14 +24,14 @@ struct DepthwiseTiling {
   let tapRowStep: Int
   let tapColumnStep: Int
 
-  /// Tiles, for people to read.
+  /// The tiles in the output of `apus inspect --plan`.
   var text: String { "tiles of \(rowsPerTile)×\(columnsPerTile) pixels × \(8 * groupsPerTile) channels" }
 
   /// Plans tiles that gather at most about `gatheredCount` lanes.
   init(_ convolution: DepthwiseConvolution, gatheredCount: Int) {
     let height = max(1, convolution.outputHeight)
     let width = max(1, convolution.outputWidth)
-    // As doubles: a model's strides and dilations may be so great that these would overflow.
+    // In floating point: a model's strides and dilations may be so large that integers would overflow.
     func rows(_ count: Int) -> Double {
       count == 1
         ? Double(convolution.filterHeight)
@@ -61,7 +62,7 @@ struct DepthwiseTiling {
     }
     groupTiles = ceilingQuotient(allGroups, groupsPerTile)
     columnTiles = ceilingQuotient(width, columnsPerTile)
-    // At least eight tiles where there are rows for them, so that threads share evenly.
+    // At least eight tiles if there are enough rows, so that threads share evenly.
     let others = max(1, convolution.batches * groupTiles * columnTiles)
     let mostRows = max(1, min(height, ceilingQuotient(height * others, 8)))
     var rowsPerTile = 1
@@ -76,7 +77,7 @@ struct DepthwiseTiling {
     self.groupsPerTile = groupsPerTile
     groupCount = allGroups
     count = convolution.outputCount == 0 ? 0 : convolution.batches * rowTiles * columnTiles * groupTiles
-    // What was chosen fits, or is the filter itself.
+    // The chosen sizes fit in `Int`; the smallest are those of the filter.
     planeRows = Int(rows(rowsPerTile))
     planeColumns = Int(columns(columnsPerTile))
     tapRowStep = rowsPerTile == 1 ? 1 : convolution.dilationHeight
@@ -89,7 +90,7 @@ struct DepthwiseTiling {
   /// Lanes of a tile's planes.
   var gatheredCount: Int { groupsPerTile * planeCount }
 
-  /// What one tile computes.
+  /// The outputs of one tile.
   struct Tile {
     let batch: Int
     let rows: Range<Int>
@@ -97,7 +98,7 @@ struct DepthwiseTiling {
     let groups: Range<Int>
   }
 
-  /// The tile of that number.
+  /// The tile with an index.
   func tile(_ index: Int, of convolution: DepthwiseConvolution) -> Tile {
     let group = index % groupTiles
     let column = index / groupTiles % columnTiles
@@ -109,7 +110,7 @@ struct DepthwiseTiling {
       groups: group * groupsPerTile..<min(groupCount, (group + 1) * groupsPerTile))
   }
 
-  /// Where each of `rows × columns` taps lies in a plane, counted from the first. The caller frees it.
+  /// The offsets of `rows × columns` taps in a plane, relative to the first. The caller frees them.
   func tapOffsets(rows: Int, columns: Int, columnStep: Int) -> UnsafeMutablePointer<Int> {
     let offsets = UnsafeMutablePointer<Int>.allocate(capacity: rows * columns)
     for row in 0..<rows {

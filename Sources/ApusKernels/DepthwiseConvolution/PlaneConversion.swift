@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How gathered elements become the lanes of a depthwise kernel.
+/// How gathered elements are converted to the lanes of a depthwise kernel.
 protocol PlaneConversion {
   associatedtype Lane: BitwiseCopyable
 
@@ -20,10 +20,10 @@ protocol PlaneConversion {
   func finish(_ line: UnsafeMutablePointer<Lane>, columns: Int, tapStep: Int)
 }
 
-/// Bytes minus their zero point as 16-bit integers, in one lane with the one that the next tap meets.
+/// Bytes minus their zero point as 16-bit integers, two neighboring taps in one lane.
 ///
-/// The lower half of a lane is the column's own value, the upper half that of the column `tapStep` further, or
-/// anything where there is none: two taps are then one multiplication of pairs.
+/// The lower half of a lane is the column's own value. The upper half is that of the column `tapStep`
+/// further, or undefined if there is none: two taps are then one multiplication of pairs.
 struct CenteredPair: PlaneConversion {
   let signFlip: UInt8
   let zeroPoint: Int16
@@ -59,7 +59,7 @@ struct CenteredPair: PlaneConversion {
   @inline(__always)
   func finish(_ line: UnsafeMutablePointer<Int32>, columns: Int, tapStep: Int) {
     guard isPaired else { return }
-    // Upwards: the lane that is read still has an empty upper half.
+    // In ascending order: each lane is read while its upper half is still empty.
     var index = 0
     while index < (columns &- tapStep) &* 8 {
       let pair = unsafe load4(line, index) | load4(line, index &+ tapStep &* 8) &<< SIMD4(repeating: 16)
@@ -69,7 +69,7 @@ struct CenteredPair: PlaneConversion {
   }
 }
 
-/// Floats as they are, one to a lane.
+/// Floats, unchanged, one per lane.
 struct PlainLane: PlaneConversion {
   static var elementByteCount: Int { 4 }
   var padding: Float { 0 }
@@ -96,7 +96,7 @@ struct PlainLane: PlaneConversion {
   func finish(_ line: UnsafeMutablePointer<Float>, columns: Int, tapStep: Int) {}
 }
 
-/// 16-bit integers in pairs, as `CenteredPair` has them.
+/// 16-bit integers, two neighboring taps in one lane, as in `CenteredPair`.
 struct PlainPair: PlaneConversion {
   /// Whether a filter row has a second tap at all.
   let isPaired: Bool

@@ -14,7 +14,7 @@ struct PlaneGathering<Conversion: PlaneConversion> {
     let channels = convolution.inputChannels
     let y0 = tile.rows.lowerBound &* convolution.strideHeight &- convolution.paddingTop
     let x0 = tile.columns.lowerBound &* convolution.strideWidth &- convolution.paddingLeft
-    // One row (or column) alone has its taps side by side: the step in the input is then the dilation.
+    // In tiles of one row (or column) taps are adjacent: the step in the input is then the dilation.
     let yStep = tiling.rowsPerTile == 1 ? convolution.dilationHeight : 1
     let xStep = tiling.columnsPerTile == 1 ? convolution.dilationWidth : 1
     for group in tile.groups {

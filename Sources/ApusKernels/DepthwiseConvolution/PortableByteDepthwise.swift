@@ -11,7 +11,7 @@
   private let tiling: DepthwiseTiling
   private let epilogue: QuantizedEpilogue
   private let tapPairs: TapPairs
-  /// Where each pair of taps lies in a plane, counted from the first.
+  /// The offset of each pair of taps in a plane, relative to the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
 
   init(_ convolution: DepthwiseConvolution) throws(Decline) {
@@ -122,7 +122,7 @@
     }
   }
 
-  /// Three rows of two pairs, those of 3×3 and 3×4, without a loop over them.
+  /// Three rows of two pairs (3×3 and 3×4 filters), without a loop over them.
   private func multiplyThreeRows(
     _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, columns: Int,
     to sums: UnsafeMutablePointer<Int32>

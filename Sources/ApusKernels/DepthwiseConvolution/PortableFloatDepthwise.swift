@@ -7,7 +7,7 @@
   private let convolution: DepthwiseConvolution
   private let tiling: DepthwiseTiling
   private let bounds: FloatBounds
-  /// Where each tap lies in a plane, counted from the first.
+  /// The offset of each tap in a plane, relative to the first.
   private let tapOffsets: UnsafeMutablePointer<Int>
 
   init(_ convolution: DepthwiseConvolution) throws(Decline) {
@@ -85,7 +85,7 @@
     _ line: UnsafePointer<Float>, weights: UnsafePointer<Float>, bias: UnsafePointer<Float>, columns: Int,
     to output: UnsafeMutableRawPointer, channels: Int, used: Int
   ) {
-    // A constant count of taps, that of 3×3, is unrolled.
+    // A constant number of taps, for 3×3, is unrolled.
     if convolution.taps == 9 {
       unsafe multiplyLine(
         line, weights: weights, bias: bias, taps: 9, columns: columns, to: output, channels: channels,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Depthwise convolution of 16-bit lanes in plain Swift: int16 activations, and floats quantized as they come.
+/// Depthwise convolution of 16-bit lanes in plain Swift: int16 activations, and floats quantized at run time.
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last
 /// tap of a row as zeros; then the bias of all channels.
@@ -11,9 +11,9 @@
   private let epilogue: WordEpilogue
   let quantization: HybridQuantization?
   private let tapPairs: TapPairs
-  /// Where each pair of taps lies in a plane, counted from the first.
+  /// The offset of each pair of taps in a plane, relative to the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
-  /// Pairs of taps whose sums fit in 32 bits.
+  /// The number of pairs of taps whose sums fit in 32 bits.
   private static let pairsPerBlock = 252
 
   init(_ convolution: DepthwiseConvolution) throws(Decline) {
@@ -111,7 +111,7 @@
     }
   }
 
-  /// One group's sums along a row, of some pairs of taps.
+  /// One group's sums along a row, over some pairs of taps.
   private func multiplyLine(
     _ line: UnsafePointer<Int32>, weights: UnsafePointer<Int16>, pairs: Range<Int>, columns: Int,
     to sums: UnsafeMutablePointer<Int32>

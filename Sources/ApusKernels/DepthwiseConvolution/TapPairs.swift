@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The taps of a depthwise filter in pairs, row by row; where a row's last tap has no partner, zero stands for it.
+/// The taps of a depthwise filter in pairs, row by row; if a row's last tap has no partner, zero replaces it.
 struct TapPairs {
   let perRow: Int
   let count: Int
@@ -12,7 +12,8 @@ struct TapPairs {
     count = convolution.filterHeight * perRow
   }
 
-  /// Packs weights as `[group of eight channels][pair][channel][2]`; `weight` has that of a place in `[tap][channel]`.
+  /// Packs weights as `[group of eight channels][pair][channel][2]`; `weight` returns the weight at an index
+  /// into `[tap][channel]`.
   @inline(__always)
   func pack(to destination: UnsafeMutablePointer<Int16>, weight: (Int) -> Int16) {
     let channels = convolution.outputChannels

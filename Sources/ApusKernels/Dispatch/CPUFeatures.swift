@@ -2,12 +2,12 @@
 
 import ApusSystem
 
-/// Optional instructions of a processor, as far as some kernel set asks for them.
+/// The optional instructions and properties of a processor that kernel sets require or consult.
 package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// One bit for each feature.
   package let rawValue: UInt64
 
-  /// Makes a set of its bits.
+  /// Creates a set from its bits.
   package init(rawValue: UInt64) {
     self.rawValue = rawValue
   }
@@ -16,18 +16,20 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avx2 = CPUFeatures(rawValue: 1 << 0)
   /// AVX-VNNI: products of four bytes at once, in VEX-encoded 256 bits.
   package static let avxVNNI = CPUFeatures(rawValue: 1 << 1)
-  /// AVX-512 F, BW, DQ, VL and VNNI: the same in 512 bits.
+  /// AVX-512 F, BW, DQ, VL and VNNI: products of four bytes at once, in 512 bits.
   package static let avx512VNNI = CPUFeatures(rawValue: 1 << 2)
-  /// AVX-512 VBMI: bytes in any order. No set requires it; some code is better with it.
+  /// AVX-512 VBMI: arbitrary byte permutations. No set requires it; some code is better with it.
   package static let avx512VBMI = CPUFeatures(rawValue: 1 << 6)
-  /// Two pipes for all that takes 512 bits, as in Intel's processors; others have two for products and as many beside
-  /// them. No set requires it; it decides what is worth doing beside products.
+  /// Two ports for all 512-bit operations, as in Intel's processors; other processors have two for
+  /// multiplications and two more. No set requires this; it decides which work beside multiplications is
+  /// free.
   package static let twoWidePipes = CPUFeatures(rawValue: 1 << 7)
-  /// Products of 512 bits take as long as those of 256: on Intel's processors of family 6, and on AMD's from family 26 (Zen 5) on.
-  /// Those before do half of them at a time, and so do Zen 5's for small computers, where it costs little to take them for the
-  /// others. No set requires it.
+  /// 512-bit multiplications take as long as 256-bit ones: Intel's processors of family 6, and AMD's from
+  /// family 26 (Zen 5) on. Earlier AMD processors take twice as long; so do Zen 5's mobile variants, where
+  /// treating them like the others costs little. No set requires this.
   package static let fullWidth = CPUFeatures(rawValue: 1 << 8)
-  /// Pages for code that is written at run time; not a property of the processor, but as needful.
+  /// Executable pages for code that is written at run time; not a property of the processor, but equally
+  /// necessary.
   package static let generatedCode = CPUFeatures(rawValue: 1 << 3)
 
   /// Arm's Advanced SIMD, which every arm64 machine has.
@@ -35,10 +37,10 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   /// Arm's DotProd: products of four bytes at once.
   package static let dotProduct = CPUFeatures(rawValue: 1 << 5)
 
-  /// What this machine has, of the features that any set in this build requires.
+  /// The features of this machine, among those that a set in this build requires.
   package static let current: CPUFeatures = detect()
 
-  /// The names of the features in this set, for people.
+  /// The names of the features, for messages.
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
@@ -50,9 +52,11 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   }
 
   #if arch(x86_64)
-    /// Asks the processor by `cpuid` and, for what the system saves at a task switch, by `xgetbv`.
+    /// Asks the processor by `cpuid` and, for the registers that the system saves on a context switch, by
+    /// `xgetbv`.
     ///
-    /// Both are generated code themselves: a system that refuses that runs none of the sets that need an answer.
+    /// Both are generated code themselves. If the system refuses generated code, no set that depends on the
+    /// answers can run.
     private static func detect() -> CPUFeatures {
       typealias Function = @convention(c) (UnsafeMutableRawPointer) -> Void
       guard let place = unsafe ExecutableMemory.place(queryCode) else { return [] }
@@ -65,8 +69,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
         return registers
       }
       func bit(_ value: UInt32, _ index: UInt32) -> Bool { value >> index & 1 == 1 }
-      // Each question takes microseconds where a hypervisor answers. One that is left out is how many leaves there
-      // are: leaf 13, by which programs learn of the state that is saved, comes with XGETBV.
+      // Under a hypervisor each query takes microseconds. The number of leaves is not queried: leaf 13, which
+      // describes the saved state, exists with XGETBV.
       let basic = ask(1)
       let hasFMA = bit(basic[2], 12)
       guard bit(basic[2], 27) else { return features }
@@ -79,7 +83,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       let hasAVX512 = extended[1] & avx512 == avx512
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
-      // Family 6 is Intel's. Above 15, what is more stands apart.
+      // Family 6 is Intel's. Families above 15 are in a second field.
       let family = basic[0] >> 8 & 15 &+ basic[0] >> 20 & 255
       if features.contains(.avx512VNNI) {
         if family == 6 { features.insert(.twoWidePipes) }
@@ -108,7 +112,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       0xC3,  // ret
     ]
   #elseif arch(arm64)
-    /// Asks the system; whether it allows generated code shows in a function that returns its argument.
+    /// Asks the system. Whether it allows generated code is tested with a function that returns its argument.
     private static func detect() -> CPUFeatures {
       typealias Function = @convention(c) (Int) -> Int
       var features: CPUFeatures = [.neon]

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a kernel set computes convolutions and matrix products with.
+/// A kernel set's convolutions and matrix products.
 package protocol ConvolutionKernels: Sendable {
-  /// What this machine lacks beside features of the processor, such as a library; nil if nothing. Asking may load it.
+  /// The library that this machine lacks, if the set needs one; nil if nothing is missing. The query may load
+  /// it.
   func missing() -> String?
 
-  /// Prepares a convolution; throws where there is no kernel for it. One that never runs on more than one thread may go
-  /// without what several threads need.
+  /// Prepares a convolution; throws if there is no kernel for it. With `isForOneThread`, parts that only
+  /// several threads need may be omitted.
   func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution
 
-  /// Prepares a depthwise convolution; throws where there is no kernel for it.
+  /// Prepares a depthwise convolution; throws if there is no kernel for it.
   func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution
 
-  /// Code for products of few rows of floats with a `depth × columns` matrix as it lies; throws where there is none for them.
+  /// Code for products of a few rows of floats with an unpacked K×N matrix; throws if there is none.
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a kernel set has no kernel for something, or why a faster way within it was passed over: what was looked for, and what
-/// was found.
+/// Why a kernel set has no kernel for a description, or why a faster strategy within it declined: the
+/// condition, and what was found.
 ///
-/// It is thrown where that is decided. The sentence is written when somebody reads it; most declines are read by nobody.
+/// The sentence is composed only when it is read, because most are never read.
 package struct Decline: Error, Sendable, CustomStringConvertible {
   private let sentence: @Sendable () -> String
 
@@ -15,7 +15,7 @@ package struct Decline: Error, Sendable, CustomStringConvertible {
   /// The reason.
   package var description: String { sentence() }
 
-  /// The same of a part, which is named before it.
+  /// This reason with the name of a part before it.
   func of(_ part: StaticString) -> Decline {
     let sentence = sentence
     return Decline("\(part): \(sentence())")

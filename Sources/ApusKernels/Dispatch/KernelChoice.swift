@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which kernel set took something, and why those that were asked before it did not.
+/// The kernel set that was chosen for a description, and why earlier ones declined.
 package struct KernelChoice: Sendable {
-  /// A set that was asked and declined.
+  /// A set that declined.
   package struct Declined: Sendable {
     /// The set's name.
     package let set: String
     let decline: Decline
 
-    /// What the set looked for, and what it found.
+    /// The reason: the condition, and what was found.
     package var reason: String { decline.description }
   }
 
   /// The name of the set whose kernel runs.
   package let set: String
-  /// The sets that were asked before, in this order.
+  /// The sets that declined before, in order.
   package let declined: [Declined]
 }
 
 extension KernelChoice {
-  /// A set that was asked first.
+  /// A choice without declines.
   package init(set: String) { self.init(set: set, declined: []) }
 
-  /// Plain Swift, after `set` had nothing better.
+  /// Plain Swift, because `set` declined.
   static func portable(instead set: KernelSet?, _ decline: Decline) -> KernelChoice {
     let declined = set.map {
       $0.name == KernelSet.portable.name ? [] : [Declined(set: $0.name, decline: decline)]

@@ -4,7 +4,8 @@ extension KernelSet {
   /// Generated code for arm64 with DotProd: 16 products of bytes in an instruction.
   package static let arm64DotProduct = unsafe arm64(.dotProduct)
 
-  /// Generated code for any arm64: 8 products of bytes in an instruction, for two more that add them.
+  /// Generated code for any arm64: 8 products of bytes in an instruction, plus two instructions that add
+  /// them.
   package static let arm64Neon = unsafe arm64(.neon)
 
   /// A set of generated code for arm64, placed by `placement`.

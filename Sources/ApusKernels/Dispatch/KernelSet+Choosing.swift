@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension KernelSet {
-  /// A kernel, and how it was chosen.
+  /// A kernel, and why it was chosen.
   package typealias Chosen<Kernel> = (kernel: Kernel, choice: KernelChoice)
 
-  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it. One that never runs on
-  /// more than one thread may go without what several threads need.
+  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it; nil only
+  /// if operands and epilogue do not fit together.
   ///
-  /// Nil only if operands and epilogue do not fit each other.
+  /// - Parameter isForOneThread: whether it always runs on one thread; parts that several threads need may
+  ///   then be omitted.
   package func choose(
     _ convolution: Convolution, isForOneThread: Bool = false
   ) -> Chosen<any PreparedConvolution>? {
@@ -17,9 +18,8 @@ extension KernelSet {
     }.chosen
   }
 
-  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it.
-  ///
-  /// Nil only if operands and epilogue do not fit each other.
+  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it;
+  /// nil only if operands and epilogue do not fit together.
   package func choose(_ convolution: DepthwiseConvolution) -> Chosen<any PreparedConvolution>? {
     let convolution = convolution.alongRows
     return first { set throws(Decline) in try set.convolutions.depthwiseConvolution(convolution) }.chosen
@@ -50,38 +50,38 @@ extension KernelSet {
     }
   }
 
-  /// What ``choose(_:)-(Convolution)`` does, without the reasons.
+  /// Prepares a convolution with this set or the next supported one, without the reasons.
   package func prepare(
     _ convolution: Convolution, isForOneThread: Bool = false
   ) -> (any PreparedConvolution)? {
     choose(convolution, isForOneThread: isForOneThread)?.kernel
   }
 
-  /// The same of a depthwise convolution.
+  /// Prepares a depthwise convolution with this set or the next supported one, without the reasons.
   package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
     choose(convolution)?.kernel
   }
 
-  /// The same of a sum of bytes.
+  /// Prepares a sum of bytes with this set or the next supported one, without the reasons.
   package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
     choose(sum, isSigned: isSigned, shapes).kernel
   }
 
-  /// The same of a product of bytes.
+  /// Prepares a product of bytes with this set or the next supported one, without the reasons.
   package func prepare(
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> any BinaryKernel {
     choose(product, isSigned: isSigned, shapes).kernel
   }
 
-  /// The same of an operation of floats.
+  /// Prepares an operation of floats with this set or the next supported one, without the reasons.
   package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
     choose(operation, shapes).kernel
   }
 
   // MARK: Asking
 
-  /// What this set prepares, or the first after it that does not decline; and those that did.
+  /// The kernel of this set, or of the first one after it that does not decline; and the sets that declined.
   private func first<Kernel>(
     _ prepare: (KernelSet) throws(Decline) -> Kernel
   ) -> (chosen: Chosen<Kernel>?, declined: [KernelChoice.Declined]) {
@@ -102,7 +102,7 @@ extension KernelSet {
     return (nil, declined)
   }
 
-  /// As above, with a kernel in plain Swift for what no other set has.
+  /// The kernel of this set, or of the first one after it that does not decline, or else the portable kernel.
   private func chooseElementwise(
     otherwise portable: @autoclosure () -> any BinaryKernel,
     _ prepare: (KernelSet) throws(Decline) -> any BinaryKernel

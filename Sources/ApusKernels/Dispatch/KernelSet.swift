@@ -2,18 +2,18 @@
 
 /// One implementation of the dispatched kernels, for one instruction set or library. Immutable.
 ///
-/// It is a class, so that everything that chooses a kernel passes it on at little cost.
+/// It is a class, so that passing it on costs little.
 package final class KernelSet: Sendable {
-  /// The name by which people choose the set.
+  /// The name, as in `--kernels NAME`.
   package let name: String
-  /// What the machine must have.
+  /// The features that the machine must have.
   package let requires: CPUFeatures
   /// The convolutions and products of the set.
   package let convolutions: any ConvolutionKernels
   /// Generated code for elementwise operators and pictures; nil for a set that leaves them to plain Swift.
   package let elementwise: (any ElementwiseKernels)?
 
-  /// A set of these kernels.
+  /// Creates a set.
   package init(
     name: String, requires: CPUFeatures, convolutions: any ConvolutionKernels,
     elementwise: (any ElementwiseKernels)? = nil
@@ -26,7 +26,7 @@ package final class KernelSet: Sendable {
 }
 
 extension KernelSet {
-  /// Every set in this build, the preferred one first; the last runs anything anywhere.
+  /// Every set in this build, the preferred one first; the last supports every description on every machine.
   package static let all: [KernelSet] = generated + [.blas, .portable]
 
   #if arch(x86_64)

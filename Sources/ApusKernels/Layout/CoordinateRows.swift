@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Slices of a tensor that rows of coordinates name.
+/// GATHER_ND and its inverses: slices of a tensor at rows of coordinates.
 package struct CoordinateRows: Sendable {
-  /// How many rows there are.
+  /// The number of rows of coordinates.
   package let count: Int
   /// The sizes of the axes that coordinates name.
   package let sizes: [Int]
-  /// Bytes from one place to the next along these axes.
+  /// The strides of these axes, in bytes.
   package let strides: [Int]
   private let sliceByteCount: Int
   private let indexByteCount: Int
@@ -21,7 +21,7 @@ package struct CoordinateRows: Sendable {
     self.indexByteCount = indexByteCount
   }
 
-  /// Where a row's slice begins; nil where it is outside the tensor.
+  /// The offset of a row's slice; nil if it is outside the tensor.
   @inline(__always)
   private func offset(of row: Int, _ indices: RawSpan) -> Int? {
     var offset = 0
@@ -33,7 +33,8 @@ package struct CoordinateRows: Sendable {
     return offset
   }
 
-  /// Copies named slices one after the other; returns the first row that names no place, if any.
+  /// Copies the slices to contiguous memory; returns the first row with coordinates outside the tensor, if
+  /// any.
   package func gather(
     _ tensor: RawSpan, by indices: RawSpan, to slices: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int? {
@@ -54,7 +55,8 @@ package struct CoordinateRows: Sendable {
     }
   }
 
-  /// Adds slices to zeros at the named places; returns the first row that names no place, if any.
+  /// Adds slices to zeros at the coordinates; returns the first row with coordinates outside the tensor, if
+  /// any.
   package func scatter(
     _ slices: RawSpan, by indices: RawSpan, adding elements: ScalarType,
     to tensor: inout MutableRawSpan, threads: ThreadTeam
@@ -78,8 +80,8 @@ package struct CoordinateRows: Sendable {
     }
   }
 
-  /// Copies slices, or one slice for all, to the named places; returns the first row that names no place, if
-  /// any.
+  /// Copies slices, or one slice for all, to the coordinates; returns the first row with coordinates outside
+  /// the tensor, if any.
   package func put(
     _ slices: RawSpan, by indices: RawSpan, isOne: Bool, in tensor: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Copies runs of bytes that lie at equal distances.
+/// Copies runs of bytes at equal distances.
 package enum ElementRuns {
   /// Copies `count` runs of `byteCount` bytes; a step of zero repeats one run.
   package static func copy(

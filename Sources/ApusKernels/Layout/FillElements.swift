@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fills memory with one element of `pattern.count` bytes, over and over.
+/// Fills memory with copies of an element of `pattern.count` bytes.
 package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan) {
   unsafe destination.withUnsafeMutableBytes { destination in
     unsafe pattern.withUnsafeBytes { pattern in
@@ -17,7 +17,7 @@ package func fillElements(_ destination: inout MutableRawSpan, with value: Int64
   withElement(value, width: width) { fillElements(&destination, with: $0) }
 }
 
-/// Lends the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
+/// Calls `body` with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
 package func withElement(_ value: Int64, width: Int, _ body: (RawSpan) -> Void) {
   var bytes = (value.littleEndian, value < 0 ? Int64(-1) : 0)
   unsafe withUnsafeBytes(of: &bytes) { bytes in
@@ -25,8 +25,7 @@ package func withElement(_ value: Int64, width: Int, _ body: (RawSpan) -> Void) 
   }
 }
 
-/// Maps rows of bytes through a table of 256, from rows that lie one after the other to rows `stride` bytes
-/// apart.
+/// Maps rows of bytes through a table of 256, from contiguous rows to rows `stride` bytes apart.
 package func mapRows(
   _ source: RawSpan, rows: Int, rowByteCount: Int, table: Span<UInt8>, to destination: inout MutableRawSpan,
   offset: Int, stride: Int
@@ -49,7 +48,7 @@ package func mapRows(
   }
 }
 
-/// Copies all bytes of `source`, which `destination` has room for.
+/// Copies all bytes of `source`, for which `destination` has room.
 package func copyBytes(_ source: RawSpan, to destination: inout MutableRawSpan) {
   precondition(destination.byteCount >= source.byteCount)
   unsafe source.withUnsafeBytes { source in

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A copy of which each destination coordinate names, through a table for its axis, a source coordinate.
+/// A copy in which a table per axis maps each destination coordinate to a source coordinate.
 ///
-/// Mirrored padding, nearest-neighbor resizing and clamped windows are of this kind.
+/// Mirrored padding, nearest-neighbor resizing and clamped windows are such copies.
 package struct IndexedCopy: Sendable {
   /// For each axis, the source's byte offset for each destination coordinate.
   private let offsets: [[Int]]
-  /// Bytes of a block of the destination, one coordinate of the axis fixed.
+  /// For each axis, the bytes of the destination per coordinate.
   private let blocks: [Int]
   /// Bytes copied together.
   private let run: Int
@@ -16,7 +16,7 @@ package struct IndexedCopy: Sendable {
 
   /// Copies blocks of `run` bytes; `tables[axis][i]` is the source coordinate, `strides[axis]` bytes each.
   ///
-  /// Nil where a coordinate is negative or an address overflows.
+  /// nil if a coordinate is negative or an address overflows.
   package init?(tables: [[Int]], strides: [Int], run: Int) {
     guard tables.count == strides.count, run >= 0 else { return nil }
     var offsets: [[Int]] = []
@@ -68,7 +68,7 @@ package struct IndexedCopy: Sendable {
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes an element at each place that an index names along the middle one of three axes; others stay.
+/// Writes an element at each index along the middle one of three axes; other elements stay.
 ///
-/// Indices are cut to 32 bits, as the reference does; those outside the axis mark nothing.
+/// Indices are truncated to 32 bits, as in the reference; those outside the axis are ignored.
 package func markPlaces(
   _ indices: RawSpan, indexByteCount: Int, outer: Int, depth: Int, with element: RawSpan,
   in output: inout MutableRawSpan, threads: ThreadTeam

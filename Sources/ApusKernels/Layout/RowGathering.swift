@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows copied by index, from a tensor of batches, outer axes, the indexed axis and rows.
+/// GATHER: rows copied by index, from a tensor of batches, outer axes, the indexed axis and rows.
 package struct RowGathering: Sendable {
   private let batches: Int
   private let outer: Int
@@ -9,7 +9,7 @@ package struct RowGathering: Sendable {
   private let rowByteCount: Int
   private let indexByteCount: Int
 
-  /// `length` is the size of the indexed axis, `indices` how many there are for each batch, 2, 4 or 8 bytes
+  /// `length` is the size of the indexed axis, `indices` the number of indices per batch, of 2, 4 or 8 bytes
   /// each.
   package init(batches: Int, outer: Int, length: Int, indices: Int, rowByteCount: Int, indexByteCount: Int) {
     self.batches = batches
@@ -20,7 +20,7 @@ package struct RowGathering: Sendable {
     self.indexByteCount = indexByteCount
   }
 
-  /// Copies; returns the first index that is outside the axis, if any, and then has copied only a part.
+  /// Copies. Returns the first index outside the axis, if any; the output is then incomplete.
   package func run(
     _ input: RawSpan, by positions: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int? {
@@ -52,7 +52,7 @@ package struct RowGathering: Sendable {
   }
 }
 
-/// Copies a run of bytes; short ones of a common width without a call.
+/// Copies a run of bytes; common short widths need no call.
 @inline(__always)
 func copyRun(_ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, byteCount: Int) {
   switch byteCount {

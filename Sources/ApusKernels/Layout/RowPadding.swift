@@ -8,7 +8,7 @@ package struct RowPadding: UnaryKernel {
   private let after: Int
   private let value: UInt32
 
-  /// Pads rows of `count` elements of 32 bits with copies of `value`; nil where sizes overflow.
+  /// Pads rows of `count` elements of 32 bits with copies of `value`; nil if sizes overflow.
   package init?(rows: Int, count: Int, before: Int, after: Int, value: UInt32) {
     guard rows >= 0, [count, before, after].allSatisfy({ (0...1 << 40).contains($0) }),
       !rows.multipliedReportingOverflow(by: 4 * (count + before + after)).overflow
@@ -56,7 +56,7 @@ package struct RowPadding: UnaryKernel {
       }
     }
 
-    /// Short rows cost less this way than by a call.
+    /// Copies a short row faster than a call would.
     @inline(__always)
     private func copyRow(_ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, byteCount: Int) {
       guard (16...1024).contains(byteCount) else {
@@ -64,7 +64,7 @@ package struct RowPadding: UnaryKernel {
       }
       var offset = 0
       while offset < byteCount {
-        // The last sixteen bytes may overlap those before.
+        // The last 16 bytes may overlap the ones before.
         offset = min(offset, byteCount &- 16)
         let bytes = unsafe source.loadUnaligned(fromByteOffset: offset, as: SIMD16<UInt8>.self)
         unsafe target.storeBytes(of: bytes, toByteOffset: offset, as: SIMD16<UInt8>.self)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Transposes a matrix whose rows the outer loop reads and the inner one writes without gaps, in squares whose rows are sixteen
-/// bytes; the last squares of a row and of a column overlap those before. False, with nothing done, where elements have other
-/// than 1, 2 or 4 bytes, or the matrix is smaller than a square.
+/// Transposes a matrix in squares with rows of 16 bytes; the outer loop reads contiguous rows and the inner
+/// one writes them. The last squares of a row and of a column overlap the ones before. Returns false and does
+/// nothing if elements do not have 1, 2 or 4 bytes, or the matrix is smaller than a square.
 func transposeSquares(
   _ outer: StridedCopy.Loop, _ inner: StridedCopy.Loop, width: Int, _ source: UnsafeRawPointer,
   _ destination: UnsafeMutableRawPointer
@@ -26,7 +26,7 @@ private func transposeSquares(
 ) -> Bool {
   let side = 16 / width
   guard outer.count >= side, inner.count >= side else { return false }
-  // Lines of the cache are written as a whole.
+  // Whole cache lines are written.
   let line = 64 / width
   var column = 0
   while column < inner.count {
@@ -51,8 +51,8 @@ private func transposeSquares(
 
 private typealias Halves = SIMD2<UInt64>
 
-/// Transposes a square of bytes or words. Each half of a row belongs to a square of half the side, of which there are four: those
-/// are transposed first, and then put where they belong.
+/// Transposes a square of 1- or 2-byte elements. Half rows form four squares of half the side; these are
+/// transposed first and then put in place.
 @inline(__always)
 private func transposeParts(
   _ width: Int, _ source: UnsafeRawPointer, _ sourceStride: Int, _ destination: UnsafeMutableRawPointer,
@@ -76,8 +76,8 @@ private func transposeParts(
   }
 }
 
-/// Transposes both halves of rows: of each quarter, the upper right part and the lower left one change places, then those of
-/// these parts, and so on.
+/// Transposes the squares in both halves of rows: swaps the upper right and lower left quarters, then
+/// recurses into the quarters.
 @inline(__always)
 private func transposeHalves(_ rows: UnsafeMutablePointer<Halves>, _ width: Int) {
   let side = 8 / width
@@ -98,7 +98,7 @@ private func transposeHalves(_ rows: UnsafeMutablePointer<Halves>, _ width: Int)
 
 private typealias Four = SIMD4<UInt32>
 
-/// Transposes a square of four rows of four.
+/// Transposes a 4×4 square.
 @inline(__always)
 private func transposeFours(
   _ source: UnsafeRawPointer, _ sourceStride: Int, _ destination: UnsafeMutableRawPointer,

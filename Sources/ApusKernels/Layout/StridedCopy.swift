@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A copy of elements between two tensors, each walked with strides of its own.
+/// A copy of elements between two tensors, each with its own strides.
 ///
-/// Transposing, slicing, splitting, joining, tiling, broadcasting and reversing are all of this kind: a
-/// stride of zero repeats, a negative one goes backwards. Dimensions that lie one after the other on both
-/// sides are joined, and a run of bytes that is contiguous on both sides is copied as a whole.
+/// Transposing, slicing, splitting, concatenating, tiling, broadcasting and reversing are such copies: a
+/// stride of zero repeats, a negative one reverses. Dimensions that are contiguous on both sides are merged,
+/// and a run of bytes that is contiguous on both sides is copied as a whole.
 package final class StridedCopy: Sendable {
   /// One loop of the copy; strides in bytes.
   struct Loop: Sendable {
@@ -13,28 +13,28 @@ package final class StridedCopy: Sendable {
     var destination: Int
   }
 
-  /// Bytes that lie together on both sides.
+  /// Bytes that are contiguous on both sides.
   private let run: Int
-  /// Outermost first.
+  /// The loops, outermost first.
   private let loops: [Loop]
   private let sourceOffset: Int
   private let destinationOffset: Int
   private let sourceEnd: Int
   private let destinationEnd: Int
   private let isEmpty: Bool
-  /// Tiles for one thread.
+  /// The number of tiles on one thread.
   private let tiles: Int
-  /// Steps of the first loop that stay together.
+  /// Iterations of the first loop that stay in one tile.
   private let unit: Int
   private let byteCount: Int
-  /// What transposes the two inner loops; nil for plain Swift.
+  /// Code that transposes the two inner loops; nil for plain Swift.
   private let transposition: TranspositionCode?
-  /// The kernel set that it belongs to.
+  /// The kernel set of that code.
   package let generatingSet: String?
-  /// A run of no more bytes is copied at once, by the calling thread, and so few are transposed in Swift.
+  /// Copies up to this size run on the calling thread, and are transposed in plain Swift.
   private static let smallByteCount = 1 << 12
 
-  /// Copies a block of `dimensions`, strides and offsets in elements; nil where an address would be negative
+  /// Copies a block of `dimensions`; strides and offsets are in elements. nil if an address would be negative
   /// or overflow. A kernel set may have code for transpositions.
   package init?(
     elementByteCount: Int, dimensions: [Int], sourceStrides: [Int], sourceOffset: Int = 0,
@@ -57,7 +57,7 @@ package final class StridedCopy: Sendable {
       let destination = Self.reach(
         dimensions, destinationStrides, from: destinationOffset, width: elementByteCount)
     else { return nil }
-    // Every product below is part of a reach that did not overflow.
+    // The products below cannot overflow, since the whole reach does not.
     (sourceEnd, destinationEnd) = (source, destination)
     self.sourceOffset = sourceOffset * elementByteCount
     self.destinationOffset = destinationOffset * elementByteCount
@@ -76,7 +76,7 @@ package final class StridedCopy: Sendable {
       }
     }
     loops.reverse()
-    // Where single elements are gathered, the loop that walks the source without gaps goes next to the
+    // If single elements are gathered, the loop that reads the source contiguously becomes the second
     // innermost, so that small blocks of both sides stay in the cache.
     if let last = loops.last, last.source != run, loops.count > 2,
       let walk = loops.dropLast().firstIndex(where: { $0.source == run })
@@ -91,8 +91,8 @@ package final class StridedCopy: Sendable {
       byteCount > Self.smallByteCount && TranspositionCode.serves(loops, width: run)
       ? try? set?.elementwise?.transposition(width: run) : nil
     generatingSet = transposition == nil ? nil : set?.name
-    // One thread transposes a matrix at once; for several, tiles are whole lines of the cache, as to cut those costs more than it
-    // gains. Of other copies, gathered elements cost more than long runs.
+    // One thread transposes a matrix as one tile. For several, tiles are whole cache lines, because sharing
+    // those costs more than it gains. In other copies, gathered elements cost more than long runs.
     let isMatrix =
       loops.count == 2 && run <= 16 && loops[0].source == run && loops[1].source > run
     let lines = 64 / max(1, min(run, 64))
@@ -101,7 +101,7 @@ package final class StridedCopy: Sendable {
       loops.isEmpty || isMatrix ? 1 : max(1, min(loops[0].count, byteCount >> (run < 64 ? 16 : 18)))
   }
 
-  /// One past the last byte that a walk touches; nil where it overflows or goes below zero.
+  /// One past the last byte that is accessed; nil if it overflows or goes below zero.
   private static func reach(_ dimensions: [Int], _ strides: [Int], from offset: Int, width: Int) -> Int? {
     var least = offset
     var most = offset
@@ -117,9 +117,9 @@ package final class StridedCopy: Sendable {
     return end + width
   }
 
-  /// Copies; both spans must reach as far as the walks do.
+  /// Copies; both spans must cover all accessed bytes.
   ///
-  /// - Parameter shift: bytes by which the destination's walk is moved on.
+  /// - Parameter shift: bytes by which the destination is moved.
   package func run(
     _ source: RawSpan, to destination: inout MutableRawSpan, shift: Int = 0, threads: ThreadTeam
   ) {
@@ -146,7 +146,7 @@ package final class StridedCopy: Sendable {
     }
   }
 
-  /// The rows that the only loop copies; nil where there are more loops, or none.
+  /// The number of rows if there is exactly one loop; otherwise nil.
   package var rowCount: Int? { loops.count == 1 ? loops[0].count : nil }
   /// The bytes of a row.
   package var rowByteCount: Int { run }
@@ -165,7 +165,7 @@ package final class StridedCopy: Sendable {
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -218,7 +218,8 @@ package final class StridedCopy: Sendable {
   }
 }
 
-/// The part of `count` items that one of `tiles` tiles does; parts differ by at most one item.
+/// The range of `count` items that one of `tiles` tiles processes; ranges differ in length by at most one
+/// item.
 @inline(__always)
 func share(of count: Int, tile: Int, of tiles: Int) -> Range<Int> {
   count &* tile / tiles..<count &* (tile &+ 1) / tiles
@@ -238,7 +239,7 @@ func copyUnits(
     unsafe copyUnits(UInt32.self, loop, source + 8, destination + 8)
   case 16: unsafe copyUnits(SIMD2<UInt64>.self, loop, source, destination)
   case 32...256 where run & 15 == 0:
-    // A call for each would cost more than the copy.
+    // A call for each unit would cost more than the copy.
     for index in 0..<loop.count {
       let (from, to) = unsafe (source + index &* loop.source, destination + index &* loop.destination)
       var offset = 0

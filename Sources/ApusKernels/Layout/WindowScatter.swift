@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Folds blocks of updates into a tensor, at places that vectors of coordinates name; there are at most eight axes.
+/// StableHLO's SCATTER: combines blocks of updates with a tensor at vectors of coordinates; there are at most
+/// eight axes.
 package struct WindowScatter: Sendable {
-  /// How one axis of the updates counts.
+  /// The role of one axis of the updates.
   package enum Role: Hashable, Sendable {
-    /// Along an axis of the tensor.
+    /// The axis runs along an axis of the tensor.
     case window(axis: Int)
-    /// Along an axis of the coordinates, with elements so far apart.
+    /// The axis runs along an axis of the coordinates, with this stride in elements.
     case batch(stride: Int)
   }
 
@@ -23,11 +24,11 @@ package struct WindowScatter: Sendable {
   /// Describes a scatter.
   ///
   /// - Parameters:
-  ///   - sizes: of the tensor.
-  ///   - updates: sizes of the updates, with a role for each axis.
-  ///   - coordinates: the axis of the tensor that each of a vector's coordinates names.
+  ///   - sizes: the sizes of the tensor.
+  ///   - updates: the sizes of the updates, with a role for each axis.
+  ///   - coordinates: the axis of the tensor for each coordinate of a vector.
   ///   - coordinateStride: elements from one coordinate of a vector to the next.
-  ///   - coordinateCount: elements that there are in all vectors.
+  ///   - coordinateCount: the number of coordinates in all vectors.
   ///   - isWide: whether coordinates have eight bytes; otherwise four.
   package init(
     sizes: [Int], updates: [Int], roles: [Role], coordinates: [Int], coordinateStride: Int,
@@ -46,7 +47,7 @@ package struct WindowScatter: Sendable {
     self.elements = elements
   }
 
-  /// Folds, in the order of the updates; those outside of the tensor have no effect.
+  /// Combines in the order of the updates; updates outside the tensor have no effect.
   package func run(
     _ updates: RawSpan, at places: RawSpan, into tensor: inout MutableRawSpan, threads: ThreadTeam
   ) {
@@ -71,7 +72,7 @@ package struct WindowScatter: Sendable {
     _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
-    // A product wraps only where it is zero in the end.
+    // The product wraps only if some size is zero.
     let count = updates.reduce(1, &*)
     precondition(
       values.byteCount >= count * width && tensor.byteCount >= sizes.reduce(width, &*)
@@ -90,7 +91,7 @@ package struct WindowScatter: Sendable {
     }
   }
 
-  /// The element of the tensor that an update is for; nil if it is outside.
+  /// The index of the element that an update modifies; nil if it is outside the tensor.
   private func target(of place: SIMD8<Int>, _ places: RawSpan) -> Int? {
     var position = SIMD8<Int>.zero
     var vector = 0

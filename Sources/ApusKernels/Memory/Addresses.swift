@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Lends the addresses of an input and an output; does nothing where one of them is empty.
+/// Calls a function with the addresses of an input and an output; does nothing if one of them is empty.
 @inline(__always)
 func withAddresses(
   _ input: RawSpan, _ output: inout MutableRawSpan,
@@ -14,7 +14,8 @@ func withAddresses(
   }
 }
 
-/// Lends the addresses of an input, an output and scratch memory; does nothing where one of them is empty.
+/// Calls a function with the addresses of an input, an output and scratch memory; does nothing if one of them
+/// is empty.
 @inline(__always)
 func withAddresses(
   _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan,

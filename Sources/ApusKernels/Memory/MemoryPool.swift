@@ -2,19 +2,19 @@
 
 import Synchronization
 
-/// Zeroed memory in parts that are given back together: they lie side by side, in large pages where there are many.
+/// Zeroed memory in parts that are freed together. They are contiguous, in large pages if there are many.
 package final class MemoryPool: Sendable {
   private struct State: Sendable {
     var regions: [ZeroedMemory] = []
-    /// Bytes of the last region that are given away, and those whose pages are ready.
+    /// Allocated bytes of the last region, and bytes whose pages are ready.
     var used = 0
     var ready = 0
-    /// Bytes that are given away, of all regions.
+    /// Allocated bytes of all regions.
     var total = 0
-    /// What is lent, of a region that was the last then.
+    /// The lent range of bytes, in the region that was last then.
     var lent: (region: Int, bytes: Range<Int>)?
 
-    /// How many bytes of the last region can be given away.
+    /// The bytes left in the last region.
     var room: Int {
       guard let last = regions.last else { return 0 }
       if let lent, lent.region == regions.count - 1 { return lent.bytes.lowerBound - used }
@@ -24,13 +24,14 @@ package final class MemoryPool: Sendable {
 
   private let state = Mutex(State())
   private let expectedByteCount: Int
-  /// The smallest region: address space only, until parts are given away.
+  /// The minimum size of a region, which is address space until parts are allocated.
   private static let leastRegion = 512 << 10
 
-  /// - Parameter expectedByteCount: about how much will be asked for.
+  /// - Parameter expectedByteCount: the estimated total.
   package init(expectedByteCount: Int) { self.expectedByteCount = expectedByteCount }
 
-  /// Zeroed memory that lives as long as the pool, aligned to 64 bytes; nil where the system refuses it.
+  /// Allocates zeroed memory that lives as long as the pool, aligned to 64 bytes; nil if the system refuses
+  /// it.
   package func allocate(byteCount: Int) -> UnsafeMutableRawPointer? {
     let byteCount = roundedUp(max(byteCount, 1), to: ZeroedMemory.alignment)
     return unsafe state.withLock { state in
@@ -43,8 +44,9 @@ package final class MemoryPool: Sendable {
     }
   }
 
-  /// Memory for a while: such as will be given away later, so that its pages cost nothing. Before it, `distance` bytes
-  /// are left to be given away meanwhile. Nil where there is no room, or where somebody has such memory already.
+  /// Lends memory for a while: a range that will be allocated later, so that its pages cost nothing. The
+  /// `distance` bytes before it stay available meanwhile. nil if there is no room, or some memory is lent
+  /// already.
   package func lend(byteCount: Int, distance: Int) -> UnsafeMutableRawPointer? {
     unsafe state.withLock { state in
       guard state.lent == nil, byteCount > 0 else { return nil }
@@ -58,7 +60,7 @@ package final class MemoryPool: Sendable {
     }
   }
 
-  /// Zeroes what was lent; nobody uses it any more.
+  /// Ends the loan and zeroes the memory, which must not be used any more.
   package func takeBack() {
     state.withLock { state in
       guard let lent = state.lent else { return }
@@ -68,8 +70,8 @@ package final class MemoryPool: Sendable {
     }
   }
 
-  /// Address space costs nothing: enough that little is left over at a region's end. Where the system limits it, no more than
-  /// is needed; false where there is not even that.
+  /// Adds a region with enough address space, which is free, to waste little at its end. If the system limits
+  /// address space, no more than needed; false if even that is refused.
   private func addRegion(_ state: inout State, byteCount: Int) -> Bool {
     let next = max(2 * (expectedByteCount - state.total), state.total / 2, Self.leastRegion)
     guard
@@ -81,7 +83,7 @@ package final class MemoryPool: Sendable {
     return true
   }
 
-  /// Makes the last region's pages.
+  /// Makes the last region's pages ready up to `end`.
   private func prepare(_ state: inout State, upTo end: Int) {
     guard end > state.ready, let last = state.regions.last else { return }
     let rest = max(0, expectedByteCount - state.total - (end - state.used))

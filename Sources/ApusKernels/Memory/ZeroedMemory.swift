@@ -4,24 +4,25 @@ import ApusSystem
 
 /// Zeroed memory, aligned to a cache line, that lives as long as the object does.
 ///
-/// All but a little comes from the system directly, zeroed already: in large pages where it has them and there is much of
-/// it, and otherwise with its pages made at once, as the first touch of each would enter the kernel. Whoever
-/// writes through ``base`` owns the object alone.
+/// Larger sizes are mapped, already zeroed, from the system: in large pages if the size suffices and the
+/// system has them. Otherwise all pages are made ready at once, because the first touch of each would enter
+/// the kernel. Code that writes through ``base`` must be the only owner.
 @safe package final class ZeroedMemory: @unchecked Sendable {
   /// The alignment of ``base``, in bytes.
   package static let alignment = 64
-  /// From these numbers of bytes on, memory is mapped, and in large pages.
+  /// The sizes from which on memory is mapped, and uses large pages.
   private static let (leastMapped, leastLarge) = (128 << 10, 1 << 20)
 
   /// The first byte.
   package let base: UnsafeMutableRawPointer
-  /// How many bytes there are; at least one.
+  /// The size in bytes, at least 1.
   package let byteCount: Int
-  /// What is given back to the system; nil where the memory is of the heap.
+  /// The mapping to unmap in the end; nil if the memory is from the heap.
   private let mapping: UnsafeMutableRawBufferPointer?
 
-  /// Memory that is used at once, or address space whose parts ``prepare(_:expecting:)`` makes ready; nil where the system
-  /// refuses it. Less than 128 KiB comes from the heap, which ends the process instead.
+  /// Memory that is ready to use; or, if `isReserved`, address space whose parts ``prepare(_:expecting:)``
+  /// makes ready. nil if the system refuses it. Less than 128 KiB comes from the heap, which ends the process
+  /// instead.
   package init?(ifAvailable byteCount: Int, isReserved: Bool = false) {
     self.byteCount = max(byteCount, 1)
     guard byteCount >= Self.leastMapped else {
@@ -37,7 +38,7 @@ import ApusSystem
     if !isReserved { unsafe Self.advise(base, byteCount: byteCount) }
   }
 
-  /// As above for programs that cannot go on without it: a refusal ends the process.
+  /// Memory for programs that cannot go on without it: if the system refuses it, the process ends.
   package convenience init(byteCount: Int) {
     self.init(ifAvailable: byteCount)!
   }
@@ -50,8 +51,8 @@ import ApusSystem
     }
   }
 
-  /// Makes the pages of a part ready, large ones where they will be filled: by the part and by what is `expecting`
-  /// to follow it, in bytes. Answers up to where they are.
+  /// Makes the pages of a part ready; large ones where the part, and `expecting` bytes after it, will fill
+  /// them. Returns the end of the ready pages.
   func prepare(_ part: Range<Int>, expecting rest: Int) -> Int {
     guard unsafe mapping != nil else { return byteCount }
     let large = Pages.largeByteCount
@@ -62,7 +63,7 @@ import ApusSystem
         unsafe Self.advise(base + next, byteCount: large)
         next += large
       } else {
-        // A page costs less among many; but what follows is only expected.
+        // Pages are cheaper in bulk, but the bytes after the part are only expected.
         let expected = part.upperBound + min(rest / 2, 128 << 10)
         let end = min(roundedUp(expected, to: 32 << 10), next / large * large + large)
         unsafe Pages.populate(base + next, byteCount: min(end, byteCount) - next)
@@ -72,7 +73,7 @@ import ApusSystem
     return next
   }
 
-  /// Maps room for `byteCount` bytes, from a large page's start on where they are many.
+  /// Maps `byteCount` bytes, aligned to a large page if they are many.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawBufferPointer? {
     // Room to align the start, and to fill the last page.
     let margin = byteCount < leastLarge ? 0 : 2 * Pages.largeByteCount
@@ -81,7 +82,7 @@ import ApusSystem
     return unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
   }
 
-  /// Asks for large pages, for the last one only where most of it is used, and makes all others at once.
+  /// Asks for large pages, for the last one only if most of it is used, and makes all others ready.
   private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let page = Pages.largeByteCount

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The taps of one axis of a resize: which source pixels make each result, and with what weight.
+/// The taps of one axis of a resize: the source pixels of each result and their weights.
 ///
-/// Weights are stored negated, −32,768 to 0: that range is one of `int16`, its positive counterpart is not. Two
-/// negated weights multiply a value twice, in turn, so that signs cancel out.
+/// Weights are stored negated, −32,768 to 0: that range fits in `int16`, the positive one does not. Two
+/// negated weights multiply a value, one after the other, so the signs cancel out.
 package struct PictureAxis: Sendable {
   /// The first source pixel of each result.
   let starts: [Int]
-  /// Where the weights of each result begin; one more entry than results.
+  /// The index of each result's first weight; one more entry than results.
   let offsets: [Int]
   /// The negated weights, result by result; those of a result add up to −32,768.
   let weights: [Int16]
-  /// The fewest and the most taps of a result.
+  /// The minimum and maximum number of taps per result.
   let tapRange: ClosedRange<Int>
 
-  /// The most taps of a result.
+  /// The maximum number of taps per result.
   var mostTaps: Int { tapRange.upperBound }
 
-  /// How many results there are.
+  /// The number of results.
   package var count: Int { starts.count }
 
-  /// How many source pixels the taps reach.
+  /// The number of source pixels that taps reach.
   let sourceCount: Int
 
-  /// Takes taps whose weights are positive and add up to 32,768 for each result.
+  /// Creates an axis from taps whose weights are positive and add up to 32,768 for each result.
   package init(starts: [Int], offsets: [Int], weights: [UInt16]) {
     precondition(offsets.count == starts.count + 1 && offsets.first == 0 && offsets.last == weights.count)
     var (fewest, most, reach) = (Int.max, 1, 0)
@@ -40,7 +40,7 @@ package struct PictureAxis: Sendable {
     sourceCount = reach
   }
 
-  /// Two weights side by side, as they meet two neighboring words; zero for the second where there is none.
+  /// Two consecutive weights in one 32-bit word; zero for a missing second one.
   func pair(_ index: Int, of result: Int) -> UInt32 {
     let first = offsets[result] + 2 * index
     guard first < offsets[result + 1] else { return 0 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Generated code for the loops of a resize; what is nil is done in plain Swift.
+/// Generated code for the loops of a resize; plain Swift runs the ones that are nil.
 package struct PictureCode: Sendable {
-  /// What the code of a resize depends on.
+  /// The properties of a resize that its code depends on.
   package struct Shape: Hashable, Sendable {
     let method: PictureResize.Method
     let bytesPerPixel: Int
     let pairCount: Int
-    /// From the fewest to the most taps of a row.
+    /// The range of numbers of taps per row.
     let rowTaps: ClosedRange<Int>
   }
 
-  /// Arguments of ``rows``: weighted sums of rows, as high words and low bytes.
+  /// Arguments of ``rows``: weighted sums of rows, stored as high 16 bits and low bytes.
   struct Rows: CodeArguments {
     var source: Int
     var bytesPerRow: Int
@@ -19,12 +19,12 @@ package struct PictureCode: Sendable {
     var weights: Int
     var high: Int
     var low: Int
-    /// How many blocks of ``rowBlock`` bytes; at least one.
+    /// The number of blocks of ``rowBlock`` bytes, at least one.
     var blocks: Int
     var lowByte: UInt32 = 255
   }
 
-  /// Arguments of ``columns``: weighted sums of pixels of high words.
+  /// Arguments of ``columns``: weighted sums of pixels, from their high 16 bits.
   struct Columns: CodeArguments {
     var high: Int
     var bases: Int
@@ -32,7 +32,7 @@ package struct PictureCode: Sendable {
     var sums: Int
     var count: Int
     var order: Int
-    /// What sums begin with.
+    /// The initial value of sums.
     var half: Int32 = 1 << 21
   }
 
@@ -43,7 +43,7 @@ package struct PictureCode: Sendable {
     var bases: Int
     var weights: Int
     var sums: Int
-    /// How many pairs of columns.
+    /// The number of pairs of columns.
     var count: Int
     var order: Int
     var rowWeights: UInt32
@@ -51,9 +51,9 @@ package struct PictureCode: Sendable {
     var lowBytes: UInt32 = 0x00FF_00FF
   }
 
-  /// The function for each number of taps, from ``Shape/rowTaps``'s first on, as far as there is one.
+  /// The function for each number of taps, from ``Shape/rowTaps``'s lower bound on; nil where there is none.
   var rows: [CodeFunction<Rows>?] = []
-  /// How many bytes of a row a step of ``rows`` takes.
+  /// Bytes of a row per iteration of ``rows``.
   var rowBlock = 0
   var columns: CodeFunction<Columns>?
   var blend: CodeFunction<Blend>?

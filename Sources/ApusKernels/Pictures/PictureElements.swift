@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is written for a byte of a picture, and where.
+/// The element that is written for a byte of a picture, and its destination.
 ///
-/// The memory is the caller's, for the time of a run.
+/// The memory is the caller's; it must stay valid during a run.
 @safe enum PictureElements {
-  /// The byte itself, with these bits turned.
+  /// The byte, with these bits flipped.
   case bytes(UnsafeMutablePointer<UInt8>, flip: UInt8)
-  /// What a table of 256 entries for each channel has.
+  /// The entry in a table of 256 per channel.
   case mappedBytes(UnsafeMutablePointer<UInt8>, table: UnsafePointer<UInt8>)
-  /// What a table of 256 entries for each channel has.
+  /// The entry in a table of 256 per channel.
   case floats(UnsafeMutablePointer<Float>, table: UnsafePointer<Float>)
 
-  /// Writes a row of pixels, four bytes each, to where they belong.
+  /// Writes a row of pixels, four bytes each, to their places in the input.
   func write(_ line: UnsafePointer<UInt32>, row: Int, columns: Int, _ placement: PicturePlacement) {
     switch self {
     case .bytes(let target, let flip):
@@ -28,7 +28,8 @@
     }
   }
 
-  /// Writes pixels whose bytes are in order already, each but the last with a byte more, which the next one replaces.
+  /// Writes pixels whose bytes are in order already. Each but the last is stored with one byte too many,
+  /// which the next one overwrites.
   private func writeTriples(
     _ line: UnsafePointer<UInt32>, row: Int, columns: Int, _ placement: PicturePlacement,
     _ target: UnsafeMutablePointer<UInt8>, _ flip: UInt8

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the pixels of a resized picture go in a model's input, and which of their bytes.
+/// Where a resized picture's pixels go in a model's input, and which of their bytes.
 ///
-/// A pixel at (column, row) of the stored raster has the number `origin + column · perColumn + row · perRow` in the
-/// input; its channel `c` is the element `number · pixelStep + c · channelStep`.
+/// A pixel at (column, row) of the stored raster has the index `origin + column · perColumn + row · perRow`
+/// in the input; its channel `c` is element `index · pixelStep + c · channelStep`.
 package struct PicturePlacement: Sendable {
-  /// What becomes of the bytes of a stored pixel.
+  /// The channels that are computed from the bytes of a stored pixel.
   package enum Channels: Sendable {
     /// Three channels, each a byte of the stored pixel.
     case three(Int, Int, Int)
@@ -33,12 +33,12 @@ package struct PicturePlacement: Sendable {
     self.channelStep = channelStep
   }
 
-  /// How many channels there are.
+  /// The number of channels.
   package var channelCount: Int {
     if case .three = channels { 3 } else { 1 }
   }
 
-  /// Whether all elements of so many columns and rows lie among `count` ones.
+  /// Whether all elements of `columns` × `rows` pixels are among `count` elements.
   func fits(columns: Int, rows: Int, count: Int) -> Bool {
     let corners = [0, (columns - 1) * perColumn].flatMap { column in
       [origin + column, origin + column + (rows - 1) * perRow]

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A resize of a picture into a model's input, prepared for one size: turning, reordering and converting are done to the
-/// few results, on the way to where they belong.
+/// A resize of a picture into a model's input, prepared for one size. Rotation, reordering and conversion are
+/// applied to the few results as they are stored.
 ///
-/// A result is `(Σ wy · wx · v + 2²⁹) >> 30`, whatever the path: sums are exact, so their order makes no difference.
+/// A result is `(Σ wy · wx · v + 2²⁹) >> 30` on every path: sums are exact, so their order makes no
+/// difference.
 package struct PictureResize: Sendable {
-  /// The part of a stored picture that is read.
+  /// The region of a stored picture that is read.
   package struct Source: Sendable {
-    /// The first byte of the part.
+    /// The offset of the region's first byte.
     package let offset: Int
-    /// Its width and height in pixels.
+    /// The region's width and height in pixels.
     package let width: Int
     package let height: Int
-    /// Bytes of a pixel, 1, 3 or 4, and from one row to the next.
+    /// Bytes per pixel, 1, 3 or 4, and per row.
     package let bytesPerPixel: Int
     package let bytesPerRow: Int
 
@@ -24,7 +25,7 @@ package struct PictureResize: Sendable {
       self.bytesPerRow = bytesPerRow
     }
 
-    /// Bytes of a row of the part.
+    /// Bytes of the region in a row.
     var rowLength: Int { width * bytesPerPixel }
   }
 
@@ -43,18 +44,19 @@ package struct PictureResize: Sendable {
   let source: Source
   let placement: PicturePlacement
   let method: Method
-  /// For `blend` and `copy`: where each column's pixels begin in a row; for `sums`: where its words do in the sums of a row.
+  /// For `blend` and `copy`: the offset of each column's pixels in a row. For `sums`: the offset of its
+  /// values in the sums of a row.
   let bases: [Int]
   /// For each column, pairs of weights, each four times.
   let weights: [SIMD4<UInt32>]
-  /// Pairs of weights of a column.
+  /// Pairs of weights per column.
   let pairCount: Int
   /// For each row, its pairs of weights.
   let rowWeights: [UInt32]
   let rowPairCount: Int
   let code: PictureCode
 
-  /// Prepares a resize whose axes are those of the stored raster.
+  /// Prepares a resize; the axes are those of the stored raster.
   package init(
     columns: PictureAxis, rows: PictureAxis, source: Source, placement: PicturePlacement, kernels: KernelSet
   ) {
@@ -69,7 +71,7 @@ package struct PictureResize: Sendable {
     let isSparse = columns.mostTaps <= 2 && rows.mostTaps <= 2 && source.width > 1
     method = columns.mostTaps == 1 && rows.mostTaps == 1 ? .copy : isSparse ? .blend : .sums
     pairCount = (columns.mostTaps + 1) / 2
-    // Columns are done in fours; those beyond the last have no weight.
+    // Columns are computed in fours; missing ones have no weight.
     let padded = roundedUp(columns.count, to: 4)
     var bases = [Int](repeating: 0, count: padded)
     var weights = [SIMD4<UInt32>](repeating: .zero, count: padded * pairCount)
@@ -80,7 +82,7 @@ package struct PictureResize: Sendable {
       case .blend:
         var pair = columns.pair(0, of: column)
         if columns.starts[column] == source.width - 1 {
-          // The last pixel alone is the second of a pair.
+          // The last pixel is loaded as the second of a pair.
           bases[column] -= source.bytesPerPixel
           pair <<= 16
         }
@@ -101,7 +103,7 @@ package struct PictureResize: Sendable {
         method: method, bytesPerPixel: source.bytesPerPixel, pairCount: pairCount, rowTaps: rows.tapRange))
   }
 
-  /// Writes bytes, with some bits turned.
+  /// Writes bytes, with some bits flipped.
   package func run(
     _ picture: Span<UInt8>, into target: inout MutableSpan<UInt8>, flip: UInt8 = 0, team: ThreadTeam
   ) {
@@ -112,7 +114,7 @@ package struct PictureResize: Sendable {
     }
   }
 
-  /// Writes what a table of 256 entries for each channel has for each byte.
+  /// Writes for each byte the entry in a table of 256 per channel.
   package func run(
     _ picture: Span<UInt8>, into target: inout MutableSpan<UInt8>, table: [UInt8], team: ThreadTeam
   ) {
@@ -126,7 +128,7 @@ package struct PictureResize: Sendable {
     }
   }
 
-  /// Writes what a table of 256 entries for each channel has for each byte.
+  /// Writes for each byte the entry in a table of 256 per channel.
   package func run(
     _ picture: Span<UInt8>, into target: inout MutableSpan<Float>, table: [Float], team: ThreadTeam
   ) {
@@ -140,7 +142,7 @@ package struct PictureResize: Sendable {
     }
   }
 
-  /// Writes signed bytes: those of the picture, less 128.
+  /// Writes signed bytes: the picture's bytes minus 128.
   package func run(
     _ picture: Span<UInt8>, intoSigned target: inout MutableSpan<Int8>, team: ThreadTeam
   ) {
@@ -153,7 +155,7 @@ package struct PictureResize: Sendable {
     }
   }
 
-  /// Writes what a table of 256 entries for each channel has for each byte.
+  /// Writes for each byte the entry in a table of 256 per channel.
   package func run(
     _ picture: Span<UInt8>, intoSigned target: inout MutableSpan<Int8>, table: [Int8], team: ThreadTeam
   ) {
@@ -174,7 +176,7 @@ package struct PictureResize: Sendable {
     let end = source.offset + (source.height - 1) * source.bytesPerRow + source.rowLength
     precondition(end <= picture.count)
     ExecutableMemory.seal()
-    // Tiles are rows of results; what they read decides how many there are.
+    // Tiles are rows of results; their number depends on the bytes that they read.
     let read = method == .sums ? source.height * source.rowLength : rows.count * columns.count * 16
     let tiles = team.tileCount(rows: rows.count, bytes: read, alone: 1)
     let scratch = PictureScratch(self)

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where each thread of a resize keeps what it computes for a row.
+/// The layout of a thread's scratch memory in a resize.
 struct PictureScratch {
   static let alignment = 64
 
-  /// Copies of two rows that end where the picture does: reading may go eight bytes beyond a row.
+  /// Copies of two rows at the picture's end, because loads may go eight bytes beyond a row.
   let copies: Int
-  /// Bytes of such a copy.
+  /// The size of such a copy.
   let copyLength: Int
-  /// For `blend`, the pixels that two source rows have for the columns, eight bytes for each.
+  /// For `blend`: the pixels of two source rows for the columns, eight bytes each.
   let gathered: Int
-  /// Bytes of a row of those.
+  /// The size of a row of gathered pixels.
   let gatheredLength: Int
-  /// High words of the sums of a row, and the low bytes, as words.
+  /// The high 16 bits of a row's sums, and their low bytes as `int16`.
   let high: Int
   let low: Int
-  /// Neighboring pixels' high words side by side.
+  /// The high 16 bits of neighboring pixels, interleaved.
   let pairs: Int
-  /// Sums of columns, four numbers for each.
+  /// Sums of columns, four values each.
   let sums: Int
   /// The results of a row, four bytes each.
   let line: Int
-  /// All of it.
+  /// The size of the scratch memory.
   let byteCount: Int
 
   init(_ resize: PictureResize) {
     let columns = roundedUp(resize.columns.count, to: 4)
-    // Words of sums: a row, what the widest load reads beyond it, and what taps without weight reach.
+    // Values of sums: a row, the reach of the widest load beyond it, and that of taps without weight.
     let width = resize.method == .sums ? resize.source.rowLength : 0
     let words = width + 64 + 2 * resize.pairCount * resize.source.bytesPerPixel
     var offset = 0

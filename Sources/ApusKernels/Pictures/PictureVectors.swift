@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The loops of a resize in plain Swift, eight lanes at a time. A sum of a row is negative, as its weights are: its high
-// word is `sum >> 8`, −32,640 to 0, its low byte is the rest. Words of the next step are kept in memory between the
-// loops: one loop for both is compiled to shuffles instead of products.
+// The loops of a resize in plain Swift, eight lanes at a time. A sum of a row is negative, like its weights:
+// its high 16 bits are `sum >> 8`, −32,640 to 0, its low byte is the rest. The values of the next step are
+// kept in memory between the loops, because one loop for both is compiled to shuffles instead of products.
 
 @inline(__always)
 private func load(_ place: UnsafeRawPointer, _ offset: Int = 0) -> SIMD8<UInt8> {
@@ -16,7 +16,7 @@ private func loadPixel(_ place: UnsafeRawPointer) -> SIMD8<UInt8> {
   return unsafe unsafeBitCast(bytes, to: SIMD8<UInt8>.self)
 }
 
-/// Bytes of two vectors in turn.
+/// Interleaves the bytes of two vectors.
 @inline(__always)
 private func interleaved(_ even: SIMD8<UInt8>, _ odd: SIMD8<UInt8>) -> SIMD16<UInt8> {
   var result = SIMD16<UInt8>()
@@ -25,7 +25,7 @@ private func interleaved(_ even: SIMD8<UInt8>, _ odd: SIMD8<UInt8>) -> SIMD16<UI
   return result
 }
 
-/// Bytes of two vectors in turn, widened.
+/// Interleaves and widens the bytes of two vectors.
 @inline(__always)
 private func interleaved(_ even: SIMD4<UInt8>, _ odd: SIMD4<UInt8>) -> SIMD8<Int16> {
   var result = SIMD8<UInt8>()
@@ -50,7 +50,7 @@ private func words(_ first: SIMD4<Int32>, _ second: SIMD4<Int32>) -> SIMD8<Int16
   return result
 }
 
-/// Stores sums as high words and low bytes.
+/// Stores sums as high 16 bits and low bytes.
 @inline(__always)
 private func store(
   _ first: SIMD4<Int32>, _ second: SIMD4<Int32>, _ high: UnsafeMutableRawPointer,
@@ -72,7 +72,7 @@ private func add(
   second &+= pairSums(interleaved(upper.highHalf, lower.highHalf), weights)
 }
 
-/// Weighted sums of neighboring rows of `count` bytes, of which nothing else is read.
+/// Weighted sums of neighboring rows of `count` bytes; reads nothing beyond them.
 func sumPictureRows(
   _ source: UnsafePointer<UInt8>, bytesPerRow: Int, taps: Int, _ weights: UnsafePointer<UInt32>, count: Int,
   _ high: UnsafeMutableRawPointer, _ low: UnsafeMutableRawPointer
@@ -106,7 +106,7 @@ private func sumPictureRows(
   _ weights: UnsafePointer<UInt32>, _ count: Int, _ high: UnsafeMutableRawPointer,
   _ low: UnsafeMutableRawPointer
 ) {
-  // The second row of a pair that has only one is the first once more, without weight.
+  // A missing second row of a pair repeats the first, without weight.
   let lastLower = taps.isMultiple(of: 2) ? bytesPerRow : 0
   var index = 0
   while true {
@@ -119,14 +119,14 @@ private func sumPictureRows(
     unsafe add(load(place), load(place, lastLower), weightVector(weights[pairs - 1]), &first, &second)
     unsafe store(first, second, high, low, at: 2 &* index)
     if index == count - 8 { return }
-    // The last step does some bytes once more.
+    // The last iteration repeats some bytes.
     index = min(index + 8, count - 8)
   }
 }
 
 // MARK: Weighted sums of columns
 
-/// Puts each high word beside that of the next pixel.
+/// Interleaves the high 16 bits of each pixel with those of the next.
 func pairPixels(
   _ high: UnsafeMutableRawPointer, count: Int, bytesPerPixel: Int, _ pairs: UnsafeMutableRawPointer
 ) {
@@ -142,7 +142,7 @@ func pairPixels(
   }
 }
 
-/// For each column four sums of pairs, the first of them those of its channels, with a half of a result.
+/// For each column, four sums of pairs plus the rounding constant; the first sums are those of its channels.
 func sumColumns(
   _ pairs: UnsafeRawPointer, _ bases: UnsafePointer<Int>, _ weights: UnsafePointer<SIMD4<UInt32>>, count: Int,
   bytesPerPixel: Int, pairCount: Int, _ sums: UnsafeMutableRawPointer
@@ -173,10 +173,11 @@ private func sumColumns(
   }
 }
 
-/// Adds the low bytes' part to sums of high words, where it makes a difference.
+/// Adds the low bytes' contribution to sums of high parts where it makes a difference.
 ///
-/// With `A` of the high words and `B` of the low bytes, a result is `(256 A + B + 2²⁹) >> 30`, which is
-/// `(A + (B >> 8) + 2²¹) >> 22`. `B >> 8` is −32,640 to 0: it can take a step down only from sums less than 2¹⁵ above one.
+/// With `A` from the high parts and `B` from the low bytes, a result is `(256 A + B + 2²⁹) >> 30`, which is
+/// `(A + (B >> 8) + 2²¹) >> 22`. `B >> 8` is −32,640 to 0, so it lowers a result only if `A + 2²¹` is less
+/// than 2¹⁵ above a multiple of 2²².
 func completeSums(
   _ low: UnsafeMutableRawPointer, _ bases: UnsafePointer<Int>, _ weights: UnsafePointer<SIMD4<UInt32>>,
   count: Int, bytesPerPixel: Int, pairCount: Int, _ sums: UnsafeMutableRawPointer
@@ -212,7 +213,7 @@ func completeSums(
 
 // MARK: Means of two by two
 
-/// Puts the bytes of each column's two pixels in turn, eight bytes for a column.
+/// Interleaves the bytes of each column's two pixels, eight bytes per column.
 func gatherPixels(
   _ source: UnsafePointer<UInt8>, _ bases: UnsafePointer<Int>, count: Int, bytesPerPixel: Int,
   _ result: UnsafeMutableRawPointer
@@ -237,7 +238,7 @@ func blendRows(
   }
 }
 
-/// Weighted sums of the two pixels of each column, with a half of a result.
+/// Weighted sums of the two pixels of each column, plus the rounding constant.
 func blendColumns(
   _ high: UnsafeMutableRawPointer, _ low: UnsafeMutableRawPointer, _ weights: UnsafePointer<SIMD4<UInt32>>,
   count: Int, _ sums: UnsafeMutableRawPointer
@@ -267,7 +268,7 @@ func packResults(_ sums: UnsafeMutableRawPointer, count: Int, _ line: UnsafeMuta
   }
 }
 
-/// The order in which bytes, or words, of two neighboring pixels alternate, as `vpshufb` takes it.
+/// The `vpshufb` mask that interleaves the bytes, or `int16` values, of two neighboring pixels.
 func pictureOrder(_ bytesPerPixel: Int, ofWords: Bool = false) -> SIMD32<UInt8> {
   var order = SIMD32<UInt8>()
   for index in 0..<32 {

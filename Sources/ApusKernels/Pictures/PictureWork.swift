@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A run of a resize, tile by tile: a tile is some rows of results.
+/// One run of a resize, whose tiles are rows of results.
 @safe struct PictureWork: TileWork {
   let resize: PictureResize
-  /// The first byte of the part that is read.
+  /// The first byte of the region that is read.
   let picture: UnsafePointer<UInt8>
-  /// Where the picture's bytes end.
+  /// The end of the picture's bytes.
   let end: UnsafePointer<UInt8>
   let bases: UnsafePointer<Int>
   let weights: UnsafePointer<SIMD4<UInt32>>
@@ -29,7 +29,7 @@
     }
   }
 
-  /// A row of the picture, of which eight bytes more than it has can be read.
+  /// The address of a row with eight readable bytes beyond its end.
   private func address(ofRow row: Int, slot: Int, _ memory: UnsafeMutableRawPointer) -> UnsafePointer<UInt8> {
     let place = unsafe picture + row &* resize.source.bytesPerRow
     let length = resize.source.rowLength
@@ -72,7 +72,7 @@
             count: (columns + 1) / 2, order: Int(bitPattern: order), rowWeights: pair))
       }
     } else {
-      // Rows of an enlarged picture are gathered once for all results between them.
+      // When a picture is enlarged, its rows are gathered once for all results between them.
       let upper = unsafe gathered(first, keeping: second, memory, &kept)
       let lower = unsafe gathered(second, keeping: first, memory, &kept)
       let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
@@ -82,7 +82,7 @@
     unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
   }
 
-  /// A row's pixels for each column, side by side; of the two rows that are kept, the one to keep is not replaced.
+  /// Gathers a row's pixels for each column. Two gathered rows are kept; `other` is not replaced.
   private func gathered(
     _ row: Int, keeping other: Int, _ memory: UnsafeMutableRawPointer, _ kept: inout (Int, Int)
   ) -> UnsafeRawPointer {
@@ -149,7 +149,7 @@
             low: Int(bitPattern: low + 2 &* offset), blocks: blocks))
       }
       call(0, source.rowLength / block)
-      // What is left is done with bytes before it once more.
+      // The rest is computed together with bytes before it.
       if !source.rowLength.isMultiple(of: block) { call(source.rowLength - block, 1) }
     }
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// MediaPipe's pooling that tells where each maximum lay, and its inverse; floats in NHWC.
+/// MediaPipe's max pooling with the index of each maximum, and its inverse; floats in NHWC.
 package struct ArgmaxPooling: Sendable {
   /// The number of images.
   package var batches: Int
-  /// Rows and columns of the large image: what is pooled, or what unpooling makes.
+  /// Rows of the large image: the input of pooling, the output of unpooling.
   package var largeHeight: Int
   /// Columns of the large image.
   package var largeWidth: Int
@@ -12,7 +12,7 @@ package struct ArgmaxPooling: Sendable {
   package var smallHeight: Int
   /// Columns of the small image.
   package var smallWidth: Int
-  /// Channels of both.
+  /// Channels of both images.
   package var channels: Int
   /// Rows of the window.
   package var filterHeight: Int
@@ -22,9 +22,9 @@ package struct ArgmaxPooling: Sendable {
   package var strideHeight: Int
   /// Columns between windows.
   package var strideWidth: Int
-  /// Rows before the first of the large image.
+  /// Rows of padding above the large image.
   package var paddingTop: Int
-  /// Columns before the first of the large image.
+  /// Columns of padding left of the large image.
   package var paddingLeft: Int
 
   /// Describes a pooling; the caller has checked that sizes do not overflow.
@@ -44,7 +44,7 @@ package struct ArgmaxPooling: Sendable {
   private var largeCount: Int { batches * largeHeight * largeWidth * channels }
   private var smallCount: Int { batches * smallHeight * smallWidth * channels }
 
-  /// Writes each window's maximum, clamped, and the number of its tap, counted by rows, plus 0.1.
+  /// Writes each window's maximum, clamped, and the index of its tap, counted row by row, plus 0.1.
   package func pool(
     _ input: Span<Float>, to output: inout MutableSpan<Float>, indices: inout MutableSpan<Float>,
     minimum: Float, maximum: Float, threads: ThreadTeam
@@ -82,7 +82,8 @@ package struct ArgmaxPooling: Sendable {
     }
   }
 
-  /// Puts each value where its index says, the last one of those that meet; zeros elsewhere.
+  /// Writes each value to the tap with its index, and zeros elsewhere. If several values meet, the last one
+  /// stays.
   package func unpool(
     _ input: Span<Float>, indices: Span<Float>, to output: inout MutableSpan<Float>, threads: ThreadTeam
   ) {

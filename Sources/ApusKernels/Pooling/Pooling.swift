@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A window that slides over the rows and columns of an NHWC tensor and makes one value for each channel.
+/// A pooling layer: one value per channel for each position of a window over an NHWC tensor.
 package struct Pooling: Sendable {
-  /// What is made of the values under a window.
+  /// How the values in a window are combined.
   package enum Kind: Sendable {
-    /// Their mean: for integers rounded to nearest, halves away from zero.
+    /// Mean; for integers rounded to nearest, halves away from zero.
     case average
-    /// Their maximum.
+    /// Maximum.
     case maximum
-    /// The square root of the mean of their squares; floats only.
+    /// The square root of the mean of squares; floats only.
     case l2
   }
 
@@ -37,21 +37,21 @@ package struct Pooling: Sendable {
   private let inputCount: Int
   private let outputCount: Int
   private let rows: Int
-  /// Tiles for one thread.
+  /// The number of tiles on one thread.
   private let tiles: Int
-  /// What all windows read.
+  /// The size of the input.
   private let inputByteCount: Int
   private let width: Int
   /// Generated code; nil for plain Swift.
   private var generated: GeneratedPooling?
-  /// How that was chosen.
+  /// Which kernel set was chosen, and why.
   package private(set) var choice: KernelChoice?
 
-  /// The most rows or columns of a result.
+  /// The maximum number of rows or columns of the output.
   package static let maximumSize = 1 << 24
 
-  /// Lays out the windows; nil where one has no value under it, or there are too many. A kernel set's own code does them if
-  /// it has some.
+  /// Plans a pooling layer with a kernel set's code, or plain Swift if it has none. nil if a window contains
+  /// no value, or there are too many windows.
   package init?(
     kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
     outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
@@ -81,13 +81,13 @@ package struct Pooling: Sendable {
     case .float32: width = 4
     case .integer(let type, _, _): width = type.byteCount
     }
-    // The count is that of a tensor, and wraps only where a size is zero.
+    // The tensor's element count, which wraps only if a size is zero.
     inputCount = batches &* inputHeight &* inputWidth &* channels
     rows = batches &* outputHeight
     let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
     inputByteCount = Int(min(max(work, 0), 0x1p40)) * width
-    // Sizes beside one of zero are not bounded.
+    // If one size is zero, the others are unlimited.
     guard let set, batches > 0, tiles > 0 else { return }
     do throws(Decline) {
       generated = try GeneratedPooling(self, using: set.generatedElementwise())
@@ -95,7 +95,7 @@ package struct Pooling: Sendable {
     } catch { choice = .portable(instead: set, error) }
   }
 
-  /// What does the work, for people to read.
+  /// The implementation in the output of `apus inspect --plan`.
   package var implementation: String { generated?.implementation ?? "portable loops over each window" }
 
   /// The scratch memory that a run needs.
@@ -111,7 +111,7 @@ package struct Pooling: Sendable {
     }
   }
 
-  /// The same of one that needs no scratch memory.
+  /// Pools without scratch memory, if ``scratchByteCount(threads:)`` is 0.
   package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(scratchByteCount(threads: 1) == 0)
     unsafe run(input, to: &output, nil, threads)
@@ -136,7 +136,7 @@ package struct Pooling: Sendable {
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -145,7 +145,7 @@ package struct Pooling: Sendable {
     let threads: ThreadTeam
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
-    /// Where there is none, no code writes to it.
+    /// Without scratch memory, no code writes to it.
     let scratch: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
@@ -159,7 +159,7 @@ package struct Pooling: Sendable {
     }
   }
 
-  /// The image that a row of the output is of, and what is under its windows.
+  /// The image of a row of the output, and the rows of the input in its windows.
   func window(row: Int) -> (image: Int, taps: Taps) {
     let (image, line) = row.quotientAndRemainder(dividingBy: outputHeight)
     return (image, rowTaps[line])

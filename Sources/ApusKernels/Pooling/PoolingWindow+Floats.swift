@@ -16,7 +16,7 @@ extension PoolingWindow {
       channel &+= 16
     }
     while channel < channels, channels >= 8 {
-      // The last eight channels may overlap those before.
+      // The last eight channels may overlap the ones before.
       channel = min(channel, channels &- 8)
       let result = unsafe poolEight(kind, source + channel &* 4).bounded(minimum, maximum)
       unsafe (destination + channel &* 4).storeBytes(of: result, as: SIMD8<Float>.self)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The taps of one output pixel, and how they become its channels.
+/// The taps of one output pixel, and the functions that combine them.
 struct PoolingWindow {
   let rows: Int
   let columns: Int
@@ -58,7 +58,7 @@ struct PoolingWindow {
       channel &+= 64
     }
     while channel < channels, channels >= 16 {
-      // The last sixteen channels may overlap those before.
+      // The last 16 channels may overlap the ones before.
       channel = min(channel, channels &- 16)
       store(unsafe poolBytes16(kind, source + channel, flip: flip), at: channel)
       channel &+= 16
@@ -71,7 +71,7 @@ struct PoolingWindow {
     }
   }
 
-  /// Four vectors rather than one of 64 bytes, whose comparisons are loops over its bytes.
+  /// Four vectors rather than one of 64 bytes, which the compiler compares byte by byte.
   @inline(__always)
   private func maximumOf64(
     _ source: UnsafeRawPointer, flip: UInt8
@@ -113,7 +113,7 @@ struct PoolingWindow {
     return SIMD16(lowHalf: rounded(sum.lowHalf, flip: flip), highHalf: rounded(sum.highHalf, flip: flip))
   }
 
-  /// Averages of more taps than sums of 16 bits hold.
+  /// Averages of more taps than 16-bit sums can hold.
   private func averageOfMany(_ source: UnsafeRawPointer, flip: UInt8) -> SIMD16<UInt8> {
     let flips = SIMD16(repeating: flip)
     var totals = SIMD16<UInt64>()
@@ -136,10 +136,11 @@ struct PoolingWindow {
     return result
   }
 
-  /// Sums divided by the count, to nearest, halves away from the tensor's zero.
+  /// Sums divided by the count, rounded to nearest, halves away from the tensor's zero.
   ///
-  /// In single precision: quotients are scaled up by 2⁻¹⁸, so that halves are above halves. Others are at least 1/362 away
-  /// from them, for counts up to 181, which is more than that makes of 255, and the product's rounding.
+  /// Computed in single precision. Quotients are scaled by 1 + 2⁻¹⁸, so that exact halves end above one half.
+  /// For counts up to 181 other quotients are at least 1/362 from a half, which is more than that scale
+  /// changes 255, plus the product's rounding.
   @inline(__always)
   private func rounded(_ sums: SIMD8<UInt16>, flip: UInt8) -> SIMD8<UInt8> {
     let offset: Int32 = flip != 0 ? 128 : 0
@@ -148,7 +149,7 @@ struct PoolingWindow {
     let base = SIMD8(repeating: 0x1p23 + Float(offset &* Int32(truncatingIfNeeded: count)))
     let wide = SIMD8<Int32>(bits: SIMD8<UInt32>(widening: sums))
     let values = SIMD8<Float>(bits: wide | SIMD8(repeating: 0x4B00_0000)) - base
-    // And 1.5·2²³ leaves the nearest integer there.
+    // Adding 1.5·2²³ leaves the nearest integer in the mantissa.
     let shifted = values * factor + SIMD8(repeating: 0x1.8p23)
     let results = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B40_0000 &- offset)
     return SIMD8<UInt8>(lowBytes: SIMD8<UInt32>(bits: results))
@@ -165,13 +166,13 @@ struct PoolingWindow {
     return kind == .maximum ? most : average(of: sum, flip: flip)
   }
 
-  /// A sum of unsigned bytes divided by the count, to nearest, halves away from the tensor's zero.
+  /// A sum of unsigned bytes divided by the count, rounded to nearest, halves away from the tensor's zero.
   private func average(of sum: Int, flip: UInt8) -> UInt8 {
     guard flip != 0 else { return UInt8(truncatingIfNeeded: (sum &+ count / 2) / count) }
     return UInt8(truncatingIfNeeded: roundedMean(sum &- 128 &* count) &+ 128)
   }
 
-  /// A sum divided by the count, to nearest, halves away from zero.
+  /// A sum divided by the count, rounded to nearest, halves away from zero.
   private func roundedMean(_ sum: Int) -> Int {
     sum > 0 ? (sum &+ count / 2) / count : (sum &- count / 2) / count
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A convolution that can do something to its floats before they leave the cache.
+/// A convolution that can apply post-operations to its float outputs while they are in the cache.
 package protocol PostOperatingConvolution: PreparedConvolution {
-  /// As ``PreparedConvolution/run(_:input:output:scratch:threads:)``, with something done to the outputs; `other` is as large
-  /// as they are.
+  /// Convolves, then applies the post-operations to the outputs; `other` is a second tensor of the output's
+  /// size.
   func run(
     _ packed: PackedWeights, input: RawSpan, other: RawSpan?, postOperations: PostOperations,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PostOperation {
-  /// The function as a kernel of its own, of `count` floats.
+  /// The function as a standalone kernel for `count` floats.
   package func kernel(count: Int) -> any UnaryKernel { PostOperationKernel(operation: self, count: count) }
 }
 
-/// Copies floats, a stretch at a time, and does something to each stretch while it is in the cache.
+/// Copies floats piece by piece, and applies the operation to each piece while it is in the cache.
 private struct PostOperationKernel: UnaryKernel {
   let operation: PostOperation
   let count: Int
@@ -22,7 +22,7 @@ private struct PostOperationKernel: UnaryKernel {
 
   var mayOverwrite: Bool { true }
 
-  /// The floats may stay where they are.
+  /// Input and output may be the same memory.
   private static func copy(_ output: UnsafeMutableRawPointer, _ input: UnsafeRawPointer, count: Int) {
     if unsafe input != UnsafeRawPointer(output) {
       unsafe output.copyMemory(from: input, byteCount: count &* 4)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of floats that is done in place, to a stretch at a time, right after they were computed.
+/// A function of floats, applied in place to a part of a tensor right after it was computed.
 package struct PostOperation: Sendable {
-  /// The most values of a stretch.
+  /// The maximum number of values per call.
   static let stretch = 2048
 
   @safe private enum Function: Sendable {
@@ -11,23 +11,23 @@ package struct PostOperation: Sendable {
   }
 
   private let function: Function
-  /// What is applied to each value, where that is one function.
+  /// The function that is applied to each value, if there is only one.
   private(set) var floatFunction: FloatFunction?
 
-  /// Applies one function to each value, by code of a kernel set where that has some.
+  /// Applies one function to each value, by code of the kernel set if it has any.
   package init?(_ function: FloatFunction, using set: KernelSet) {
     guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
     self.function = unsafe .map(map.fill)
     floatFunction = function
   }
 
-  /// Multiplies values below zero with a factor, those of a row one after the other.
+  /// PRELU: multiplies negative values by a factor; the factors of a row repeat.
   package init?(parametricRelu factors: [Float], using set: KernelSet) {
     guard let function = ParametricRelu(factors, using: set) else { return nil }
     self.function = .parametricRelu(function)
   }
 
-  /// Changes a stretch of values of which the first is element `position` of its tensor.
+  /// Applies the operation to `count` values, the first of which is element `position` of its tensor.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     switch function {
     case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
@@ -36,11 +36,11 @@ package struct PostOperation: Sendable {
   }
 }
 
-/// Factors of values below zero, over and over.
+/// PRELU with periodic factors.
 private struct ParametricRelu: Sendable {
-  /// How many there are before they begin again.
+  /// The number of factors before they repeat.
   private let period: Int
-  /// As many of them as a stretch reaches from any of the first period on.
+  /// The factors, repeated far enough for a call that begins anywhere in the first period.
   private let factors: [Float]
   private let code: PostOperationCode?
 

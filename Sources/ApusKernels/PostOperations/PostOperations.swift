@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of the floats that a convolution computed, while they are still in the cache.
+/// The operations on the float outputs of a convolution while they are in the cache.
 package final class PostOperations: Sendable {
-  /// Whether another tensor is added.
+  /// Whether a second tensor is added.
   package let addsOther: Bool
   private let bounds: ScalarBounds<Float>
   private let sum: PostOperationCode?
-  /// What is done in the end.
+  /// The last operation.
   package let last: PostOperation?
 
-  /// Does `last` alone.
+  /// Applies `last` only.
   package init(last: PostOperation) {
     addsOther = false
     bounds = ScalarBounds(minimum: 0, maximum: 0)
@@ -17,7 +17,7 @@ package final class PostOperations: Sendable {
     self.last = last
   }
 
-  /// Adds another tensor, the sums brought between two bounds.
+  /// Adds a second tensor and clamps the sums.
   package init(addingWithin minimum: Float, _ maximum: Float, using set: KernelSet) {
     addsOther = true
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
@@ -30,12 +30,12 @@ package final class PostOperations: Sendable {
     self.last = last
   }
 
-  /// The same with a function after it; nil where there is one already.
+  /// The operations followed by a function; nil if there is a last operation already.
   package func followed(by last: PostOperation) -> PostOperations? {
     self.last == nil ? PostOperations(self, last: last) : nil
   }
 
-  /// Changes `count` values from `first` on.
+  /// Applies the operations to `count` values from `first` on.
   func apply(
     to output: UnsafeMutablePointer<Float>, other: UnsafePointer<Float>?, first: Int, count: Int
   ) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What follows the products of one step of an LSTM on floats: gates, new cells, new outputs.
+/// The elementwise part of one step of a float LSTM, after the matrix products: gates, new cells, new
+/// outputs.
 ///
-/// The sums of a row are those of the forget gates, the output gates, the input gates, if there are any, and the new values.
+/// The sums of a row are in this order: forget gates, output gates, input gates (if there are any), new
+/// values.
 package struct LSTMCells: Sendable {
   private let count: Int
   private let hasInputGate: Bool
@@ -12,7 +14,7 @@ package struct LSTMCells: Sendable {
   private let logistic: RecurrentFunction
   private let function: RecurrentFunction
 
-  /// Finds the code for `count` cells; a clip of zero bounds nothing.
+  /// Finds the code for `count` cells; a clip of zero means no clipping.
   package init(
     count: Int, hasInputGate: Bool, activation: RecurrentActivation, clip: Float, using set: KernelSet
   ) {
@@ -25,14 +27,14 @@ package struct LSTMCells: Sendable {
     function = RecurrentFunction(activation, using: set)
   }
 
-  /// How many sums a row has.
+  /// The number of sums per row.
   private var sumCount: Int { (hasInputGate ? 4 : 3) * count }
 
-  /// Computes a row of outputs before any projection, and the cells' new values.
+  /// Computes a row of outputs, before any projection, and the cells' new values.
   ///
   /// - Parameters:
-  ///   - sums: what the state contributes; overwritten.
-  ///   - inputs: what the inputs and the biases contribute.
+  ///   - sums: the contributions of the state; overwritten.
+  ///   - inputs: the contributions of the inputs and the biases.
   package func run(
     _ sums: inout MutableSpan<Float>, adding inputs: Span<Float>, cells: inout MutableSpan<Float>,
     outputs: inout MutableSpan<Float>
@@ -72,7 +74,7 @@ package struct LSTMCells: Sendable {
     unsafe function.apply(to: outputs, count: count)
     for index in 0..<count { unsafe outputs[index] *= sums[count &+ index] }
 
-    /// Keeps as much of the cells as the forget gates say, and lets in as much of the new values as `input` says.
+    /// Updates the cells: forget gates × cells + `input` × new values.
     @inline(__always)
     func update(
       _ cells: UnsafeMutablePointer<Float>, _ values: UnsafePointer<Float>, input: (Int) -> Float

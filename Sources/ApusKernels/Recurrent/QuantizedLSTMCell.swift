@@ -11,7 +11,7 @@ package struct QuantizedLSTMCell: Hashable, Sendable {
   private let weightsZeroPoint: Int32
   private let multiplier: FixedPointMultiplier
 
-  /// Describes a cell; `multiplier` takes sums to Q3.
+  /// Describes a cell; `multiplier` rescales sums to Q3.
   package init(units: Int, depth: Int, weightsZeroPoint: Int32, multiplier: FixedPointMultiplier) {
     self.units = units
     self.depth = depth
@@ -19,7 +19,7 @@ package struct QuantizedLSTMCell: Hashable, Sendable {
     self.multiplier = multiplier
   }
 
-  /// Computes the gates of one row, which lie behind each other: input, new values, forget, output.
+  /// Computes the gates of one row, in this order: input, new values, forget, output.
   package func computeGates(
     _ values: Span<UInt8>, weights: Span<UInt8>, bias: Span<Int32>, into gates: inout MutableSpan<Int16>
   ) {
@@ -30,7 +30,7 @@ package struct QuantizedLSTMCell: Hashable, Sendable {
         let weight = Int32(weights[gate * depth + index]) &- weightsZeroPoint
         sum &+= (Int32(values[index]) &- 128) &* weight
       }
-      // The one kernel of the reference rounds halves up.
+      // The reference's only kernel rounds halves up.
       gates[gate] = Int16(clamping: multiplier.applyUpward(sum))
     }
   }

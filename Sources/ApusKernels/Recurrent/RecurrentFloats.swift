@@ -20,7 +20,7 @@ package enum RecurrentActivation: Sendable {
   }
 }
 
-/// What a recurrent operator does to one row of floats.
+/// The elementwise functions of recurrent operators on a row of floats.
 package enum RecurrentFloats {
   /// The logistic function.
   package static func logistic(_ value: Float) -> Float { 1 / (1 + expf(-value)) }
@@ -59,9 +59,7 @@ package enum RecurrentFloats {
     }
   }
 
-  /// The cell's next state: what is kept of the old one, and what is let in of the new values.
-  ///
-  /// - Parameter input: the input gate; nil where it is what the forget gate leaves over.
+  /// Updates the cell: forget gate × cell + (1 − forget gate) × values, clipped.
   package static func updateCell(
     _ cell: inout MutableSpan<Float>, forget: Span<Float>, values: Span<Float>, clip: Float
   ) {
@@ -72,7 +70,7 @@ package enum RecurrentFloats {
     }
   }
 
-  /// As ``updateCell(_:forget:values:clip:)``, with an input gate of its own.
+  /// Updates the cell: forget gate × cell + input gate × values, clipped.
   package static func updateCell(
     _ cell: inout MutableSpan<Float>, forget: Span<Float>, input: Span<Float>, values: Span<Float>,
     clip: Float
@@ -100,7 +98,7 @@ package enum RecurrentFloats {
     clip > 0 ? min(max(value, -clip), clip) : value
   }
 
-  /// Quantizes a row to 8 bits, its zero point subtracted; the scale, or 0 where all values are zero.
+  /// Quantizes a row to 8 bits minus its zero point; returns the scale, or 0 if all values are zero.
   package static func quantize(
     _ values: Span<Float>, isAsymmetric: Bool, into result: inout MutableSpan<Int16>
   ) -> Float {
@@ -130,7 +128,7 @@ package enum RecurrentFloats {
     _ values: Span<Float>, _ low: Float, _ high: Float, into result: inout MutableSpan<Int16>
   ) -> Float {
     let (minimum, maximum) = (Double(low), Double(high))
-    // The range is taken in single precision, what follows in double.
+    // The reference computes the range in single precision and the rest in double precision.
     let scale = Double(high - low) / 255
     guard scale.isFinite, scale > 0 else {
       for index in 0..<result.count { result[index] = 0 }
@@ -148,7 +146,7 @@ package enum RecurrentFloats {
     return Float(scale)
   }
 
-  /// A rounded number within bounds; NaN becomes the lower bound.
+  /// A number rounded and clamped; NaN becomes the lower bound.
   @inline(__always)
   private static func bounded(_ value: Float, _ low: Float, _ high: Float) -> Float {
     let rounded = value.rounded(.toNearestOrAwayFromZero)

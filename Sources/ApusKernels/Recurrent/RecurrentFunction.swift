@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An activation of recurrent operators, by code of a kernel set if it has some.
+/// An activation of recurrent operators, by a kernel set's code if it has any.
 struct RecurrentFunction: Sendable {
   private let activation: RecurrentActivation
   private let operation: PostOperation?

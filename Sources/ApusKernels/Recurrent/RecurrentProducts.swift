@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of a matrix times one vector, added to what is there: the heart of recurrent operators.
+/// Products of a matrix and a vector, added to existing values: the core of recurrent operators.
 package enum RecurrentProducts {
   /// Adds `weights · vector` to `sums`; a row of weights for each sum.
   package static func add(_ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>) {
@@ -22,7 +22,7 @@ package enum RecurrentProducts {
     for index in 0..<sums.count { sums[index] += weights[index] * vector[index] }
   }
 
-  /// As ``addDiagonal(_:_:to:)``, with weights that stand for real numbers by a scale.
+  /// Adds the products of `weights · scale` and `vector`, element by element, to `sums`.
   package static func addDiagonal(
     _ weights: Span<Int8>, scale: Float, _ vector: Span<Float>, to sums: inout MutableSpan<Float>
   ) {
@@ -30,7 +30,7 @@ package enum RecurrentProducts {
     for index in 0..<sums.count { sums[index] += scale * Float(weights[index]) * vector[index] }
   }
 
-  /// Adds `weights · vector · scale` to `sums`, where the vector is quantized and its zero point subtracted.
+  /// Adds `weights · vector · scale` to `sums`; the vector is quantized, minus its zero point.
   package static func add(
     _ weights: Span<Int8>, _ vector: Span<Int16>, scale: Float, to sums: inout MutableSpan<Float>
   ) {
@@ -46,7 +46,7 @@ package enum RecurrentProducts {
     }
   }
 
-  /// Sets `results` to the rescaled and saturated `weights · vector + bias`, plus what is there already.
+  /// Adds the rescaled `weights · vector + bias` to `results`, saturating.
   package static func add(
     _ weights: Span<Int8>, _ vector: Span<Int8>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
     to results: inout MutableSpan<Int16>, using code: RecurrentCode? = nil

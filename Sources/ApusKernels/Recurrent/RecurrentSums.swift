@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What follows the products of one step of a recurrent layer on floats: two sums and an activation.
+/// The elementwise part of one step of a float recurrent layer, after the matrix products: two sums and an
+/// activation.
 package struct RecurrentSums: Sendable {
   private let sum: PostOperations
   private let function: RecurrentFunction
@@ -11,7 +12,7 @@ package struct RecurrentSums: Sendable {
     function = RecurrentFunction(activation, using: set)
   }
 
-  /// Replaces what a row of the state contributes by the layer's output, given what the input contributes.
+  /// Replaces a row of the state's contributions by the layer's output, given the input's contributions.
   package func run(_ values: inout MutableSpan<Float>, adding inputs: Span<Float>) {
     let count = values.count
     precondition(inputs.count == count)

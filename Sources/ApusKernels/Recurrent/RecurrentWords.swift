@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an integer LSTM does to one row of 16-bit values.
+/// The elementwise functions of integer LSTMs on a row of 16-bit values.
 package enum RecurrentWords {
   /// Sets all values to zero.
   package static func clear(_ values: inout MutableSpan<Int16>) {
@@ -15,7 +15,8 @@ package enum RecurrentWords {
 
   /// Adds the rescaled products of weights and values, element by element, saturating.
   ///
-  /// Only the first elements of the whole batch, `limit` of them, have weights, which repeat: as the reference counts.
+  /// Only the first `limit` elements of the whole batch get products, and the weights repeat, as in the
+  /// reference.
   package static func addDiagonal(
     _ weights: Span<Int16>, _ values: Span<Int16>, _ multiplier: FixedPointMultiplier, period: Int,
     first: Int,
@@ -36,7 +37,7 @@ package enum RecurrentWords {
     }
   }
 
-  /// The hyperbolic tangent of numbers with some bits before their binary point, 0 to 6, in place.
+  /// The hyperbolic tangent of numbers with `integerBits` bits before the binary point, 0 to 6, in place.
   package static func applyTanh(
     _ values: inout MutableSpan<Int16>, integerBits: Int, using code: RecurrentCode? = nil
   ) {
@@ -62,7 +63,7 @@ package enum RecurrentWords {
     }
   }
 
-  /// A function of words; no closure, as a captured value may cost an allocation.
+  /// A function of 16-bit values. Not a closure, because a captured value may cost an allocation.
   private enum Function {
     case logistic
     case tanh(integerBits: Int16)
@@ -79,7 +80,7 @@ package enum RecurrentWords {
     }
   }
 
-  /// A function of each word, eight at a time, or by generated code.
+  /// Applies a function to each value, eight at a time or by generated code.
   private static func map(
     _ source: UnsafePointer<Int16>, to target: UnsafeMutablePointer<Int16>, count: Int, by function: Function,
     using code: RecurrentCode?
@@ -103,9 +104,9 @@ package enum RecurrentWords {
     }
   }
 
-  /// The cell's next state; without an input gate, that is what the forget gate leaves over.
+  /// Updates the cell: forget gate × cell + (1 − forget gate) × values, clipped.
   ///
-  /// - Parameter shift: by how much a product of gate and values is shifted right, 0 to 31.
+  /// - Parameter shift: the right shift of a product of gate and values, 0 to 31.
   package static func updateCell(
     _ cell: inout MutableSpan<Int16>, forget: Span<Int16>, values: Span<Int16>, shift: Int32, clip: Int16
   ) {
@@ -115,7 +116,7 @@ package enum RecurrentWords {
     }
   }
 
-  /// The cell's next state, with an input gate of its own.
+  /// Updates the cell: forget gate × cell + input gate × values, clipped.
   package static func updateCell(
     _ cell: inout MutableSpan<Int16>, forget: Span<Int16>, input: Span<Int16>, values: Span<Int16>,
     shift: Int32,
@@ -148,7 +149,7 @@ package enum RecurrentWords {
     }
   }
 
-  /// Bounds bytes to `-clip...clip`.
+  /// Clamps bytes to `-clip...clip`.
   package static func clip(_ values: inout MutableSpan<Int8>, to clip: Int8) {
     for index in 0..<values.count { values[index] = min(max(values[index], 0 &- clip), clip) }
   }
@@ -172,7 +173,7 @@ package enum RecurrentWords {
     var scaled = Int32(truncatingIfNeeded: variance / (1 << 20))
     if scaled < 1 { scaled = varianceGuard }
     let inverse = FixedPointFunctions.inverseSquareRoot(scaled)
-    // Twelve bits of the result lie behind its binary point.
+    // The result has twelve bits after its binary point.
     let shift = multiplier.shift &+ 12
     for index in 0..<values.count {
       let shifted = 1024 &* Int32(values[index]) &- mean

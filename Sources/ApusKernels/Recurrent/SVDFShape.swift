@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The sizes of an SVDF operator, and what it does to its state.
+/// The sizes of an SVDF operator, and the functions on its state.
 package struct SVDFShape: Hashable, Sendable {
   /// Rows of the input.
   package let batch: Int
-  /// Filters: the rank times the units.
+  /// The number of filters: rank × units.
   package let filters: Int
-  /// Values that are remembered of each filter.
+  /// The number of past values that are kept per filter.
   package let memory: Int
   /// Filters of each unit.
   package let rank: Int
 
-  /// Describes the operator; all but the batch are above zero, and the rank divides the filters.
+  /// Describes the operator; all numbers but the batch are positive, and the rank divides the filters.
   package init(batch: Int, filters: Int, memory: Int, rank: Int) {
     self.batch = batch
     self.filters = filters
@@ -19,7 +19,7 @@ package struct SVDFShape: Hashable, Sendable {
     self.rank = rank
   }
 
-  /// Remembers a row's new values, and sums what is remembered of each unit's filters, weighted by time.
+  /// Appends a row's new values to the state, and sums each unit's past values, weighted by time.
   package func apply(
     _ values: Span<Float>, batch index: Int, state: inout MutableSpan<Float>, time: Span<Float>,
     output: inout MutableSpan<Float>
@@ -49,13 +49,13 @@ package struct SVDFShape: Hashable, Sendable {
     for index in 0..<output.count { output[index] += bias[index % units] }
   }
 
-  /// Forgets the oldest value of each filter.
+  /// Drops the oldest value of each filter.
   package func shift(_ state: inout MutableSpan<Int16>) {
     guard state.count > 1 else { return }
     for index in 0..<state.count - 1 { state[index] = state[index + 1] }
   }
 
-  /// Sums what is remembered of each unit's filters, weighted by time, and rescales it; no bias may be empty.
+  /// Sums each unit's past values, weighted by time, and rescales; the bias must not be empty.
   package func finish(
     _ state: Span<Int16>, time: Span<Int16>, bias: Span<Int32>, _ multiplier: FixedPointMultiplier,
     zeroPoint: Int32, output: inout MutableSpan<Int8>, threads: ThreadTeam

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions on 16-bit fixed-point numbers, eight at once, bit for bit those of gemmlowp on which the reference's integer
-/// LSTM relies.
+/// Functions on 16-bit fixed-point numbers, eight at once, bit for bit those of gemmlowp that the reference's
+/// integer LSTM uses.
 ///
 /// `Qn` is a number with `n` bits before its binary point and `15 − n` after it.
 enum WordFunctions {
@@ -54,7 +54,7 @@ enum WordFunctions {
     return result.replacing(with: Words(repeating: .max), where: x .== Words())
   }
 
-  /// Multiplies by a power of e where the remainder has the bit of that exponent.
+  /// Multiplies by a power of e if the remainder has the bit of that exponent.
   @inline(__always)
   private static func apply(
     _ factor: Int16, exponent: Int16, _ place: (remainder: Words, fractionBits: Int16, integerBits: Int16),
@@ -107,14 +107,14 @@ enum WordFunctions {
   @inline(__always)
   static func roundingDivide(_ x: Words, _ exponent: Int16) -> Words {
     let mask: Int16 = 1 &<< exponent &- 1
-    // x >> 15 is −1 where x is negative: subtracting it raises the threshold there.
+    // `x >> 15` is −1 for negative x: subtracting it raises the threshold.
     let thresholds = Words(repeating: mask &>> 1) &- (x &>> Words(repeating: 15))
     let quotients = x &>> Words(repeating: exponent)
     return quotients.replacing(
       with: quotients &+ Words(repeating: 1), where: (x & Words(repeating: mask)) .> thresholds)
   }
 
-  /// The same numbers with `exponent` bits less before the binary point; they saturate.
+  /// The numbers with `exponent` fewer bits before the binary point; saturates.
   @inline(__always)
   static func saturatingShiftLeft(_ x: Words, _ exponent: Int16) -> Words {
     let threshold = Int16(truncatingIfNeeded: Int32(1) &<< (15 &- Int32(exponent)) &- 1)

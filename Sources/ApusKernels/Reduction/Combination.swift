@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a reduction takes in one more value.
+/// A reduction, as a function that combines a result with one more element.
 protocol Combination {
   associatedtype Element: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
@@ -11,13 +11,13 @@ protocol Combination {
   /// The result after a row of elements.
   static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result
 
-  /// Takes in the columns of rows that lie `stride` elements apart, each column into a result of its own.
+  /// Combines rows that are `stride` elements apart column by column; each column has its own result.
   static func combineColumns(
     _ results: UnsafeMutablePointer<Result>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
     columns: Int)
 }
 
-/// A combination that adds, so that sums of parts can be added.
+/// A sum: partial results can be added.
 protocol Summation: Combination {
   static var zero: Result { get }
   static func join(_ first: Result, _ second: Result) -> Result
@@ -90,7 +90,7 @@ enum BooleanFolding: Folding {
   static var greatest: UInt8 { 1 }
 }
 
-/// Rows are summed in sixteen parts, columns 32 at a time.
+/// Sums of floats. A row is summed in sixteen lanes; columns are summed 32 at a time.
 enum SumOfFloats: Summation {
   @inline(__always)
   static var zero: Float { 0 }
@@ -122,7 +122,7 @@ enum SumOfFloats: Summation {
 }
 
 extension SumOfFloats {
-  /// The sum of eight lanes, halves first: as generated code folds a vector.
+  /// The horizontal add of eight lanes, halves first, in the order of generated code.
   @inline(__always)
   private static func treeSum(_ lanes: SIMD8<Float>) -> Float {
     let four = lanes.lowHalf + lanes.highHalf
@@ -173,7 +173,7 @@ enum WrappingSum<Element: FixedWidthInteger & BitwiseCopyable, Result: FixedWidt
   }
 }
 
-/// Columns of bytes are summed 64 or sixteen at a time, rows sixteen.
+/// Sums of bytes. Columns are summed 64 or 16 at a time, rows 16 at a time.
 enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Summation {
   @inline(__always)
   static func combine(_ result: Int32, _ element: Element) -> Int32 {
@@ -213,7 +213,7 @@ enum SumOfBytes<Element: FixedWidthInteger & BitwiseCopyable>: Summation {
   }
 }
 
-/// Adds the columns of rows of bytes, whose sign bits `flip` turns, to results.
+/// Adds the columns of rows of bytes to results, after flipping the bits in `flip`.
 private func addByteColumns(
   _ results: UnsafeMutablePointer<Int32>, _ elements: UnsafeRawPointer, stride: Int, rows: Int, columns: Int,
   flip: UInt8
@@ -258,12 +258,12 @@ private func addByteColumns(
   }
 }
 
-/// The sums of sixteen columns of bytes, 257 of each at most.
+/// The 16-bit sums of 16 columns of bytes, up to 257 rows.
 private struct ByteSums {
   private var even = SIMD8<UInt16>()
   private var odd = SIMD8<UInt16>()
 
-  /// Adds sixteen bytes, whose bits in `flips` are turned.
+  /// Adds 16 bytes, after flipping the bits in `flips`.
   @inline(__always)
   mutating func add(_ line: UnsafeRawPointer, _ flips: UInt16) {
     let pairs = unsafe line.loadUnaligned(as: SIMD8<UInt16>.self) ^ SIMD8(repeating: flips)
@@ -278,7 +278,7 @@ private struct ByteSums {
     return Int32(truncatingIfNeeded: pairs.wrappedSum())
   }
 
-  /// Adds the sums to results, without what turned bits have added.
+  /// Adds the sums to results, minus the contribution of the flipped bits.
   @inline(__always)
   func store(to results: UnsafeMutablePointer<Int32>, less excess: Int32) {
     for lane in 0..<8 {

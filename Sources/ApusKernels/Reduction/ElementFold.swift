@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function that takes one more element into a result: what the bodies of StableHLO's reductions and scatters say.
+/// A function that combines a result with one more element: the bodies of StableHLO's reductions and
+/// scatters.
 package enum ElementFold: Hashable, Sendable {
   case replace, add, multiply, minimum, maximum
-  /// 1 where both, or one of them, are not 0.
+  /// 1 if both values, or at least one, are not 0; otherwise 0.
   case all, any
 
-  /// The function for numbers; where two do not compare, the first is both the least and the greatest.
+  /// The function for floats. If two values are unordered, the first is both minimum and maximum.
   func floats<T: BinaryFloatingPoint>(_ type: T.Type) -> (T, T) -> T {
     switch self {
     case .replace: { $1 }
@@ -32,7 +33,7 @@ package enum ElementFold: Hashable, Sendable {
     }
   }
 
-  /// The function that does the same for bytes of 0 or 1.
+  /// The equivalent function for bytes of 0 or 1.
   var ofTruthValues: ElementFold {
     switch self {
     case .add, .maximum: .any

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A search, along the middle one of three axes, for the place of the greatest or least value.
+/// ARG_MAX and ARG_MIN: the index of the maximum or minimum along the middle one of three axes.
 package struct ExtremeSearch: Sendable {
   private let elements: ScalarType
   private let isMaximum: Bool
@@ -10,7 +10,7 @@ package struct ExtremeSearch: Sendable {
   private let isWide: Bool
   private let tiles: Int
 
-  /// Writes int64 places where `isWide` is set, int32 ones otherwise.
+  /// Describes a search; indices are int64 if `isWide`, otherwise int32.
   package init(
     _ elements: ScalarType, isMaximum: Bool, outer: Int, length: Int, inner: Int, isWide: Bool
   ) {
@@ -36,7 +36,7 @@ package struct ExtremeSearch: Sendable {
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -66,16 +66,16 @@ package struct ExtremeSearch: Sendable {
     }
   }
 
-  /// Searches rows of 8 to 256 bytes by eight keys of 16 bits at a time: a value and, below it, how far its place is
-  /// from 255.
+  /// Searches rows of 8 to 256 bytes with eight 16-bit keys at a time: the value in the upper byte, 255 minus
+  /// the index in the lower.
   private func searchShortRows(_ work: Work, _ rows: Range<Int>) {
-    // Signed bytes, whose order the keys have, or unsigned ones with the sign flipped; for a minimum, the order is
-    // turned round.
+    // Keys are ordered as signed bytes, so unsigned ones have their sign flipped. For a minimum, the order is
+    // reversed.
     let flip: UInt8 = (elements == .int8 ? 0 : 0x80) ^ (isMaximum ? 0 : 0xFF)
     let flips = SIMD8<UInt16>(repeating: UInt16(flip) &<< 8)
     let values = unsafe work.input.assumingMemoryBound(to: UInt8.self)
     let first = SIMD8<UInt16>(255, 254, 253, 252, 251, 250, 249, 248)
-    // The last eight bytes may overlap those before.
+    // The last eight bytes may overlap the ones before.
     let last = length &- 8
     for row in rows {
       let line = unsafe UnsafeRawPointer(values + row &* length)
@@ -94,10 +94,10 @@ package struct ExtremeSearch: Sendable {
     }
   }
 
-  /// Searches rows of bytes by keys of a value and, below it, how far its place is from the end: their
-  /// maximum is the answer.
+  /// Searches rows of bytes by keys: the value in the upper bits, the distance from the end below. The
+  /// maximum key has the result.
   private func searchBytes(_ work: Work, _ rows: Range<Int>) {
-    // Signed bytes become unsigned ones in the same order; for a minimum, the order is turned round.
+    // Flips signed bytes to unsigned ones of equal order. For a minimum, the order is reversed.
     let flip: UInt8 = (elements == .int8 ? 0x80 : 0) ^ (isMaximum ? 0 : 0xFF)
     let values = unsafe work.input.assumingMemoryBound(to: UInt8.self)
     for row in rows {
@@ -111,13 +111,13 @@ package struct ExtremeSearch: Sendable {
     }
   }
 
-  /// Finds the extreme of a row of floats, eight at a time, and then its first place. NaN is never found, unless there is
-  /// nothing else.
+  /// Finds the extreme of a row of floats, eight at a time, and then its first index. NaN is found only if
+  /// there is nothing else.
   private func searchFloatRows(_ work: Work, _ rows: Range<Int>) {
-    // For a minimum, signs are turned round.
+    // For a minimum, signs are flipped.
     let flips = SIMD8<Int32>(repeating: isMaximum ? 0 : .min)
     let values = unsafe work.input.assumingMemoryBound(to: Float.self)
-    // The last eight may overlap those before.
+    // The last eight may overlap the ones before.
     let last = length &- 8
     for row in rows {
       let line = unsafe UnsafeRawPointer(values + row &* length)
@@ -196,7 +196,7 @@ package struct ExtremeSearch: Sendable {
     }
   }
 
-  /// The places of eight neighboring columns; there are less than 2³¹ values in each.
+  /// The indices of eight neighboring columns, each of less than 2³¹ values.
   @inline(__always)
   private func eightPlaces<T: BitwiseCopyable>(
     in values: UnsafePointer<T>, _ key: (T) -> Int32
@@ -205,7 +205,7 @@ package struct ExtremeSearch: Sendable {
     func keys(_ line: UnsafePointer<T>) -> SIMD8<Int32> {
       var keys = SIMD8<Int32>()
       for lane in 0..<8 { keys[lane] = unsafe key(line[lane]) }
-      // For a minimum, the order is turned round.
+      // For a minimum, the order is reversed.
       return isMaximum ? keys : ~keys
     }
     var best = unsafe keys(values)
@@ -240,8 +240,8 @@ package struct ExtremeSearch: Sendable {
 }
 
 extension Float {
-  /// An integer in the order of the numbers, equal for both zeros; `nan` stands for NaN, which any number
-  /// beats.
+  /// An integer whose order is that of the numbers, equal for both zeros; NaN becomes `nan`, which loses to
+  /// any number.
   @inline(__always)
   fileprivate func orderedBits(nan: Int32) -> Int32 {
     let bits = Int32(bitPattern: (self + 0).bitPattern)

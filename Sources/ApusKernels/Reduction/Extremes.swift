@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is compared sixteen at a time. Each type says the same for itself, since comparisons of vectors are instructions for types
-/// that are known, and a loop over lanes for others.
+/// An element type that is compared sixteen at a time. Each type repeats the implementation, because vector
+/// comparisons are single instructions for concrete types and loops over lanes for generic ones.
 protocol ExtremeElement: SIMDScalar, BitwiseCopyable, Codable, Comparable, Hashable {
-  /// The second where it is greater, or less, otherwise the first.
+  /// Lane by lane, the second if it is greater (or less), otherwise the first.
   static func extreme(_ first: SIMD16<Self>, _ second: SIMD16<Self>, isGreatest: Bool) -> SIMD16<Self>
 }
 
@@ -49,7 +49,7 @@ extension Int64: ExtremeElement {
   }
 }
 
-/// The greatest or the least, sixteen at a time.
+/// Maximum or minimum, sixteen at a time.
 protocol Extremes: Combination where Element: ExtremeElement, Result == Element {
   static func combine(_ results: SIMD16<Element>, _ elements: SIMD16<Element>) -> SIMD16<Element>
 }
@@ -65,7 +65,7 @@ extension Extremes {
         lanes = unsafe combine(
           lanes, UnsafeRawPointer(row + index).loadUnaligned(as: SIMD16<Element>.self))
         if index &+ 16 == count { break }
-        // What is taken twice makes no difference.
+        // Overlap makes no difference.
         index = min(index &+ 16, count &- 16)
       }
       for lane in 0..<16 { result = combine(result, lanes[lane]) }
@@ -84,7 +84,7 @@ extension Extremes {
     columns: Int
   ) {
     var column = 0
-    // Rows of 64 are read once, and no extreme waits for the one before.
+    // 64 columns at a time: each cache line is read once, and comparisons do not wait for each other.
     while column &+ 64 <= columns {
       let place = unsafe UnsafeMutableRawPointer(results + column)
       let part = MemoryLayout<SIMD16<Element>>.stride

@@ -2,8 +2,8 @@
 
 import ApusSystem
 
-/// Divides each value by `(bias + alpha · s)^beta`, where `s` is the sum of squares of the channels from
-/// `radius` before it up to, not with, `radius` after it: the reference's window.
+/// Divides each value by `(bias + alpha · s)^beta`. `s` is the sum of squares of the channels from `radius`
+/// before the value up to, but excluding, `radius` after it: the reference's window.
 package func normalizeResponses(
   _ input: Span<Float>, channels: Int, radius: Int, bias: Float, alpha: Float, beta: Float,
   to output: inout MutableSpan<Float>, threads: ThreadTeam

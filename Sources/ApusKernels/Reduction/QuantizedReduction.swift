@@ -3,14 +3,13 @@
 import ApusSystem
 
 extension FixedPointMultiplier {
-  /// Takes the two numbers as they are: a mantissa of any size, a shift in `-31...30`.
+  /// Creates a multiplier from its parts: any mantissa, and a shift in `-31...30`.
   init(value: Int32, shift: Int32) {
     self.value = value
     self.shift = shift
   }
 
-  /// This factor divided by a count: the mantissa's lost bits are made up for by the shift, as far as it
-  /// goes.
+  /// This factor divided by a count. The shift compensates for lost bits of the mantissa as far as it can.
   ///
   /// Truncated, as in the reference.
   package func divided(by count: Int) -> FixedPointMultiplier {
@@ -22,7 +21,7 @@ extension FixedPointMultiplier {
   }
 }
 
-/// Makes quantized values of sums: subtracts what zero points contributed, scales, adds the zero point,
+/// Computes quantized values from sums: subtracts the zero points' share, rescales, adds the zero point,
 /// clamps.
 package struct QuantizedMean: Sendable {
   private let zeroSum: Int32
@@ -30,10 +29,10 @@ package struct QuantizedMean: Sendable {
   private let zeroPoint: Int32
   private let minimum: Int32
   private let maximum: Int32
-  /// The same for whole vectors of bytes.
+  /// The epilogue for whole vectors of bytes.
   private let epilogue: QuantizedEpilogue?
 
-  /// `zeroSum` is the sum of as many input zero points as there are values in a sum.
+  /// `zeroSum` is the input zero point times the number of values in a sum.
   package init(
     zeroSum: Int32, multiplier: FixedPointMultiplier, zeroPoint: Int32, minimum: Int32, maximum: Int32
   ) {
@@ -46,7 +45,7 @@ package struct QuantizedMean: Sendable {
       .fixedPoint([multiplier], zeroPoint: zeroPoint, minimum: minimum, maximum: maximum), channels: 1)
   }
 
-  /// Takes int32 sums, and writes the low bytes of each value, `width` of them: 1 or 2.
+  /// Writes the low `width` bytes, 1 or 2, of each value from its int32 sum.
   package func store(_ sums: RawSpan, to output: inout MutableRawSpan, width: Int) {
     let count = sums.byteCount / 4
     precondition(output.byteCount >= count * width)
@@ -72,7 +71,7 @@ package struct QuantizedMean: Sendable {
   }
 }
 
-/// Divides sums by a count: floats, or integers towards zero.
+/// Divides sums by a count; integers are truncated.
 package func divideSums(
   _ elements: ScalarType, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
 ) {
@@ -128,7 +127,7 @@ package struct ProductStep: Sendable {
   private let mantissa: Int64
   private let shift: Int64
 
-  /// Reduces a multiplier; nil where it shifts left by more than 14.
+  /// Reduces a multiplier to 16 bits; nil if it shifts left by more than 14.
   package init?(_ multiplier: FixedPointMultiplier) {
     guard multiplier.value >= 0, multiplier.shift <= 14 else { return nil }
     mantissa = multiplier.value < 0x7FFF_0000 ? (Int64(multiplier.value) + (1 << 15)) >> 16 : 0x7FFF
@@ -141,7 +140,7 @@ package struct ProductStep: Sendable {
   }
 }
 
-/// Scales int64 products once more, adds the zero point and clamps to int8 or int16, as `width` says.
+/// Rescales int64 products once more, adds the zero point and clamps to int8 or int16 by `width`.
 package func storeProducts(
   _ products: RawSpan, step: ProductStep, zeroPoint: Int32, to output: inout MutableRawSpan, width: Int
 ) {

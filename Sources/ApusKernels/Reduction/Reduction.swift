@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Values folded along some axes of a tensor.
+/// A reduction of a tensor along some axes.
 package struct Reduction: Sendable {
-  /// How two values become one.
+  /// How values are combined.
   package enum Kind: Sendable {
-    /// Wrapping sum; of Booleans "or".
+    /// Wrapping sum; "or" for Booleans.
     case sum
-    /// Wrapping product; of Booleans "and".
+    /// Wrapping product; "and" for Booleans.
     case product
     case maximum
     case minimum
   }
 
-  /// Neighboring axes that are all kept, or all folded; an output stride of 0 folds.
+  /// Neighboring axes that are all kept or all reduced, merged into one; reduced ones have an output stride
+  /// of 0.
   struct Axis: Sendable {
     var count: Int
     let isFolded: Bool
@@ -20,16 +21,16 @@ package struct Reduction: Sendable {
     var outputStride = 0
   }
 
-  /// Outermost first; the last one's elements lie one after the other.
+  /// The axes, outermost first; elements of the last are contiguous.
   let axes: [Axis]
   private let inputCount: Int
-  /// How many results there are.
+  /// The number of results.
   package let outputCount: Int
   private let tiles: Int
-  /// Where all rows are folded into one: how many parts of them are summed apart.
+  /// The number of parts of the rows that are summed separately, if all rows are summed into one.
   let rowParts: Int
 
-  /// Plans the walk over a tensor of which the axes marked in `isFolded` disappear.
+  /// Plans the reduction of a tensor along the axes marked in `isFolded`.
   package init(dimensions: [Int], isFolded: [Bool]) {
     precondition(dimensions.count == isFolded.count)
     var axes: [Axis] = []
@@ -52,20 +53,20 @@ package struct Reduction: Sendable {
     self.axes = axes
     inputCount = input
     outputCount = output
-    // Where the first axis is folded, the columns of the second are shared out, if there are no more.
+    // If the first axis is reduced, threads share the columns of the second, unless there are more axes.
     let parts = !axes[0].isFolded ? axes[0].count : axes.count == 2 ? axes[1].count / 64 : 1
     tiles = max(1, min(parts, input >> 15))
     let isColumns = axes.count == 2 && axes[0].isFolded
     rowParts = isColumns ? max(1, min(axes[0].count, 8, (input >> 15) * 2)) : 1
   }
 
-  /// How many sums ``sum(_:_:to:threads:)`` writes: those of parts follow the results, which come first.
+  /// The number of sums that ``sum(_:_:to:threads:)`` writes: the results, followed by partial sums.
   package var sumCount: Int { outputCount * rowParts }
 
-  /// Folds values of a type into results of the same type.
+  /// Reduces values to results of equal type.
   ///
-  /// - Parameter startsWithFirst: begins a maximum or minimum of all values with the first one, which then
-  /// need not be within the finite range.
+  /// - Parameter startsWithFirst: starts a maximum or minimum from the first value, which then need not be
+  ///   finite.
   package func run(
     _ kind: Kind, _ elements: ScalarType, _ input: RawSpan, to output: inout MutableRawSpan,
     startsWithFirst: Bool,
@@ -86,8 +87,8 @@ package struct Reduction: Sendable {
     }
   }
 
-  /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32; there is memory for
-  /// ``sumCount`` of them.
+  /// Sums values: 8- and 16-bit integers as int32, wider ones as int64, floats as float32. `sums` has room
+  /// for ``sumCount`` of them.
   package func sum(
     _ elements: ScalarType, _ input: RawSpan, to sums: inout MutableRawSpan, threads: ThreadTeam
   ) {
@@ -102,7 +103,8 @@ package struct Reduction: Sendable {
     }
   }
 
-  /// Sums what each thread wrote where it is; parts depend on the shape alone, and so do the roundings of floats.
+  /// Sums parts of the rows, each on one thread, and then the partial sums. Parts depend on the shape only,
+  /// and so do roundings.
   @inline(__always)
   private func sum<C: Summation>(
     _ combination: C.Type, _ input: RawSpan, _ sums: inout MutableRawSpan, _ threads: ThreadTeam
@@ -122,7 +124,8 @@ package struct Reduction: Sendable {
   /// The size of an input.
   func inputByteCount(_ elements: ScalarType) -> Int { inputCount * elements.byteCount }
 
-  /// Calls `body` with the places of each value and of its result, in the input's order, unless the run has to end.
+  /// Calls `body` with the index of each value and of its result, in the input's order, until the run must
+  /// end.
   func forEachPair(threads: ThreadTeam, _ body: (_ input: Int, _ output: Int) -> Void) {
     guard inputCount > 0 else { return }
     var poll = StopPoll(threads)
@@ -156,7 +159,7 @@ package struct Reduction: Sendable {
     }
   }
 
-  /// Walks the input once and combines each value with its result: one of its own in each of some parts of the rows.
+  /// Walks the input once and combines each value with its result, or with its part's own result.
   @inline(__always)
   func fold<C: Combination>(
     _ combination: C.Type, _ input: RawSpan, _ output: inout MutableRawSpan, initial: C.Result,
@@ -184,15 +187,16 @@ package struct Reduction: Sendable {
   }
 }
 
-/// One run of a reduction: pointers that live as long as its call.
+/// One run of a reduction; its pointers are valid during that call only.
 ///
-/// The type is concrete and the fold a function value, so that threads run code that was specialized here.
+/// The type is concrete and the reduction a function value, so that threads run code that was specialized
+/// here.
 @safe private struct FoldingWork: TileWork {
   static var mayStop: Bool { true }
 
   let axes: UnsafeBufferPointer<Reduction.Axis>
   let tiles: Int
-  /// Whether each tile folds some of the rows, into results of its own.
+  /// Whether each tile reduces some of the rows into its own results.
   let areParts: Bool
   let input: UnsafeRawPointer
   let output: UnsafeMutableRawPointer

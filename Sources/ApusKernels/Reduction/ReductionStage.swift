@@ -2,11 +2,11 @@
 
 /// A reduction of floats as a part of a ``RowChain``: each row, or each column, of a matrix becomes one float.
 @safe package struct ReductionStage: Sendable {
-  /// What becomes one float.
+  /// What is reduced to one float.
   package enum Direction: Sendable {
     /// Each row.
     case rows
-    /// Each column: the rows are summed in so many parts, which are added at the end.
+    /// Each column; rows are summed in `parts` parts, which are added at the end.
     case columns(parts: Int)
   }
 
@@ -14,12 +14,12 @@
   package let rows: Int
   package let depth: Int
   package let direction: Direction
-  /// What sums are divided by; nil where they are not.
+  /// The divisor of sums; nil if they are not divided.
   let divisor: Float?
   /// Whether it sums.
   let isSum: Bool
 
-  /// What folds, for people to read.
+  /// The reduction in the output of `apus inspect --plan`.
   var way: String {
     switch direction {
     case .rows: isSum ? "portable sums of rows" : "portable extremes of rows"
@@ -27,15 +27,16 @@
     }
   }
 
-  /// Folds rows, whose number is the count, into a float each.
+  /// Reduces `count` rows to a float each.
   let fill: ElementwiseStage.Fill
 }
 
 extension Reduction {
-  /// The reduction of floats as a part of a chain; nil where it is none of the rows, or no sum of the columns, of a matrix.
+  /// This reduction of floats as a stage of a chain; nil unless it reduces the rows, or sums the columns, of
+  /// a matrix.
   ///
   /// - Parameters:
-  ///   - divisor: what sums are divided by, for means.
+  ///   - divisor: the divisor of sums, for means.
   ///   - startsWithFirst: as for ``run(_:_:_:to:startsWithFirst:threads:)``.
   package func stage(_ kind: Kind, divisor: Int? = nil, startsWithFirst: Bool = false) -> ReductionStage? {
     guard let matrix, matrix.rows > 0, matrix.depth > 0 else { return nil }
@@ -84,7 +85,7 @@ extension Reduction {
       rows: matrix.rows, depth: depth, direction: .rows, divisor: divisor, isSum: isSum, fill: fill)
   }
 
-  /// The matrix whose rows or columns are folded; nil where there are more axes.
+  /// The matrix whose rows or columns are reduced; nil if there are more axes.
   private var matrix: (rows: Int, depth: Int, foldsRows: Bool)? {
     let axes = axes
     switch axes.count {

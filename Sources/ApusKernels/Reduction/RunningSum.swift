@@ -67,7 +67,7 @@ package struct RunningSum: Sendable {
     }
   }
 
-  /// Each row is the one before and a row of the input, so that memory is walked in order.
+  /// Each row is the previous row plus a row of the input, so that memory is accessed in order.
   @inline(__always)
   private func runLines<T: BitwiseCopyable>(
     _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ add: (T, T) -> T

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of float32 or int32 folded into the segments that they name.
+/// A reduction of float32 or int32 rows into the segments that an index per row names.
 package struct SegmentFold: Sendable {
   private let kind: Reduction.Kind
   private let elements: ScalarType
@@ -8,7 +8,7 @@ package struct SegmentFold: Sendable {
   private let segments: Int
   private let length: Int
 
-  /// Folds `rows` rows of `length` values each.
+  /// Describes a reduction of `rows` rows of `length` values each.
   package init(_ kind: Reduction.Kind, _ elements: ScalarType, rows: Int, segments: Int, length: Int) {
     self.kind = kind
     self.elements = elements
@@ -17,8 +17,7 @@ package struct SegmentFold: Sendable {
     self.length = length
   }
 
-  /// Folds; rows that name a negative segment are left out. Returns the first segment that is too great, if
-  /// any.
+  /// Reduces; skips rows with a negative segment. Returns the first segment that is too large, if any.
   package func run(
     _ input: RawSpan, by names: Span<Int32>, to output: inout MutableRawSpan, threads: ThreadTeam
   ) -> Int32? {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The greatest values of each row, in order; of equals the first comes first.
+/// TOPK: the largest values of each row, in order; the first of equal values comes first.
 package struct Selection: Sendable {
   private let elements: ScalarType
   private let rows: Int
@@ -8,7 +8,7 @@ package struct Selection: Sendable {
   private let count: Int
   private let placeByteCount: Int
 
-  /// Selects `count` of `length` values in each row; places have 4 or 2 bytes.
+  /// Describes the selection of `count` of `length` values in each row; indices have 4 or 2 bytes.
   package init(_ elements: ScalarType, rows: Int, length: Int, count: Int, placeByteCount: Int) {
     precondition(count > 0 && count <= length)
     self.elements = elements
@@ -56,7 +56,7 @@ package struct Selection: Sendable {
           guard let base = input.baseAddress else { return }
           let line = unsafe (base + row &* length &* width).assumingMemoryBound(to: T.self)
           let chosen = unsafe memory.assumingMemoryBound(to: Int32.self)
-          /// Whether one place comes before another.
+          /// Whether one index comes before another.
           func precedes(_ lhs: Int32, _ rhs: Int32) -> Bool {
             let (first, second) = unsafe (line[Int(lhs)], line[Int(rhs)])
             return isGreater(first, second) || !isGreater(second, first) && lhs < rhs
@@ -78,14 +78,14 @@ package struct Selection: Sendable {
     }
   }
 
-  /// Leaves the first `count` places in order: a heap with the last of them at its root, then sorted. Where the run has to end, they
-  /// are places in any order.
+  /// Leaves the first `count` indices in order: a heap with the last of them at its root, then sorted. If the
+  /// run must end, the indices are arbitrary but valid.
   @inline(__always)
   private func select(
     _ heap: UnsafeMutablePointer<Int32>, _ poll: inout StopPoll, _ precedes: (Int32, Int32) -> Bool
   ) {
     let depth = Int.bitWidth - count.leadingZeroBitCount
-    /// Puts a place where both below it precede it.
+    /// Moves an index down the heap until both of its children precede it.
     func sink(_ place: Int32, from root: Int, size: Int) {
       var parent = root
       while true {

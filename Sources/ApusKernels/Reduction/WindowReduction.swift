@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Folds the elements under a window that moves over a tensor.
+/// Reduces the elements in a window that moves over a tensor.
 ///
-/// The tensor is first spread out, `spread` places from one element to the next, and then extended at each end; what lies
-/// between and beyond its elements has the initial value. There are at most eight axes.
+/// The tensor is first dilated, `spread` positions from one element to the next, and then padded at each end.
+/// Positions without an element have the initial value. There are at most eight axes.
 package struct WindowReduction: Sendable {
-  /// One axis; sizes and steps are positive, but for `size`, which may be zero.
+  /// One axis; all numbers are positive, except that `size` may be zero.
   package struct Axis: Hashable, Sendable {
-    /// How many elements the tensor has.
+    /// The tensor's elements.
     package var size: Int
-    /// Places from one element to the next.
+    /// The distance of consecutive elements in the dilated tensor.
     package var spread: Int
-    /// Places before the first element; negative if the first ones are cut off.
+    /// The padding before the first element; negative if the first elements are cut off.
     package var before: Int
-    /// How many elements the window has.
+    /// The window's elements.
     package var window: Int
-    /// Places from one element of the window to the next.
+    /// The distance of consecutive elements in the window.
     package var dilation: Int
-    /// Places by which the window moves.
+    /// The stride of the window.
     package var stride: Int
-    /// How many places the window takes.
+    /// The number of positions of the window.
     package var count: Int
 
     /// Describes an axis.
@@ -48,7 +48,7 @@ package struct WindowReduction: Sendable {
     self.elements = elements
   }
 
-  /// Writes what the elements under each place of the window fold to.
+  /// Writes the reduction of each position of the window.
   package func run(
     _ input: RawSpan, initial: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam
   ) {
@@ -73,7 +73,7 @@ package struct WindowReduction: Sendable {
     _ fold: (T, T) -> T
   ) {
     let width = MemoryLayout<T>.stride
-    // A product wraps only where it is zero in the end.
+    // The product wraps only if some size is zero.
     let count = axes.reduce(1) { $0 &* $1.count }
     precondition(
       input.byteCount >= axes.reduce(width) { $0 &* $1.size } && initial.byteCount >= width
@@ -94,7 +94,7 @@ package struct WindowReduction: Sendable {
     }
   }
 
-  /// Folds the part of the window along an axis and those after it; `element` is nil outside of the tensor.
+  /// Reduces the window along an axis and those after it; `element` is nil outside the tensor.
   private func reduce<T: BitwiseCopyable>(
     _ axis: Int, _ element: Int?, _ place: SIMD8<Int>, _ start: T, _ input: UnsafeRawBufferPointer,
     _ result: inout T, _ poll: inout StopPoll, _ fold: (T, T) -> T

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What makes an output of a sum to which the bias was added.
+/// The computation of an output from a sum that includes the bias.
 package enum Epilogue: Hashable, Sendable {
   /// Clamps; infinite bounds clamp nothing.
   case float32(minimum: Float, maximum: Float)
-  /// Multiplies with double rounding, adds the zero point, clamps: the reference's convolutions.
+  /// Rescales with double rounding, adds the zero point, clamps: the reference's convolutions.
   ///
-  /// There is one multiplier, or one for each output channel.
+  /// There is one multiplier, or one per output channel.
   case fixedPoint([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// As `fixedPoint`, but in whole groups of eight output channels the second rounding takes halves up: the reference's
-  /// depthwise convolutions with int4 weights.
+  /// Rescales with double rounding, adds the zero point, clamps, where in whole groups of eight output
+  /// channels the second rounding rounds halves up: the reference's depthwise convolutions with int4 weights.
   case fixedPointUpward([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// Multiplies in double precision, rounds once, halves away from zero, adds the zero point, clamps: the
+  /// Rescales in double precision with one rounding, halves away from zero, adds the zero point, clamps: the
   /// reference's FULLY_CONNECTED.
   ///
-  /// There is one scale, or one for each output channel.
+  /// There is one scale, or one per output channel.
   case float64([Double], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// Multiplies 64-bit sums with the upper half of each multiplier, rounds once, halves up, clamps: the reference's
-  /// rule for int16 activations with a 64-bit bias.
+  /// Rescales 64-bit sums by the upper half of each multiplier with one rounding, halves up, clamps: the
+  /// reference's rule for int16 activations with a 64-bit bias.
   case reducedFixedPoint([FixedPointMultiplier], minimum: Int32, maximum: Int32)
-  /// Multiplies with the scale of the quantized image and that of the weights, adds the float bias, clamps.
+  /// Multiplies by the scales of the quantized image and of the weights, adds the float bias, clamps.
   ///
-  /// There is one scale of weights, or one for each output channel. Either the product of both scales is the factor, or, where
-  /// the weights' is applied first, the sum is multiplied twice and rounded twice: the reference's CONV_2D.
+  /// There is one scale of weights, or one per output channel. The sum is multiplied by the product of both
+  /// scales; or, as in the reference's CONV_2D, first by the weights' scale and then by the image's, with two
+  /// roundings.
   case hybrid([Float], minimum: Float, maximum: Float, areWeightsFirst: Bool = false)
-  /// Leaves the sums as they are.
+  /// Outputs are the sums.
   case sums
 
-  /// Whether this takes sums of the operands' kind and has a factor for each of `channels`.
+  /// Whether this epilogue fits the operands, and has one factor or `channels`.
   func fits(_ operands: MatrixOperands, channels: Int) -> Bool {
     switch (self, operands) {
     case (.float32, .float32): true

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Channels whose factors are zero or shift right by more than a target's code does: converters give such factors to channels
-/// without weights.
+/// Channels whose factors are zero, or shift right by more than a target's code supports. Converters write
+/// such factors for channels without weights.
 ///
-/// Zero makes one output of any sum, and does so with any shift: it gets one that the code takes. Of others, all sums make one
-/// output as a rule: they get the factor 2⁻²², and the bias that makes this output.
+/// A factor of zero has the same output for every sum and with any shift, so it gets a shift that the code
+/// supports. With other tiny factors all possible sums usually have one output: these channels get the factor
+/// 2⁻²² and a bias that makes this output.
 final class FaintChannels: Sendable {
   private let multipliers: [FixedPointMultiplier]
   private let leastShift: Int32
   private let zeroPoint: Int32
   private let minimum: Int32
   private let maximum: Int32
-  /// The epilogue with other factors for these channels.
+  /// The epilogue with these channels' factors replaced.
   let epilogue: Epilogue
 
-  /// Finds such channels; nil where there are none.
+  /// Finds such channels; nil if there are none.
   init?(_ epilogue: Epilogue, leastShift: Int32?) {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
       let leastShift, multipliers.count > 1
@@ -31,7 +32,7 @@ final class FaintChannels: Sendable {
       maximum: maximum)
   }
 
-  /// That there are such channels, for people to read.
+  /// The channels in the output of `apus inspect --plan`.
   var note: String {
     let zeros = multipliers.indices.count { isZero($0) }
     let others = multipliers.indices.count { contains($0) }
@@ -41,7 +42,7 @@ final class FaintChannels: Sendable {
     return "\(zeros + others) of \(multipliers.count) channels have \(parts.joined(separator: " or "))"
   }
 
-  /// What the packed biases depend on.
+  /// The numbers that packed biases depend on; part of the key of packed weights.
   var identity: [Int] {
     var numbers = [Int(zeroPoint), Int(minimum), Int(maximum)]
     numbers.reserveCapacity(3 + multipliers.count)
@@ -51,19 +52,19 @@ final class FaintChannels: Sendable {
     return numbers
   }
 
-  /// Whether a channel's factor is zero: its sums make no difference.
+  /// Whether a channel's factor is zero, so that its sums make no difference.
   func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
 
-  /// Whether a channel gets another factor and another bias.
+  /// Whether a channel's factor and bias are replaced.
   func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift && !isZero(channel) }
 
-  /// The bias to pack for a channel whose sums lie within `reach` of their bias; nil where they may make several outputs, or
-  /// ones that the other factor could not tell apart.
+  /// The bias to pack for a channel whose sums are within `reach` of their bias; nil if they may have several
+  /// outputs, or outputs that the replaced factor cannot produce.
   func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
     let (least, most) = (Int(bias) - reach, Int(bias) + reach)
     guard reach < 1 << 20, least > Int(Int32.min), most <= Int(Int32.max) else { return nil }
     let multiplier = multipliers[channel]
-    // A shift by so many bits leaves room for the zero point.
+    // A shift by this many bits leaves room for the zero point.
     func output(_ sum: Int) -> Int32 {
       min(max(multiplier.apply(Int32(sum)) &+ zeroPoint, minimum), maximum) &- zeroPoint
     }

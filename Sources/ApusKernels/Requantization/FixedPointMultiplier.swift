@@ -9,14 +9,15 @@ package struct FixedPointMultiplier: Hashable, Sendable {
 
   /// The nearest multiplier to `real`, halves away from zero.
   ///
-  /// A factor below 2⁻³² or so becomes 0, one of 2³⁰ or more the greatest that there is; NaN becomes 0.
+  /// A factor below about 2⁻³² becomes 0, one of 2³⁰ or more the maximum; NaN becomes 0.
   package init(_ real: Double) {
     guard real.isNormal else {
       value = real.isInfinite ? (real > 0 ? .max : -.max) : 0
       shift = real.isInfinite ? 30 : 0
       return
     }
-    // The significand lies in 1..<2, and the mantissa is half of it in units of 2⁻³¹: of 53 bits, 22 are rounded away.
+    // The significand is in 1..<2, and the mantissa is half of it in units of 2⁻³¹: of 53 bits, 22 are
+    // rounded off.
     let significand = real.significandBitPattern | 1 << 52
     let magnitude = (significand + 1 << 21) >> 22
     let carries = magnitude == 1 << 31
@@ -39,7 +40,8 @@ package struct FixedPointMultiplier: Hashable, Sendable {
     return roundingDivideByPowerOfTwo(saturatingRoundingDoublingHighMultiply(x &<< left, value), right)
   }
 
-  /// As `apply`, but the second rounding takes halves up.
+  /// `x` times this factor: shifted left (wrapping), multiplied and rounded, shifted right and rounded with
+  /// halves up.
   @inline(__always)
   package func applyUpward(_ x: Int32) -> Int32 {
     let high = Int64(saturatingRoundingDoublingHighMultiply(x &<< max(shift, 0), value))
@@ -47,7 +49,7 @@ package struct FixedPointMultiplier: Hashable, Sendable {
     return Int32(truncatingIfNeeded: right == 0 ? high : (high &+ (1 &<< (right &- 1))) &>> right)
   }
 
-  /// `x` times this factor with a mantissa of 15 bits, rounded once, halves up; the low 32 bits of that.
+  /// The low 32 bits of `x` times this factor with a mantissa of 15 bits, rounded once, halves up.
   @inline(__always)
   package func applyReduced(_ x: Int64) -> Int32 {
     let mantissa = value < 0x7FFF_0000 ? (value &+ (1 << 15)) &>> 16 : 0x7FFF
@@ -82,7 +84,8 @@ package func requantizeOnce(_ x: Int32, scale: Double, zeroPoint: Int32) -> Int3
   return Int32(bounded) &+ zeroPoint
 }
 
-/// The same of a 64-bit sum.
+/// A 64-bit sum `x` times `scale`, rounded once, halves away from zero, plus the zero point; saturates far
+/// outside any byte.
 @inline(__always)
 package func requantizeOnce(_ x: Int64, scale: Double, zeroPoint: Int32) -> Int32 {
   let product = (Double(x) * scale).rounded(.toNearestOrAwayFromZero)
@@ -90,10 +93,10 @@ package func requantizeOnce(_ x: Int64, scale: Double, zeroPoint: Int32) -> Int3
   return Int32(bounded) &+ zeroPoint
 }
 
-/// Four products as `saturatingRoundingDoublingHighMultiply` makes them, for factors that are not negative.
+/// Four products by the rule of `saturatingRoundingDoublingHighMultiply`, for factors that are not negative.
 ///
-/// With `u = x + 2³¹`, which is not negative either, `u·m = x·m + 2³¹·m`: one unsigned product, below 2⁶³, of
-/// which the upper part is too great by exactly `m`.
+/// With `u = x + 2³¹`, which is not negative either, `u·m = x·m + 2³¹·m`: one unsigned product below 2⁶³,
+/// whose upper part is too large by exactly `m`.
 @inline(__always)
 func roundingDoublingHighMultiply(_ x: SIMD4<Int32>, _ factors: SIMD4<UInt32>) -> SIMD4<Int32> {
   let unsigned = SIMD4<UInt32>(bits: x) ^ SIMD4(repeating: 0x8000_0000)
@@ -102,12 +105,12 @@ func roundingDoublingHighMultiply(_ x: SIMD4<Int32>, _ factors: SIMD4<UInt32>) -
   return SIMD4<Int32>(bits: SIMD4<UInt32>(lowHalves: high) &- factors)
 }
 
-/// Four quotients as `roundingDivideByPowerOfTwo` makes them; each mask is 2^exponent − 1.
+/// Four quotients by the rule of `roundingDivideByPowerOfTwo`; each mask is 2^exponent − 1.
 @inline(__always)
 func roundingDivideByPowerOfTwo(
   _ x: SIMD4<Int32>, _ exponents: SIMD4<Int32>, _ masks: SIMD4<Int32>
 ) -> SIMD4<Int32> {
-  // x >> 31 is −1 where x is negative: subtracting it raises the threshold there.
+  // x >> 31 is −1 for negative x: subtracting it raises the threshold.
   let thresholds = (masks &>> SIMD4(repeating: 1)) &- (x &>> SIMD4(repeating: 31))
   let quotients = x &>> exponents
   return quotients.replacing(with: quotients &+ SIMD4(repeating: 1), where: (x & masks) .> thresholds)

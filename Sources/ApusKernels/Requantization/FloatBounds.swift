@@ -5,7 +5,7 @@ struct FloatBounds {
   let minimum: Float
   let maximum: Float
 
-  /// Takes the bounds of an epilogue; nil unless it is that of floats.
+  /// The bounds of an epilogue of floats; nil for other epilogues.
   init?(_ epilogue: Epilogue) {
     guard case .float32(let minimum, let maximum) = epilogue else { return nil }
     self.minimum = minimum

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How generated code makes the outputs that an ``Epilogue`` describes: as that says, or in a form that makes the same outputs
-/// faster, or of more sums.
+/// How generated code implements an ``Epilogue``: literally, or in another form with the same outputs that is
+/// faster or exact for more sums.
 enum LoweredEpilogue: Hashable {
-  /// As the epilogue says.
+  /// The epilogue, literally.
   case stated(Epilogue)
-  /// Fixed point in single precision: multiplies, adds a half or a little more away from zero, drops the fraction, adds the zero
-  /// point, clamps. It makes the same outputs of all sums: see ``SinglePrecisionFactor``.
+  /// Fixed point in single precision, with the same output for every sum: multiplies, adds one half or
+  /// slightly more away from zero, truncates, adds the zero point, clamps. See ``SinglePrecisionFactor``.
   case singlePrecision([SinglePrecisionFactor], zeroPoint: Int32, minimum: Int32, maximum: Int32)
-  /// Fixed point step by step, which takes sums and factors that faster forms do not.
+  /// Fixed point step by step, for all sums and factors.
   case anySum([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
 
   /// Fixed point for any sum; nil for other epilogues.
@@ -19,7 +19,7 @@ enum LoweredEpilogue: Hashable {
     self = .anySum(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 
-  /// How outputs are made of sums, for people to read.
+  /// The form's name in the output of `apus inspect --plan`.
   var name: String {
     switch self {
     case .stated(let epilogue): epilogue.name

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes bytes of int32 sums: the factors of an `Epilogue`, laid out for SIMD.
+/// Computes bytes from int32 sums in plain Swift: the factors of an `Epilogue`, laid out for SIMD.
 ///
-/// The output byte is the low one of the clamped value: the same bits for uint8 and int8.
+/// The output byte is the low byte of the clamped value, for uint8 as for int8.
 @safe final class QuantizedEpilogue: @unchecked Sendable {
   private enum Rounding {
-    /// Double rounding, by factors of which each has a `DoublePrecisionFactor`.
+    /// Double rounding, with a `DoublePrecisionFactor` for each factor.
     case doublePrecision
     /// Double rounding, factors that are not negative.
     case shifts
@@ -20,15 +20,15 @@
   private let scales: [Double]
   /// The channels before this one round halves up.
   private let upwardChannels: Int
-  /// For each channel a factor, then as many right shifts, masks and left shifts, each padded by eight. In double precision,
-  /// scales and as many offsets.
+  /// Arrays with an entry per channel, each padded by eight: factors, right shifts, masks and left shifts. In
+  /// double precision: scales and offsets.
   private let table: UnsafeMutableRawPointer
   private let tableStride: Int
   private let zeroPoint: Int32
   private let minimum: Int32
   private let maximum: Int32
 
-  /// Lays out an epilogue for `channels` output channels; nil for that of floats.
+  /// Lays out an epilogue for `channels` output channels; nil for one of floats.
   init?(_ epilogue: Epilogue, channels: Int) {
     tableStride = roundedUp(channels, to: 8) + 8
     switch epilogue {
@@ -78,9 +78,9 @@
     unsafe table.deallocate()
   }
 
-  /// Writes up to eight channels of `rows` rows of outputs, from sums to which the bias is added first.
+  /// Adds the bias to sums and writes up to eight channels of `rows` rows of outputs.
   ///
-  /// Channels are `count` from `channel` on; eight sums of each row and eight biases may be read.
+  /// The channels are `count` from `channel` on. Eight sums of each row and eight biases may be read.
   func store(
     _ sums: UnsafePointer<Int32>, sumStride: Int, rows: Int, bias: UnsafePointer<Int32>, channel: Int,
     count: Int, to output: UnsafeMutablePointer<UInt8>, outputStride: Int
@@ -104,8 +104,8 @@
     }
   }
 
-  /// Eight output bytes from sums that have their bias, of channels from `channel` on; lanes beyond the last channel are
-  /// padding.
+  /// Eight output bytes from sums that include their bias, for channels from `channel` on; lanes beyond the
+  /// last channel are padding.
   @inline(__always)
   func bytes(_ low: SIMD4<Int32>, _ high: SIMD4<Int32>, channel: Int) -> SIMD8<UInt8> {
     switch rounding {
@@ -139,7 +139,7 @@
     return bytes
   }
 
-  /// One output; a channel beyond the last, a lane of padding, takes the first one's factor.
+  /// One output. A lane of padding uses the first channel's factor.
   private func outputByte(_ sum: Int32, channel: Int) -> UInt8 {
     let value: Int32
     if rounding == .once {
@@ -193,13 +193,13 @@ private struct OutputBounds {
   }
 }
 
-/// What makes outputs of four channels' sums, zero point included.
+/// A form of rescaling: computes four channels' outputs from their sums, zero point included.
 private protocol RescalingFactors {
   init(_ table: UnsafeRawPointer, stride: Int, channel: Int, zeroPoint: Int32)
   func callAsFunction(_ sums: SIMD4<Int32>) -> SIMD4<Int32>
 }
 
-/// Factors that are not negative, rounded twice, with shifts either way.
+/// Fixed-point factors that are not negative, with two roundings and shifts in both directions.
 private struct ShiftingFactors: RescalingFactors {
   private let multipliers: SIMD4<UInt32>
   private let exponents: SIMD4<Int32>
@@ -237,7 +237,8 @@ private struct DoublePrecisionFactors: RescalingFactors {
     unsafe self.scales = UnsafeRawPointer(scales).loadUnaligned(as: SIMD4<Double>.self)
     unsafe offsets = UnsafeRawPointer(scales + stride).loadUnaligned(as: SIMD4<UInt64>.self)
     signs = SIMD4(repeating: 1 << 63)
-    // The last place of such numbers is that of ones: adding them rounds to an integer, which is in the lower half.
+    // Numbers of this magnitude have an ulp of 1. Adding them rounds to an integer, which is in the lower
+    // half.
     rounding = SIMD4(repeating: 0x1.8p52 + Double(zeroPoint))
   }
 

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A fixed-point factor with double rounding as a float, where all sums make the same output: products of them and an offset
-/// that has their sign, added without rounding in between, and without the fraction.
+/// A fixed-point factor with double rounding as a `Float` that gives the same output for every sum: a fused
+/// multiply-add of an offset with the sum's sign, then truncation.
 ///
-/// Both are staircases that never fall; they are equal where all steps are at the same sums. The factor being
-/// `M / 2^(e+31)`, the reference makes `i` or more, counted from the zero point, of sums from the least `P` on with
-/// `P·M ≥ i·2^(e+31) − 2^(e+30) − 2³⁰`, without the last term where `e` is not above zero, and of negative ones the same with
-/// the other sign, unless both sides are equal, which is ruled out. With a float `m` and an offset `c`, results are `i` or more
-/// where `x·m + c`, rounded to a float, is: where it is at least `i − δ` exactly, half the distance of `i` from the float
-/// before it, as ties go to `i`, which is even. So what is asked for is `i − δ − P·m ≤ c < i − δ − (P − 1)·m` for all `i`. Sums
-/// beyond ±2²⁴, which are rounded themselves, come after all steps.
+/// As functions of the sum, both the reference and this are staircases that never fall. They are equal if all
+/// their steps are at the same sums. With the factor `M / 2^(e+31)`, the reference's output, counted from the
+/// zero point, is at least `i` from the smallest sum `P` on with `P·M ≥ i·2^(e+31) − 2^(e+30) − 2³⁰`; the
+/// last term is absent unless `e` is positive. Negative sums are symmetric, unless both sides are equal,
+/// which is ruled out.
 ///
-/// Steps lie anywhere between two sums: of 256, the nearest to one is off by some `m / 256`, and floats up to 256 have errors
-/// of 2⁻¹⁷. The smaller a factor, the rarer are floats for it.
+/// With a float `m` and an offset `c`, the output is at least `i` if `x·m + c`, rounded to a float, is at
+/// least `i`. That holds if it is at least `i − δ` exactly, where `δ` is half the distance from `i` to the
+/// float below it, as ties go to `i`, which is even. So the condition is `i − δ − P·m ≤ c < i − δ − (P −
+/// 1)·m` for all `i`. Sums beyond ±2²⁴, which are rounded themselves, come after all steps.
 ///
-/// With the *rest* of the factor, which is a second float, there are floats for nearly all: `x·rest + c` comes first, and
-/// `x·m` is added to it with what is beyond a float cut off. No integer is missed by that, so that `δ` is zero; the
-/// first sum has an error of 2⁻²⁵, and both factors together have 48 digits.
+/// A step is anywhere between two sums: among 256 steps, the one nearest to a sum misses it by about `m /
+/// 256`, and floats up to 256 have errors of 2⁻¹⁷. The smaller a factor, the more rarely it has such floats.
+///
+/// With the *rest* of the factor, a second float, nearly all factors have floats: first `x·rest + c`, then
+/// `x·m` is added to it and the result truncated to a float. This misses no integer, so `δ` is zero. The
+/// first sum has an error of 2⁻²⁵, and both factors together have 48 bits.
 package struct SinglePrecisionFactor: Hashable, Sendable {
   package let multiplier: Float
   package let offset: Float
-  /// What the multiplier lacks, or nil where it is enough.
+  /// The difference of the factor and the multiplier; nil if the multiplier suffices.
   package let rest: Float?
 
-  /// Up to this magnitude, sums are floats.
+  /// Up to this magnitude, sums are exact floats.
   private static let limit = 0x1p24
-  /// How many floats next to a factor are tried.
+  /// The number of floats next to a factor to try.
   private static let trialCount = 5
-  /// From one of these on, looking for the floats of a channel that has a factor of its own pays: so many outputs, for which
-  /// they save as much in ten runs, or so many products, which take as long.
+  /// Searching floats for per-channel factors pays from this many outputs on, for which they save as much
+  /// time in ten runs, or from this many products on, which take as long.
   private static let (leastOutputs, leastProducts) = (1 << 8, 1 << 16)
 
-  /// The greatest error of a sum of rest and offset, which is less than one.
+  /// A bound on the error of `x·rest + c`, which is less than one.
   private static let restError = 0x1.01p-25
 
-  /// What sums in single precision must reach for each step: `i − δ`.
+  /// The value that `x·m + c` must reach for each step: `i − δ`.
   private static let bounds: [Double] = (0..<260).map { step in
     let float = Float(step)
     return Double(float) - (Double(float) - Double(float.nextDown)) / 2
   }
 
-  /// Finds floats that reach all steps where the reference does, `withRest` or without.
+  /// Finds floats with the reference's steps, `withRest` or without; nil if there are none.
   package init?(_ factor: FixedPointMultiplier, steps: ClosedRange<Int>, withRest: Bool = false) {
     guard factor.value > 0, -16...3 ~= factor.shift, steps.lowerBound > 0, steps.upperBound < 256 else {
       return nil
@@ -80,19 +83,20 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     (self.multiplier, self.offset, self.rest) = (multiplier, offset, rest)
   }
 
-  /// The offsets with which all steps are right, if there are any; nil where there are none whatever the multiplier, or a
-  /// step is too near a sum to tell.
+  /// The range of offsets with which all steps are right. nil if there are none for any multiplier, or a step
+  /// is too close to a sum to decide.
   ///
-  /// Steps are `stride` sums apart, and `first` before the halves. The places of steps are computed with errors below 2⁻²⁶;
-  /// nothing that is made of their sums has more than 55 digits. A few steps after the last are looked at as well. Where
-  /// products `areCutOff`, they must reach the steps themselves.
+  /// Steps are `stride` sums apart, and `first` sums before the half-way points because of the first
+  /// rounding. Their positions are computed with errors below 2⁻²⁶; no sum of them takes more than 55 bits. A
+  /// few steps after the last are checked as well. If products `areCutOff`, they must reach the steps
+  /// themselves.
   private static func offsets(
     _ stride: Double, _ first: Double, multiplier: Double, steps: ClosedRange<Int>, areCutOff: Bool
   ) -> (least: Double, end: Double)? {
     typealias Four = SIMD4<Double>
     let lower = Double(steps.lowerBound)
     var numbers = Four(lower, lower + 1, lower + 2, lower + 3)
-    // One half more is rounded to the next sum, by adding a number whose last place is that of ones.
+    // Adding one half and then a number with an ulp of 1 rounds to the next sum.
     let start = Four(repeating: 0.5 - stride / 2 - first)
     let rounding = Four(repeating: 0x1.8p52)
     var (least, most) = (Four(repeating: .infinity), Four(repeating: -.infinity))
@@ -121,8 +125,12 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     return (0 - (0 - most).leastOfFour, least.leastOfFour + multiplier)
   }
 
-  /// An epilogue with floats for all factors, of so many outputs for each channel; throws where there are none, or where
-  /// they are not worth it. Where some need a rest, which only code that `cutsOff` products can add, all have one.
+  /// An epilogue with floats for all factors. Throws if some factor has none, or if the search does not pay.
+  ///
+  /// - Parameters:
+  ///   - outputsPerChannel: how many outputs each factor makes per run.
+  ///   - cutsOff: whether the target can truncate products. Only then can factors have a rest; if one needs
+  ///     it, all have one.
   static func epilogue(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int, cutsOff: Bool
   ) throws(Decline) -> LoweredEpilogue {
@@ -139,7 +147,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
         or \(leastProducts) products
         """)
     }
-    // Where no output is below the zero point, what comes of negative sums is bounded.
+    // If no output is below the zero point, outputs of negative sums are clamped.
     let isSymmetric = minimum < zeroPoint
     let first = isSymmetric ? 1 : Int(minimum - zeroPoint) + 1
     let last = isSymmetric ? max(maximum - zeroPoint, zeroPoint - minimum) : maximum - zeroPoint
@@ -155,7 +163,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     return .singlePrecision(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 
-  /// The floats of all channels; throws where one has none.
+  /// The floats of all channels; throws if one has none.
   private static func factors(
     _ multipliers: [FixedPointMultiplier], faint: FaintChannels?, steps: ClosedRange<Int>, withRest: Bool
   ) throws(Decline) -> [SinglePrecisionFactor] {
@@ -186,7 +194,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
 }
 
 extension Decline {
-  /// A channel's factor is not one of those that `expectation` describes.
+  /// The reason for declining: a channel's factor is not as `expectation` says.
   static func unusable(
     _ factor: FixedPointMultiplier, _ channel: Int, _ expectation: StaticString
   ) -> Decline {
@@ -195,10 +203,10 @@ extension Decline {
 }
 
 extension FixedPointMultiplier {
-  /// The number that it stands for.
+  /// The real value.
   var real: Double { Double(value) * Double(sign: .plus, exponent: Int(shift) - 31, significand: 1) }
 
-  /// The integer and the power of two that it stands for.
+  /// The value as an integer times a power of two.
   var text: String { "\(value) · 2^\(Int(shift) - 31)" }
 }
 

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// PRELU of bytes in single precision: the distance from the zero point times one factor, or below zero times that of its channel,
-/// and an offset that has the product's sign, without the fraction.
+/// PRELU of bytes in single precision: the difference from the zero point times one factor, or if negative
+/// times its channel's factor, plus an offset with the product's sign, truncated.
 ///
-/// A factor stands for the product with a channel's byte and for the scale, and an offset is right for all channels where it lies
-/// between bounds that each of the 256 values sets. Both sides of zero mostly agree on one; where they do not, one side has some
-/// more. The results of all values are computed and compared with the reference's.
+/// A factor combines a channel's slope with the scales. An offset is right for all channels if it is within
+/// bounds that each of the 256 values sets. Both sides of zero usually have a common offset; if not, one side
+/// adds an extra one. The results for all values are computed and compared with the reference's.
 package struct SinglePrecisionRelu: Sendable {
   package let isSigned: Bool
   package let zeroPoint: Int32
-  /// The factor of distances that are not below zero.
+  /// The factor of differences that are not negative.
   package let positive: Float
-  /// For what is below zero, those of a row.
+  /// The factors of negative differences, for each element of a row.
   package let factors: [Float]
   package let offset: Float
-  /// Added to products above zero, besides the offset; 0 where both sides agree on one.
+  /// Added to positive products, besides the offset; 0 if both sides share one offset.
   package let extra: Float
-  /// Added to sums without their fraction; what comes of that is brought between the bounds of bytes.
+  /// Added to truncated sums; the result is clamped to the type's range.
   package let outputZeroPoint: Int32
 
-  /// Finds the floats; throws where there are none.
+  /// Finds the floats; throws if there are none.
   init(_ relu: QuantizedParametricRelu, isSigned: Bool, factors: [Int32]) throws(Decline) {
     let output = relu.positive.output
     let bytes: ClosedRange<Int32> = isSigned ? -128...127 : 0...255
@@ -34,7 +34,7 @@ package struct SinglePrecisionRelu: Sendable {
     let above = Side(
       distances: distances.clamped(to: 0...max(0, distances.upperBound)), room: room,
       factor: output.multiplier.real, result: output.multiplier.apply)
-    // Factors are bytes: channels with the same one have the same float.
+    // Factors are bytes, so channels with equal ones share their float.
     var below: [Int32: (side: Side, float: Float)] = [:]
     var aboveBounds = Bounds()
     guard let positive = above.float(&aboveBounds) else {
@@ -75,7 +75,7 @@ package struct SinglePrecisionRelu: Sendable {
     self.extra = extra
   }
 
-  /// Where offsets may lie: from the least on, and before the end.
+  /// A range of offsets: from `least` on, below `end`.
   private struct Bounds {
     var least = 0.0
     var end = 1.0
@@ -87,13 +87,13 @@ package struct SinglePrecisionRelu: Sendable {
   /// The values on one side of zero.
   private struct Side {
     let distances: ClosedRange<Int32>
-    /// What results are brought between.
+    /// The range that results are clamped to.
     let room: ClosedRange<Int32>
     let factor: Double
-    /// The reference's, which may be beyond the room.
+    /// The reference's results, which may be beyond ``room``.
     let results: [Int32]
 
-    /// Products stay below this, so that their sums with offsets become integers of 32 bits.
+    /// The maximum of products, so that their sums with offsets fit in 32-bit integers.
     private static let limit = 0x1p30
 
     init(
@@ -105,8 +105,8 @@ package struct SinglePrecisionRelu: Sendable {
       results = distances.map(result)
     }
 
-    /// A float at most two places from the factor: the first that leaves enough offsets, or else the one that leaves most. Takes the
-    /// others away from the bounds; nil where no offset is left.
+    /// A float at most two ulps from the factor: the first that leaves enough offsets, otherwise the one that
+    /// leaves most. Narrows the bounds; nil if no offset is left.
     func float(_ bounds: inout Bounds) -> Float? {
       let nearest = Float(factor)
       let next = [nearest.nextUp, nearest.nextDown, nearest.nextUp.nextUp, nearest.nextDown.nextDown]
@@ -124,7 +124,7 @@ package struct SinglePrecisionRelu: Sendable {
       return best.float
     }
 
-    /// The offsets with which a float makes all results.
+    /// The offsets with which a float gives all results.
     private func bounds(_ float: Float, within bounds: Bounds) -> Bounds? {
       var bounds = bounds
       for (distance, result) in zip(distances, results) {
@@ -138,7 +138,7 @@ package struct SinglePrecisionRelu: Sendable {
       return bounds
     }
 
-    /// Whether code, see ``X86Target/parametricRelu(_:)``, computes all results.
+    /// Whether the code of ``X86Target/parametricRelu(_:)`` computes all results.
     func agrees(_ float: Float, _ offset: Float, _ extra: Float) -> Bool {
       zip(distances, results).allSatisfy { distance, result in
         let product = Float(distance) * float

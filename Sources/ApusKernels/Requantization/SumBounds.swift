@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which sums packed weights can have: what tells whether the fastest code makes the right outputs of them.
+/// Whether the sums of packed weights are within the limits of the fastest code.
 enum SumBounds: Int {
-  /// Some sum may be beyond the target's limit.
+  /// Some sum may exceed the target's limit.
   case exceeded = 0
-  /// All are within it.
+  /// All sums are within the limit.
   case kept = 1
-  /// A channel of ``FaintChannels`` may make several outputs.
+  /// A channel of ``FaintChannels`` may have several outputs.
   case severalOutputs = 2
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Makes int16 or float outputs of 32- or 64-bit sums.
+/// Computes int16 or float outputs from 32- or 64-bit sums in plain Swift.
 @safe final class WordEpilogue: @unchecked Sendable {
   private enum Rule {
     case double([FixedPointMultiplier], Int32)
@@ -14,7 +14,7 @@
   private let minimum: Int32
   private let maximum: Int32
   private let bounds: FloatBounds?
-  /// For the hybrid rule a scale for each channel, padded by eight.
+  /// For the hybrid rule: one scale per channel, padded by eight.
   private let scales: UnsafeMutablePointer<Float>
 
   /// Lays out an epilogue for `channels` output channels; nil for one of bytes or of plain floats.
@@ -53,7 +53,7 @@
     unsafe scales.deallocate()
   }
 
-  /// Writes `count` floats from `channel` on; `scale` is that of the quantized image.
+  /// Writes `count` floats from `channel` on; `scale` is the quantized image's.
   func store(
     _ sums: UnsafePointer<Int32>, bias: UnsafePointer<Float>, scale: Float, channel: Int, count: Int,
     to output: UnsafeMutablePointer<Float>

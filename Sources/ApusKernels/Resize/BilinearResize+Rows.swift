@@ -3,7 +3,7 @@
 extension BilinearResize {
   // MARK: Single precision
 
-  /// Floats between two rows.
+  /// Interpolates two rows of floats.
   func blend(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
@@ -54,7 +54,8 @@ extension BilinearResize {
     for index in first..<count { unsafe bottom[index] = Float(below[index]) * far }
   }
 
-  /// Bytes from sums in the reference's order: where halves lie, each rounding counts.
+  /// Computes bytes from sums in the reference's order of operations, because each rounding matters at
+  /// halves.
   func interpolateBytes(
     _ columns: UnsafeBufferPointer<InterpolationTap>, _ scratch: UnsafeMutableRawPointer,
     _ result: UnsafeMutableRawPointer
@@ -62,7 +63,7 @@ extension BilinearResize {
     let top = unsafe UnsafePointer(scratch.assumingMemoryBound(to: Float.self))
     let bottom = unsafe top + inputLanes
     var place = unsafe result
-    // 2²³ + x rounds x to an integer, which then is the low bits; values lie in 0..<256.
+    // 2²³ + x rounds x to an integer in its low bits; values are in 0..<256.
     let magic = SIMD8<Float>(repeating: 0x1p23)
     let half = SIMD8<Float>(repeating: 0.5)
     for index in columns.indices {
@@ -101,7 +102,7 @@ extension BilinearResize {
     }
   }
 
-  /// Sums of two rows of bytes, in sixteenths; weights beyond one wrap, and so do what makes up for them.
+  /// Weighted sums of two rows of bytes, in sixteenths. Weights above one wrap, and so do their counterparts.
   func weighSixteenths(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
@@ -131,7 +132,7 @@ extension BilinearResize {
       while channel < channels {
         let first = unsafe left.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<UInt16>.self)
         let second = unsafe right.loadUnaligned(fromByteOffset: 2 &* channel, as: SIMD8<UInt16>.self)
-        // 255 · 256 + 128 is the greatest.
+        // 255 · 256 + 128 is the maximum.
         let values = (first &* near &+ second &* far &+ half) &>> SIMD8(repeating: 8)
         unsafe (place + channel).storeBytes(
           of: SIMD8<UInt8>(lowBytes: SIMD8<Int16>(bits: values)), as: SIMD8<UInt8>.self)
@@ -141,7 +142,7 @@ extension BilinearResize {
     }
   }
 
-  /// Sums of two rows of signed bytes, in sixteenths, of which weights of ten bits have 64.
+  /// Weighted sums of two rows of signed bytes, in sixteenths; a sixteenth is 64 units of ten-bit weights.
   func weighSignedSixteenths(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
@@ -225,7 +226,7 @@ extension BilinearResize {
     }
   }
 
-  /// Sums of two rows of words, with weights of ten bits.
+  /// Weighted sums of two rows of `int16`, with weights of ten bits.
   func weighWords(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     _ scratch: UnsafeMutableRawPointer
@@ -256,7 +257,7 @@ extension BilinearResize {
   }
 }
 
-/// Eight values at `index`, of which those beyond a row are read, not used.
+/// Eight values at `index`; those beyond a row are not used.
 @inline(__always)
 private func load8(_ values: UnsafePointer<Float>, _ index: Int) -> SIMD8<Float> {
   unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)

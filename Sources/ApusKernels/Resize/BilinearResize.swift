@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows and columns of an NHWC tensor, stretched by linear interpolation between the four nearest ones.
+/// Bilinear interpolation of the rows and columns of an NHWC tensor.
 ///
 /// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and
-/// int16 with weights of ten bits. Where all fractions are whole sixteenths, as they are where sizes are doubled, each step
-/// is exact, and words do the same for bytes.
+/// int16 with weights of ten bits. If all fractions are whole sixteenths, as when sizes are doubled, each
+/// step is exact, and 16-bit arithmetic gives equal bytes.
 package struct BilinearResize: Sendable {
-  /// The most rows or columns of a result.
+  /// The maximum number of rows or columns of the output.
   package static let maximumSize = 1 << 24
 
   let elements: ScalarType
@@ -18,15 +18,16 @@ package struct BilinearResize: Sendable {
   let vertical: [InterpolationTap]
   let horizontal: [InterpolationTap]
   private let hasSixteenths: Bool
-  /// Generated code of bytes whose weights are not whole sixteenths, and the columns as it reads them, in place of ``horizontal``.
+  /// Generated code for bytes whose weights are not whole sixteenths, and the columns in its format; both
+  /// replace ``horizontal``.
   let code: ResizeCode?
   let columns: [ResizeCode.Column]
-  /// Which set it was chosen from; nil for code that all sets share.
+  /// Which kernel set was chosen, and why; nil for code that all sets share.
   package let choice: KernelChoice?
   private let batches: Int
   private let tiles: Int
 
-  /// Lays out the taps; nil where a size is out of range. What the set has no code for is done in plain Swift.
+  /// Plans a resize, in plain Swift if the set has no code for it; nil if a size is out of range.
   package init?(
     _ elements: ScalarType, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
     outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool, using set: KernelSet? = nil
@@ -67,24 +68,24 @@ package struct BilinearResize: Sendable {
     }
     columns = code?.table(taps, channels: channels) ?? []
     horizontal = code == nil ? taps : []
-    // Empty where there is no batch or no channel.
+    // No tiles if there is no batch or no channel.
     tiles = channels == 0 ? 0 : min(batches, 1) == 0 ? 0 : batches &* outputHeight
   }
 
-  /// What interpolates, for people to read.
+  /// The implementation in the output of `apus inspect --plan`.
   package var implementation: String {
     let weights = hasSixteenths ? "whole sixteenths" : "any weights"
     return code == nil ? "portable loops, \(weights)" : "generated loops, \(weights)"
   }
 
-  /// Four bytes for each lane of an input row; there is room for a vector behind the last column.
+  /// The lanes of an input row, of four bytes each, with room for a vector beyond the last column.
   var inputLanes: Int { inputWidth * channels + 16 }
   private var outputLanes: Int { outputWidth * channels + 16 }
 
-  /// Bytes that one worker writes its rows in: two rows of the input as sums, one of the output.
+  /// The scratch memory of one worker: two rows of the input as sums, one of the output.
   private var workerByteCount: Int { roundedUp((2 * inputLanes + outputLanes) * 8, to: 64) }
 
-  /// The size of the scratch memory for a team; nil where it overflows.
+  /// The size of the scratch memory for a team; nil if it overflows.
   package func scratchByteCount(threads: Int) -> Int? {
     let (input, overflow) = inputWidth.multipliedReportingOverflow(by: channels)
     let (output, more) = outputWidth.multipliedReportingOverflow(by: channels)
@@ -111,7 +112,7 @@ package struct BilinearResize: Sendable {
     }
   }
 
-  /// One run: pointers that live as long as its call.
+  /// The tiles of one run; its pointers are valid during that call only.
   @safe private struct Work: TileWork {
     static var mayStop: Bool { true }
 
@@ -135,8 +136,8 @@ package struct BilinearResize: Sendable {
     let lower = unsafe plane + tap.upper &* lane &* width
     let rowByteCount = outputWidth &* channels &* width
     let result = unsafe work.output + row &* rowByteCount
-    // Whole vectors are stored, and channels beyond the last belong to the next column: the columns at the end of a row, whose
-    // next one is another tile's, are made elsewhere.
+    // Whole vectors are stored, so channels beyond the last are overwritten by the next column. The last
+    // columns of a row, after which another tile's memory begins, are computed elsewhere.
     let overhang = ceilingQuotient(roundedUp(channels, to: code?.lanes ?? 8), channels) &- 1
     let direct = max(0, outputWidth &- overhang)
     let rest = unsafe scratch + 2 &* inputLanes &* 8
@@ -147,7 +148,7 @@ package struct BilinearResize: Sendable {
     unsafe (result + done).copyMemory(from: rest, byteCount: rowByteCount &- done)
   }
 
-  /// Weighs two rows of the input.
+  /// The vertical pass: weighted sums of two rows of the input.
   private func weigh(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ tap: InterpolationTap,
     to scratch: UnsafeMutableRawPointer
@@ -163,7 +164,7 @@ package struct BilinearResize: Sendable {
     }
   }
 
-  /// Makes some columns of a row.
+  /// The horizontal pass: computes some columns of a row.
   private func interpolate(
     _ range: Range<Int>, _ scratch: UnsafeMutableRawPointer, to result: UnsafeMutableRawPointer
   ) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Between which two rows or columns of the input an output row or column lies, and how near to the second.
+/// The two rows or columns of the input that an output row or column interpolates, and its position between
+/// them.
 struct InterpolationTap: Sendable {
   let lower: Int
   let upper: Int
   /// The distance from the lower one; may be outside 0...1 at the edges.
   let fraction: Float
-  /// The same in units of 2⁻¹⁰, for integers, which derive their places in these units; or in sixteenths.
+  /// The distance in units of 2⁻¹⁰, for integers, which compute positions in these units; or in sixteenths.
   let weight: Int32
 
   /// The taps along one axis, by the reference's rules; both sizes are between 1 and 2²⁴.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// For each output row or column, the nearest one of the input, by the reference's rules; sizes are above
-/// zero.
+/// For each output row or column, the nearest one of the input, by the reference's rules; sizes must be
+/// positive.
 package func nearestPlaces(
   input: Int, output: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool
 ) -> [Int] {

@@ -3,44 +3,46 @@
 import ApusSystem
 import Synchronization
 
-/// What ends a run early, within long operators too: somebody who says so, or a deadline.
+/// Ends a run early, even within long operators: on cancellation, or at a deadline.
 ///
-/// Tiles ask ``mustStop`` before they begin, see ``TileWork/mayStop``, and plain loops now and then, see ``StopPoll``. What they leave out is
-/// never read: whoever started the run asks again before anything else happens.
+/// Tiles check ``mustStop`` before they begin, see ``TileWork/mayStop``, and plain loops now and then, see
+/// ``StopPoll``. The results they skip are never read: the code that started the run checks again before it
+/// does anything else.
 ///
-/// The clock is read only where work is long, because reading it takes as long as a small operator: whoever runs says where, see
+/// Reading the clock takes as long as a small operator, so it is read only during long work: see
 /// ``watchClock()``.
 @safe package final class StopSignal: @unchecked Sendable {
-  // @unchecked: what is not atomic changes while no other thread works, by the thread that runs.
+  // @unchecked: only the running thread changes the properties that are not atomic, while no other thread
+  // works.
 
   private let flag = Atomic<Bool>(false)
   /// How long a run may take, in nanoseconds, from when the clock is first read.
   private var limit = Int.max
-  /// On the clock of ``monotonicNanoseconds()``; no limit until the clock was read.
+  /// On the clock of ``monotonicNanoseconds()``; `.max` until the clock is first read.
   private var deadline = Int.max
   /// Whether ``mustStop`` reads the clock.
   private var readsClock = false
-  /// The signal of whoever asked for the run, and keeps it: uncounted, as it is asked before each step.
+  /// The signal of the caller, who keeps it alive. Not reference counted, because each step checks it.
   private var parent: Unmanaged<StopSignal>?
 
-  /// Makes a signal that is not set and has no deadline.
+  /// Creates a signal that is not set and has no deadline.
   package init() {}
 
   /// Sets the signal; it stays set until the next ``begin(nanoseconds:parent:)``.
   package func set() { flag.store(true, ordering: .releasing) }
 
-  /// Whether it was set, was found to be late, or its parent is set.
+  /// Whether it was set, the deadline was found to have passed, or its parent is set.
   @inline(__always)
   package var isSet: Bool { flag.load(ordering: .acquiring) || isCancelled }
 
-  /// Whether the parent is set, rather than time being over.
+  /// Whether the parent is set, as opposed to the deadline having passed.
   @inline(__always)
   package var isCancelled: Bool {
     guard let parent = unsafe parent else { return false }
     return unsafe parent._withUnsafeGuaranteedRef { $0.flag.load(ordering: .acquiring) }
   }
 
-  /// As ``isSet``; looks at the clock if there is a deadline and the clock is watched.
+  /// Whether ``isSet``; also reads the clock if there is a deadline and the clock is watched.
   package var mustStop: Bool {
     if isSet { return true }
     guard readsClock, monotonicNanoseconds() > deadline else { return false }
@@ -48,8 +50,8 @@ import Synchronization
     return true
   }
 
-  /// Begins a run that may take so many nanoseconds; nil for any number. If there are none, the signal is set. The clock is not
-  /// watched yet. The parent, which has no parent itself, lives until ``end()``.
+  /// Begins a run with a time limit, or nil for none; a limit of 0 sets the signal. The clock is not watched
+  /// yet. The parent has no parent itself, and lives until ``end()``.
   package func begin(nanoseconds: Int?, parent: StopSignal?) {
     unsafe self.parent = parent.map { unsafe .passUnretained($0) }
     limit = nanoseconds ?? .max
@@ -58,7 +60,7 @@ import Synchronization
     readsClock = false
   }
 
-  /// From now on ``mustStop`` reads the clock if there is a deadline. Time counts from the first such call of a run.
+  /// Makes ``mustStop`` read the clock if there is a deadline. Time counts from the first such call of a run.
   package func watchClock() {
     guard limit != .max, !readsClock else { return }
     if deadline == .max {
@@ -68,15 +70,15 @@ import Synchronization
     readsClock = true
   }
 
-  /// From now on ``mustStop`` leaves the clock alone: what follows takes too little time.
+  /// Makes ``mustStop`` ignore the clock: the following work is short.
   package func ignoreClock() { readsClock = false }
 
-  /// Ends it.
+  /// Ends the run.
   package func end() { unsafe parent = nil }
 
-  /// Whether anything can set it.
+  /// Whether anything can set the signal.
   package var isWatched: Bool { limit != .max || hasParent }
 
-  /// Whether somebody can cancel the run.
+  /// Whether the run can be cancelled.
   package var hasParent: Bool { unsafe parent != nil }
 }

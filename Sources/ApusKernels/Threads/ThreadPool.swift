@@ -11,7 +11,7 @@ import Synchronization
   private let shares = TileShares()
   private let workers: [Worker]
 
-  // What the present run does: written by the owner of `isBusy` while no worker is posted or at work.
+  // The current run: written by the owner of `isBusy` while no worker is posted or at work.
   private var work: (any TileWork.Type)?
   private var address: UnsafeRawPointer?
   private var signal: Unmanaged<StopSignal>?
@@ -23,10 +23,10 @@ import Synchronization
     workers = (1..<ThreadTeam.maximumCount).map { Worker(number: $0) }
   }
 
-  /// Does all tiles on up to `threads` threads, this one among them; false, with nothing done, when the pool
-  /// is in use.
+  /// Runs all tiles on up to `threads` threads, the calling one included; returns false and does nothing if
+  /// the pool is in use.
   ///
-  /// Threads that sleep are woken where `wakes` is set, and otherwise do without.
+  /// - Parameter wakes: whether to wake sleeping threads; otherwise they do not take part.
   func run(
     _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, threads: Int, wakes: Bool,
     signal: Unmanaged<StopSignal>?
@@ -50,7 +50,7 @@ import Synchronization
     return true
   }
 
-  /// Starts the helpers of a run on up to `threads` threads, or wakes them; leaves them alone when the pool is in use.
+  /// Starts or wakes the workers for a run on up to `threads` threads; does nothing if the pool is in use.
   func wake(threads: Int) {
     guard isBusy.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
       return
@@ -60,7 +60,7 @@ import Synchronization
     isBusy.store(false, ordering: .releasing)
   }
 
-  /// Does the tiles of this worker's share, then what is left of the others'.
+  /// Runs the tiles of this worker's share, then the rest of the others' shares.
   private func runTiles(worker: Int) {
     guard let work = self.work, let address = unsafe self.address else { return }
     while !mustStop, let tile = shares.takeFirst(of: worker) {
@@ -74,7 +74,7 @@ import Synchronization
     }
   }
 
-  /// Whether the tiles that are left are to be left out.
+  /// Whether to skip the remaining tiles.
   private var mustStop: Bool {
     guard let signal = unsafe self.signal else { return false }
     return unsafe signal._withUnsafeGuaranteedRef { $0.mustStop }
@@ -90,7 +90,7 @@ import Synchronization
     }
   }
 
-  /// A worker thread's whole life.
+  /// The main loop of a worker thread.
   fileprivate func serve(_ worker: Worker) {
     while true {
       worker.waitForWork()
@@ -100,18 +100,18 @@ import Synchronization
   }
 }
 
-/// One thread of the pool and the word by which it is called.
+/// One thread of the pool and the atomic state by which it is called.
 @safe private final class Worker: @unchecked Sendable {
   private static let idle = 0
   private static let posted = 1
   private static let working = 2
-  /// Some 30 to 70 µs of looking: longer than most stretches of small operators. Three times as long costs a seventh of the
-  /// speed where other programs want the processors.
+  /// Some 30 to 70 µs of spinning: longer than most sequences of small operators. Three times as long would
+  /// cost a seventh of the speed when other programs need the processors.
   private static let spinLimit = 60_000
-  /// How often it then lets other threads run before it sleeps, half a microsecond each: longer than most stretches for
-  /// one thread alone.
+  /// How often it then yields before it sleeps, half a microsecond each: longer than most sequences that run
+  /// on one thread.
   private static let yieldLimit = 400
-  /// The owner's wait before it lets other threads run.
+  /// The spins of the owner before it yields.
   private static let joinSpinLimit = 2_000
 
   let number: Int
@@ -128,7 +128,7 @@ import Synchronization
     unsafe pthread_cond_init(condition, nil)
   }
 
-  /// Starts the thread, detached and deaf to signals; false if the system refuses.
+  /// Starts the thread, detached and with all signals blocked; false if the system refuses.
   func start(serving pool: ThreadPool) -> Bool {
     var everySignal = sigset_t()
     var previous = sigset_t()
@@ -162,7 +162,7 @@ import Synchronization
     return code == 0
   }
 
-  /// Offers the pool's present run to this worker; false if it sleeps, and will not notice before ``wake()``.
+  /// Offers the current run to this worker; false if it sleeps, and will not notice before ``wake()``.
   func post() -> Bool {
     // Sequentially consistent with the two accesses in `sleep`: either the worker sees the post, or this
     // thread sees that it sleeps.
@@ -172,7 +172,7 @@ import Synchronization
 
   var sleeps: Bool { isAsleep.load(ordering: .sequentiallyConsistent) }
 
-  /// Makes a worker that sleeps look for work, and go on looking if it comes too late for what it was woken for.
+  /// Wakes the worker, which then looks for work for a while even if the offer was withdrawn.
   func wake() {
     guard sleeps else { return }
     unsafe pthread_mutex_lock(mutex)
@@ -181,7 +181,8 @@ import Synchronization
     unsafe pthread_mutex_unlock(mutex)
   }
 
-  /// Withdraws an offer that was not taken up, so that a late riser delays nobody; otherwise waits for its end.
+  /// Withdraws an offer that was not accepted, so that a late worker delays no run; otherwise waits until the
+  /// worker is done.
   func revokeOrWait() {
     let withdrawal = state.compareExchange(expected: Self.posted, desired: Self.idle, ordering: .acquiring)
     if withdrawal.exchanged { return }
@@ -192,7 +193,7 @@ import Synchronization
     }
   }
 
-  /// Returns when this worker has taken up an offer.
+  /// Returns when this worker has accepted an offer.
   func waitForWork() {
     var spins = 0
     while true {
@@ -212,12 +213,12 @@ import Synchronization
     }
   }
 
-  /// Tells the owner of the run that this worker has left it.
+  /// Tells the owner of the run that this worker is done.
   func finish() {
     state.store(Self.idle, ordering: .releasing)
   }
 
-  /// Sleeps until it is woken, unless there is an offer.
+  /// Sleeps until ``wake()``, unless there is an offer.
   private func sleep() {
     unsafe pthread_mutex_lock(mutex)
     isAsleep.store(true, ordering: .sequentiallyConsistent)
@@ -229,7 +230,7 @@ import Synchronization
   }
 }
 
-/// What a new thread is told.
+/// The argument of a new thread.
 private final class Service: Sendable {
   let pool: ThreadPool
   let worker: Worker

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many threads of the process-wide pool one caller asks for.
+/// The number of threads of the process-wide pool that one caller may use, and its stop signal.
 @safe package struct ThreadTeam: Sendable {
-  /// The most threads a team can ask for, the calling one among them.
+  /// The maximum number of threads in a team, the calling one included.
   package static let maximumCount = 64
 
-  /// The number of threads asked for, the calling one among them.
+  /// The number of threads, the calling one included.
   package let count: Int
-  /// Whether threads that sleep are woken.
+  /// Whether sleeping threads are woken.
   private let wakes: Bool
-  /// What ends work early; uncounted, as teams are copied into everything.
+  /// The signal that ends work early; not reference counted, because teams are copied everywhere.
   private let signal: Unmanaged<StopSignal>?
 
-  /// Asks for `count` threads, brought into `1...maximumCount`; none is started before it is needed.
+  /// Asks for `count` threads, clamped to `1...maximumCount`; threads start when first needed.
   ///
-  /// - Parameter signal: What ends work early; it outlives every copy of the team.
+  /// - Parameter signal: ends work early; it must outlive every copy of the team.
   package init(count: Int, stoppedBy signal: StopSignal? = nil) {
     unsafe self.init(
       min(max(count, 1), Self.maximumCount), wakes: true, signal.map { unsafe .passUnretained($0) })
@@ -26,24 +26,24 @@
     unsafe self.signal = signal
   }
 
-  /// One thread, with what ends work early.
+  /// A team of one thread with this team's signal.
   package var alone: ThreadTeam { unsafe ThreadTeam(1, wakes: false, signal) }
 
-  /// Whether work has to end; looks at the clock if there is a deadline.
+  /// Whether work must end; reads the clock if there is a deadline.
   package var mustStop: Bool {
     guard let signal = unsafe signal else { return false }
     return unsafe signal._withUnsafeGuaranteedRef { $0.mustStop }
   }
 
-  /// The same, which wakes threads that sleep, or does not.
+  /// This team, waking sleeping threads or not.
   func waking(_ wakes: Bool) -> ThreadTeam { unsafe ThreadTeam(count, wakes: wakes, signal) }
 
-  /// Does every tile exactly once and returns when all are done.
+  /// Runs every tile exactly once and returns when all are done.
   ///
-  /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread or one
-  /// tile, with a busy pool, or inside another run, the calling thread does them all as worker 0.
+  /// Each thread begins with an equal share of neighboring tiles and then helps the others. With one thread
+  /// or one tile, with a busy pool, or inside another run, the calling thread runs them all as worker 0.
   package func run<W: TileWork>(tiles: Int, _ work: W) {
-    // What is one tile is short, or asks itself.
+    // A single tile is short, or checks itself.
     let stops = unsafe W.mayStop && signal != nil && tiles > 1
     if count > 1, tiles > 1, tiles <= TileShares.mostTiles {
       let isDone = unsafe withUnsafePointer(to: work) { address in
@@ -61,15 +61,15 @@
     }
   }
 
-  /// The length of tiles of `count` like things, `most` at most: for several threads, two equal tiles for each, but no
-  /// fewer things than `least`. A multiple of 64 if `most` is one, so that tiles share no cache line.
+  /// The length of tiles for `count` equal items, up to `most`. Several threads get two equal tiles each, of
+  /// at least `least` items. It is a multiple of 64 if `most` is one, so that tiles share no cache line.
   func tileLength(_ count: Int, least: Int, most: Int) -> Int {
     guard self.count > 1 else { return most }
     return min(most, roundedUp(max(least, ceilingQuotient(count, 2 &* self.count)), to: 64))
   }
 
-  /// The tiles to cut `rows` rows into, with `bytes` bytes of work in all: `alone` for one thread, else at least two for
-  /// each if that leaves some kilobytes for each.
+  /// The number of tiles for `rows` rows with `bytes` bytes of work: `alone` on one thread, otherwise at
+  /// least two per thread if each then has some kilobytes.
   package func tileCount(rows: Int, bytes: Int, alone: Int) -> Int {
     guard count > 1 else { return alone }
     return max(1, min(rows, max(alone, min(2 &* count, bytes >> 14))))

@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// The tiles of a run that each worker has still to do.
+/// The remaining tiles of each worker in a run.
 ///
-/// Each gets neighboring tiles, and those of one run lie in the tensor where those of the next do: what a worker has
-/// written it mostly reads again, from its own cache. Who is done early takes tiles from the ends of the other shares.
+/// A worker gets neighboring tiles, at the same positions in consecutive runs. So it mostly reads what it
+/// wrote itself, from its own cache. Workers that finish early take tiles from the ends of other shares.
 @safe struct TileShares: @unchecked Sendable {
-  // @unchecked: the memory is of atomic values, and never freed: the process has one pool.
+  // @unchecked: the memory has atomic values and is never freed; the process has one pool.
   private let shares: UnsafeMutablePointer<Atomic<UInt64>>
-  /// Shares lie in cache lines of their own, and apart from the lines that are fetched with them.
+  /// Each share has its own cache line, and the line that is prefetched with it.
   private static let spacing = 16
 
-  /// The most tiles of a run.
+  /// The maximum number of tiles in a run.
   static let mostTiles = 1 << 31
 
   init() {
@@ -21,7 +21,7 @@ import Synchronization
     for index in 0..<count { unsafe (shares + index).initialize(to: Atomic(0)) }
   }
 
-  /// Deals `tiles` tiles, ``mostTiles`` at most, to the first `count` workers, while none of them is at work.
+  /// Deals up to ``mostTiles`` tiles to the first `count` workers, while none of them is at work.
   func deal(tiles: Int, to count: Int) {
     for worker in 0..<count {
       let range = share(of: tiles, tile: worker, of: count)
@@ -30,10 +30,10 @@ import Synchronization
     }
   }
 
-  /// The next tile of a worker's own share; nil where none is left.
+  /// The next tile of a worker's own share; nil if none is left.
   func takeFirst(of worker: Int) -> Int? { take(worker) { first, end in (first, first &+ 1, end) } }
 
-  /// The last tile of another worker's share; nil where none is left.
+  /// The last tile of another worker's share; nil if none is left.
   func takeLast(of worker: Int) -> Int? { take(worker) { first, end in (end &- 1, first, end &- 1) } }
 
   @inline(__always)

@@ -4,12 +4,13 @@ import Synchronization
 
 /// The result of an operator on constants: computed when it is first read, and kept if it will be read again.
 ///
-/// The weights of many models are float16 values that a DEQUANTIZE converts. A kernel packs these floats once: they are
-/// computed into leased memory, so a model never holds unpacked float weights beside the packed ones.
+/// The weights of many models are float16 values that a DEQUANTIZE converts. A kernel packs these floats
+/// once. They are computed into leased memory, so a model never holds unpacked float weights besides the
+/// packed ones.
 final class ComputedConstant: @unchecked Sendable {
-  // @unchecked: the operator runs under the lock, and what was kept does not change.
+  // @unchecked: the operator runs under the lock, and kept values do not change.
 
-  /// Memory that the operator writes, by its place in the table of tensors.
+  /// Memory that the operator writes, by its index in the table of tensors.
   struct Piece {
     let slot: Int
     let byteCount: Int
@@ -26,9 +27,9 @@ final class ComputedConstant: @unchecked Sendable {
   private let threads: ThreadTeam
   private let pool: MemoryPool
   private let tables: SpareTables
-  /// Whether the values have several readers; then they are computed once and kept.
+  /// Whether the values have several consumers; then they are computed once and kept.
   let isShared: Bool
-  /// How many computations follow each other until its values are there, and the work of all.
+  /// The length of the chain of computations that ends here, and the work of all of them.
   let depth: Int
   let work: Int
   private let state = Mutex(State())
@@ -56,7 +57,7 @@ final class ComputedConstant: @unchecked Sendable {
     state.withLock { state in state.kept.map { self.buffer($0, output) } }
   }
 
-  /// An output's bytes; computed and kept on the first call.
+  /// An output's bytes, computed on the first call and kept.
   func keep(_ output: Int) throws(ApusError) -> TensorBuffer {
     try state.withLock { state throws(ApusError) in
       if let kept = state.kept { return self.buffer(kept, output) }
@@ -77,22 +78,22 @@ final class ComputedConstant: @unchecked Sendable {
     }
   }
 
-  /// The bytes that are kept once any output is.
+  /// The size of all outputs, which are kept together.
   var keptByteCount: Int { outputs.reduce(0) { $0.addingClamped($1.byteCount) } }
 
-  /// The memory of an output that is kept.
+  /// The memory of an output, if it is kept.
   func keptMemory(_ output: Int) -> TensorMemory? { state.withLock { $0.kept?[output] } }
 
-  /// The bytes that a lease takes.
+  /// The size of a lease, in bytes.
   var leasedByteCount: Int { isShared ? 0 : workingByteCount }
 
-  /// The bytes that its computation takes, with what is computed for it.
+  /// The memory that the computation needs in bytes, with that of its sources.
   var workingByteCount: Int {
     let own = (outputs + scratch).reduce(0) { $0 + roundedUp($1.byteCount, to: TensorMemory.alignment) }
     return inputs.reduce(own) { $0 + $1.constant.leasedByteCount }
   }
 
-  /// An output's bytes: in leased memory, or in place if they are kept.
+  /// An output's bytes: in leased memory, or in their own memory if they are kept.
   func lease(_ output: Int, from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
     guard !isShared else { return try keep(output) }
     var (targets, working, sources): ([UnsafeMutableRawPointer], [UnsafeMutableRawPointer], [TensorBuffer]) =

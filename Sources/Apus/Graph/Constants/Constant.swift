@@ -2,14 +2,14 @@
 import ApusFormat
 import ApusKernels
 
-/// A tensor's values that no run changes, from the file to their readers.
+/// A tensor's values that no run changes.
 ///
-/// A constant begins in the file, or as a computation on other constants. Code that reads it
-/// during runs *pins* it: its bytes then stay in one place as long as the constant lives. Code that packs it
-/// *leases* it, see ``ConstantLease``: its bytes are there for that long, and take no memory afterwards. A constant
-/// that is only leased never gets memory of its own.
+/// A constant comes from the file, or from a computation on other constants. Code that reads it during runs
+/// *pins* it: its bytes then stay in one place as long as the constant lives. Code that packs it *leases* it,
+/// see ``ConstantLease``: its bytes are in memory during the lease only. A constant that is only leased never
+/// gets its own memory.
 struct Constant: @unchecked Sendable {
-  // @unchecked: bytes are never written once they are in place.
+  // @unchecked: bytes in memory are never written again.
 
   /// Where the values are.
   @safe enum State {
@@ -28,21 +28,21 @@ struct Constant: @unchecked Sendable {
   /// Whether the values depend only on the file, so that all interpreters of a model can share them.
   let isOfModel: Bool
 
-  /// Makes a constant whose values are in place.
+  /// Creates a constant whose values are in memory.
   init(_ memory: TensorMemory, byteCount: Int, isOfModel: Bool) {
     state = unsafe .inPlace(UnsafeRawPointer(memory.base), owner: memory)
     self.byteCount = byteCount
     self.isOfModel = isOfModel
   }
 
-  /// Makes a constant in a given state.
+  /// Creates a constant in a given state.
   init(_ state: State, byteCount: Int, isOfModel: Bool) {
     self.state = state
     self.byteCount = byteCount
     self.isOfModel = isOfModel
   }
 
-  /// The bytes, if they are in place.
+  /// The bytes, if they are in memory.
   var placed: TensorBuffer? {
     switch state {
     case .inPlace(let base, _): return unsafe buffer(base)
@@ -52,15 +52,16 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// The computation that makes it; nil for values of a file, and those that were computed at once.
+  /// The computation of the values; nil for values of a file, and for those computed at preparation.
   var computation: ComputedConstant? {
     if case .computed(let constant, _) = state { return constant }
     return nil
   }
 
-  /// Puts the bytes in place for as long as the constant lives.
+  /// Puts the bytes in memory for as long as the constant lives.
   ///
-  /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the values.
+  /// - Throws: `unreadableFile` if the file can no longer be read; errors of the operators that compute the
+  ///   values.
   func pin() throws(ApusError) -> TensorBuffer {
     switch state {
     case .inPlace(let base, _): return unsafe buffer(base)
@@ -71,14 +72,14 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// The bytes that a lease takes; zero if the values are in place.
+  /// The size of a lease in bytes; zero if the values are in memory.
   var leasedByteCount: Int {
     guard placed == nil else { return 0 }
     if case .computed(let constant, _) = state { return constant.leasedByteCount }
     return roundedUp(byteCount, to: TensorMemory.alignment)
   }
 
-  /// The bytes: in place, or a copy in leased memory.
+  /// The bytes: their own memory, or a copy in leased memory.
   func lease(from memory: inout LeasedMemory) throws(ApusError) -> TensorBuffer {
     if let placed { return placed }
     switch state {
@@ -93,7 +94,7 @@ struct Constant: @unchecked Sendable {
     }
   }
 
-  /// The values as an array. The caller knows that `T` is as wide as the elements.
+  /// The values as an array. The caller guarantees that `T` has the size of the elements.
   func values<T: TensorElement>(as type: T.Type = T.self) throws(ApusError) -> [T] {
     let buffer = try pin()
     guard let base = unsafe buffer.base else { return [] }
@@ -107,13 +108,13 @@ struct Constant: @unchecked Sendable {
   }
 }
 
-/// A constant, and the tensor whose values it is.
+/// A constant and its tensor.
 struct NamedConstant {
   let tensor: Int
   let constant: Constant
 }
 
-/// Where the values of a tensor are: pinned for a plan, or leased.
+/// The memory of a constant tensor: pinned for a plan, or leased.
 struct PlacedConstant {
   let tensor: Int
   let buffer: TensorBuffer

@@ -2,7 +2,8 @@
 
 import ApusFormat
 
-/// Finds the bytes of a file's constants: in place if they can be read there, otherwise in new memory.
+/// Finds the bytes of a file's constants: in the file's memory if they can be read there, otherwise in new
+/// memory.
 struct ConstantExpansion {
   /// Identifies expanded bytes, which several tensors can share.
   private struct Key: Hashable {
@@ -20,14 +21,14 @@ struct ConstantExpansion {
   /// The maximum size of all sparse tensors with their zeros, in bytes: a few indices can describe any number of zeros.
   private let sparseLimit: Int
 
-  /// What copies may take where buffers overlap.
+  /// The limit of copies if buffers overlap.
   private static let mostCopiedBytes = 1 << 29
-  /// What sparse tensors take at most, however large the file is.
+  /// The limit of sparse tensors for files of any size.
   private static let mostSparseBytes = 1 << 29
 
   init(_ file: ModelFile) {
     self.file = file
-    // Two bits become a byte, and buffers may overlap: much in small files, not at all in large ones.
+    // Two bits become a byte, and buffers may overlap: by much in small files, not at all in large ones.
     limit = 65_536 + min(8 * file.bytes.count, max(4 * file.bytes.count, Self.mostCopiedBytes))
     sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.mostSparseBytes)
   }
@@ -72,7 +73,7 @@ struct ConstantExpansion {
   private mutating func dense(
     _ tensor: TensorEntry, _ sparsity: SparsityEntry, _ range: Range<Int>, _ type: ElementType, width: Int
   ) throws(ApusError) -> Constant? {
-    // The reference densifies no packed type.
+    // The reference does not densify packed types.
     guard !type.isPacked else { return nil }
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {

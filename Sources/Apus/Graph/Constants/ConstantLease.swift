@@ -3,11 +3,11 @@ import ApusKernels
 
 /// Constants in memory while they are packed.
 ///
-/// The memory comes from the part of the model's pool where packed weights will lie later, so its pages cost nothing.
-/// While another lease holds that part, this one has memory of its own.
+/// The memory is the part of the model's pool that later packed weights will use, so its pages cost nothing.
+/// While another lease holds that part, this one has its own memory.
 final class ConstantLease {
   private let constants: [PlacedConstant]
-  /// Memory of its own, if the pool's is taken.
+  /// Its own memory, if the pool's is lent already.
   private let own: TensorMemory?
   private let pool: MemoryPool?
 
@@ -60,21 +60,21 @@ final class ConstantLease {
   }
 }
 
-/// Memory that a lease hands out piece by piece.
+/// The memory of a lease, allocated piece by piece.
 @safe struct LeasedMemory {
   private var next: UnsafeMutableRawPointer?
   private var left = 0
 
-  /// Makes an empty piece of memory.
+  /// Creates empty memory.
   init() {}
 
-  /// Makes memory at an address that is aligned to 64 bytes.
+  /// Creates memory at an address that is aligned to 64 bytes.
   init(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     unsafe next = unsafe base
     left = byteCount
   }
 
-  /// A piece, aligned to 64 bytes.
+  /// Allocates a piece, aligned to 64 bytes.
   mutating func take(_ byteCount: Int) throws(ApusError) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount, to: TensorMemory.alignment)
     guard let place = unsafe next, size <= left else {

@@ -16,7 +16,7 @@ struct FileConstants: Sendable {
     var values: [Constant] = []
     var (positions, firstTensors): ([Int], [Int]) = ([], [])
     positions.reserveCapacity(file.subgraphs.reduce(0) { $0 + $1.tensors.count })
-    // By index, as an iterator would make the type of its array first.
+    // By index, because an iterator would first create the type of its array at run time.
     for subgraph in file.subgraphs.indices {
       firstTensors.append(positions.count)
       for tensor in file.subgraphs[subgraph].tensors {

@@ -8,7 +8,7 @@ struct FoldedConstants: Sendable {
   /// For each tensor: the position of its value, or −1.
   private var positions: [Int]
 
-  /// None yet.
+  /// Creates an empty set.
   init(_ wiring: Wiring) {
     subgraph = wiring.index
     positions = Array(repeating: -1, count: wiring.tensorCount)

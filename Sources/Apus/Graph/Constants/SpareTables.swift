@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A table of tensors that operators on constants borrow in turn: it is as long as the subgraph has tensors, and most models that
-/// fold constants do so a hundred times.
+/// A table of tensors that folded operators borrow in turn: it has an entry per tensor of the subgraph, and
+/// models that fold constants often do so a hundred times.
 final class SpareTables: Sendable {
   private struct Spare: @unchecked Sendable {
-    // @unchecked: whoever takes the table is its only owner.
+    // @unchecked: the table has one owner at a time.
     var table: TensorBuffers?
   }
 
@@ -21,7 +21,7 @@ final class SpareTables: Sendable {
     return TensorBuffers(capacity: capacity)
   }
 
-  /// Takes back a table, whose entries are none again.
+  /// Returns a table after clearing its entries.
   func giveBack(_ table: TensorBuffers) {
     let given = Spare(table: table)
     spare.withLock { $0 = given }

@@ -2,7 +2,7 @@
 
 import ApusFormat
 
-/// Where the stored values of a sparse constant lie among all its values.
+/// The positions of a sparse constant's stored values in the dense array.
 struct SparseLayout {
   private struct Level {
     let format: DimensionEntry.Format
@@ -12,8 +12,8 @@ struct SparseLayout {
 
   private let levels: [Level]
 
-  /// Finds the distances that the levels of `sparsity`, outermost first, make in a dense array; nil for a sparsity that no
-  /// checked file contains.
+  /// Computes the strides of the levels of `sparsity`, outermost first, in a dense array; nil for a sparsity
+  /// that no checked file contains.
   init?(_ sparsity: SparsityEntry, shape: [Int]) {
     let rank = shape.count
     var strides = [Int](repeating: 1, count: rank)
@@ -46,8 +46,8 @@ struct SparseLayout {
     self.levels = levels
   }
 
-  /// Copies stored values of `width` bytes to their places. Returns false if an index is outside either array, or levels without
-  /// values are more than honest files have.
+  /// Copies stored values of `width` bytes to their positions. Returns false if an index is outside either
+  /// array, or if there are more levels without values than honest files have.
   func expand(_ source: UnsafeRawBufferPointer, width: Int, into target: UnsafeMutableRawBufferPointer)
     -> Bool
   {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// The walk over the steps.
+/// Runs the steps of the plan.
 extension Graph {
-  /// Walks the plan. Allocates nothing once every segment is planned.
+  /// Runs the plan. Allocates nothing once every segment is planned.
   func run(_ observer: RunObserver) throws(ApusError) {
     precondition(!segments.isEmpty, "the interpreter prepares before it runs")
     isRunning = true
@@ -19,15 +19,15 @@ extension Graph {
         try planNextSegment()
       }
       let plan = segments[current].plan
-      // What was ended early is unfinished: nothing may build on it.
+      // Results of a run that ended early are incomplete: nothing may use them.
       if current > 0, isWatched { try observer.checkSignal() }
       try observer.charge(plan.work)
-      // In what takes microseconds nobody reads the clock: that takes as long as a small operator.
+      // Short segments do not read the clock, which takes as long as a small operator.
       let readsClock = isWatched && plan.isLong
       if isWatched, !readsClock { observer.ignoreClock() }
       if let delivery = plan.delivery { try deliver(delivery) }
       let table = table
-      // The steps live as long as the walk, whatever a custom operator does.
+      // The plan keeps the steps alive during the run, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
       for index in unsafe plan.walk.indices {
         if readsClock {
@@ -43,7 +43,7 @@ extension Graph {
         if let failure { throw failure }
         observer.end(step: stepCount + index)
       }
-      // Products that were ended early left their outputs unfinished.
+      // Products that ended early left their outputs incomplete.
       if plan.isLast(of: wiring.nodeCount) { return try observer.checkSignal() }
       unsafe stepCount += plan.walk.count
       current += 1

@@ -2,10 +2,10 @@
 import ApusFormat
 import ApusKernels
 
-/// One subgraph as it runs: the plan for the current input shapes, the plan's memory, and the walk.
+/// A running subgraph: the plan for the current input shapes, the plan's memory, and the loop over its steps.
 ///
-/// Plans are values that ``Planner`` makes. A graph holds the current one, segment by segment, and its memory. Other
-/// shapes, or other values that decide shapes, replace the plan by another.
+/// ``Planner`` creates plans, which are immutable. A graph holds the current one, segment by segment, and its
+/// memory. Other shapes, or other values that decide shapes, replace the plan.
 final class Graph {
   /// The interpreter owns it, and all of its graphs.
   unowned let context: GraphContext
@@ -21,7 +21,8 @@ final class Graph {
   private(set) var inputShapes: [TensorShape] { didSet { isPrepared = inputs?.shapes == inputShapes } }
   /// The inputs of the current plan; nil before the first.
   private(set) var inputs: PlannedInputs? { didSet { isPrepared = inputs?.shapes == inputShapes } }
-  /// Whether there is a plan for the current input shapes; compared when either changes, as each run asks.
+  /// Whether there is a plan for the current input shapes; updated when either changes, because each run
+  /// reads it.
   private(set) var isPrepared = false
   private var inputMemory: TensorMemory?
   /// The segments that are planned so far, with their memory.
@@ -31,7 +32,7 @@ final class Graph {
   private(set) var countedByteCount = 0
   /// The memory of variables, by tensor.
   private var variables: [(tensor: Int, memory: TensorMemory)] = []
-  /// Where each tensor lies, then each piece of scratch memory.
+  /// The memory of each tensor, then of each piece of scratch memory.
   let buffers: TensorBuffers
   /// A planned segment with its memory.
   final class Segment {
@@ -44,12 +45,12 @@ final class Graph {
     }
   }
 
-  /// How many operators call it; see ``SubgraphCall``.
+  /// The number of operators that call it; see ``SubgraphCall``.
   var callCount = 0
-  /// Whether no tensor is several of its inputs.
+  /// Whether its inputs are different tensors.
   private(set) lazy var hasDistinctInputs = Set(subgraph.inputs).count == subgraph.inputs.count
 
-  /// Whether a walk is under way, so that a new segment can read the results of earlier ones.
+  /// Whether a run is under way, so that a new segment can read the results of earlier ones.
   var isRunning = false
 
   init(context: GraphContext, subgraph index: Int, passes: Passes) throws(ApusError) {
@@ -66,10 +67,10 @@ final class Graph {
 
   deinit { heldMemory.byteCount -= countedByteCount }
 
-  /// What operators see of the tensors' memory.
+  /// The tensors' memory as operators see it.
   var table: TensorTable { unsafe TensorTable(buffers.base, threads: context.threadsInUse) }
 
-  /// Lends the table of tensors, whose elements are valid after a run.
+  /// Calls `body` with the table of tensors, whose elements are valid after a run.
   func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
     try body(table)
   }
@@ -83,7 +84,7 @@ final class Graph {
     return facts.isEmpty ? nil : facts[tensor].shape
   }
 
-  /// About how long a run of what is planned takes on one thread.
+  /// The estimated duration of the planned segments on one thread.
   var nanoseconds: Int { segments.reduce(0) { $0 &+ $1.plan.nanoseconds } }
 
   // MARK: Planning
@@ -107,7 +108,7 @@ final class Graph {
       try install(inputs)
       try install(plan)
     } catch {
-      // The system refused memory: there is no plan, and the next run makes another.
+      // The system refused memory: there is no plan, and the next run creates another.
       dropSegments(from: 0)
       self.inputs = nil
       throw error
@@ -115,7 +116,7 @@ final class Graph {
     resetVariables()
   }
 
-  /// Plans the next segment after those that have run.
+  /// Plans the next segment, after the ones that have run.
   func planNextSegment() throws(ApusError) {
     guard let last = segments.last?.plan else { return }
     let start = PlanStart(
@@ -158,7 +159,7 @@ final class Graph {
     recount()
   }
 
-  /// Counts what the graph takes now.
+  /// Updates the memory count of the graph.
   private func recount() {
     let held = heldByteCount
     heldMemory.byteCount += held - countedByteCount
@@ -203,7 +204,7 @@ final class Graph {
     }
   }
 
-  /// Where the tensors lie.
+  /// The layout of the tensors.
   var memoryPlan: MemoryPlan {
     var plan = MemoryPlan()
     guard let inputs else { return plan }

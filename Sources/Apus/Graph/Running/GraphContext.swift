@@ -3,7 +3,7 @@
 import ApusFormat
 import ApusKernels
 
-/// What the graphs of one interpreter share: how to run, the other subgraphs, and resource variables.
+/// The state that the graphs of one interpreter share: options, the other subgraphs, and resource variables.
 final class GraphContext {
   let model: Model
   let kernels: KernelSet
@@ -14,7 +14,7 @@ final class GraphContext {
   let memoryLimit: Int
   let workLimit: Int
   let elementLimit: Int
-  /// What runs may take.
+  /// The limits of runs.
   let limits: RunLimits
   /// Variables that operators name by handles.
   let resources: ResourceStore
@@ -26,8 +26,8 @@ final class GraphContext {
 
   private var randomStreams: [OperatorPlace: RandomStream] = [:]
   private let customOperators: [String: OperatorRegistration]
-  /// The graphs of called subgraphs. Few are: they are searched, because the first dictionary of a type in a process takes
-  /// longer than planning several operators.
+  /// The graphs of called subgraphs. They are few, so they are searched linearly: the first dictionary of a
+  /// type in a process takes longer than planning several operators.
   private var children: [Graph] = []
   private var nestedPreparations = 0
   let heldMemory: HeldMemory
@@ -56,7 +56,7 @@ final class GraphContext {
     wasCalled = Array(repeating: false, count: model.file.subgraphs.count)
   }
 
-  /// The registration of an operator: the caller's own before the engine's.
+  /// The registration of an operator: the caller's custom operators come before the engine's.
   func registration(of entry: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
     if !customOperators.isEmpty {
       let code = model.file.operatorCodes[entry.operatorCode]
@@ -65,8 +65,8 @@ final class GraphContext {
     return try model.registration(of: entry, at: index)
   }
 
-  /// The graph of a subgraph that operators call: one for all callers. Calls have no cycles, see ``SubgraphCalls``,
-  /// so that a graph never runs within itself.
+  /// The graph of a subgraph that operators call; all callers share it. Calls have no cycles, see
+  /// ``SubgraphCalls``, so a graph never runs within itself.
   func child(_ index: Int) throws(ApusError) -> Graph {
     if let known = children.first(where: { $0.subgraphIndex == index }) { return known }
     let graph = try Graph(context: self, subgraph: index, passes: passes)
@@ -97,7 +97,7 @@ final class GraphContext {
       .forRun(nanoseconds: nanoseconds(of: graph))
   }
 
-  /// Ends it.
+  /// Ends a run.
   func endRun() {
     limits.end()
     threadsInUse = threads
@@ -112,14 +112,15 @@ final class GraphContext {
     }
   }
 
-  /// About how long a run of a graph, with all that it may call, takes on one thread; no limit where a part is not planned yet.
+  /// The estimated duration of a run of a graph, with all graphs that it may call, on one thread; `.max` if a
+  /// part is not planned yet.
   func nanoseconds(of graph: Graph) -> Int {
     guard graph.isPlanned else { return .max }
     return children.reduce(graph.nanoseconds) { $1 === graph ? $0 : $0 &+ $1.nanoseconds }
   }
 
-  /// Refuses to pass the limit on memory with what all graphs take, of which one is about to take `held` bytes instead of
-  /// `counted`.
+  /// Throws if `byteCount` more bytes would exceed the memory limit. All graphs count; one of them is about
+  /// to take `held` bytes instead of `counted`.
   func checkMemory(
     _ byteCount: Int, beside held: Int, insteadOf counted: Int, _ place: @autoclosure () -> String
   ) throws(ApusError) {

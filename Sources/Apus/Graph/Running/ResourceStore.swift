@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The resource variables of an interpreter, by the numbers that their handles hold.
+/// The resource variables of an interpreter, by their handles.
 final class ResourceStore {
   /// A variable that was assigned.
   final class Variable {
@@ -25,19 +25,19 @@ final class ResourceStore {
     }
   }
 
-  /// By container and name in one text: the first dictionary with keys of a type of ours takes longer than planning several
-  /// operators.
+  /// By container and name in one string: the first dictionary whose keys have one of our types takes longer
+  /// than planning several operators.
   private var handles: [String: Int32] = [:]
-  /// By handle: handles are numbers from zero on.
+  /// By handle; handles count from zero.
   private var variables: [Variable?] = []
   /// Values assigned to numbers that are not handles; a model can take them from anywhere.
   private var strays: [Int32: Variable] = [:]
-  /// The bytes of the values, with what each takes beside them.
+  /// The size of the values, with each one's overhead.
   private var byteCount = 0
-  /// The bytes of the names.
+  /// The size of the names.
   private var nameByteCount = 0
   private let memoryLimit: Int
-  /// What they are counted in.
+  /// The counter of their bytes.
   private let heldMemory: HeldMemory
 
   init(memoryLimit: Int, heldMemory: HeldMemory) {
@@ -45,12 +45,12 @@ final class ResourceStore {
     self.heldMemory = heldMemory
   }
 
-  /// About what a name or a value takes beside its bytes.
+  /// The approximate overhead of a name or a value.
   private static let entryByteCount = 512
 
   deinit { heldMemory.byteCount -= byteCount + nameByteCount }
 
-  /// The handle of a name; the same one for the same name.
+  /// The handle of a name; equal names have equal handles.
   ///
   /// - Throws: `resourceLimit` if the names take too much memory.
   func handle(container: String, name: String) throws(ApusError) -> Int32 {
@@ -108,7 +108,7 @@ final class ResourceStore {
     }
   }
 
-  /// Drops all values; handles stay.
+  /// Drops all values; handles stay valid.
   func removeAll() {
     for handle in variables.indices { variables[handle] = nil }
     strays.removeAll()

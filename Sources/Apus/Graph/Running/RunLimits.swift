@@ -2,19 +2,19 @@
 
 import ApusKernels
 
-/// What the runs and preparations of one interpreter may take, and how much of it is left.
+/// The limits of the runs and preparations of one interpreter, and how much of them is left.
 final class RunLimits {
-  /// What ends long work early.
+  /// The signal that ends long work early.
   let signal = StopSignal()
 
   private let timeLimit: Int?
   private let deadline: ContinuousClock.Instant?
   private let runWorkLimit: Int
   private let loopLimit: Int
-  /// Whether the deadline of this run is its cancellation's own.
+  /// Whether this run's deadline comes from its cancellation.
   private var endsByCancellation = false
   private var workLeft = 0
-  /// Work of segments that did not look at the clock, since somebody did.
+  /// The work of segments since the clock was last read.
   private var workSinceClock = 0
   private var iterationsLeft = 0
 
@@ -32,7 +32,7 @@ final class RunLimits {
     return overflow ? (seconds < 0 ? 0 : .max) : nanoseconds &+ Int(attoseconds / 1_000_000_000)
   }
 
-  /// Begins a run, or a preparation, of which nothing is known to be long yet.
+  /// Begins a run or a preparation; nothing in it is known to be long yet.
   func begin(_ cancellation: Cancellation? = nil) {
     var limit = timeLimit
     endsByCancellation = false
@@ -50,24 +50,24 @@ final class RunLimits {
     iterationsLeft = loopLimit
   }
 
-  /// Ends it.
+  /// Ends a run or a preparation.
   func end() { signal.end() }
 
-  /// The signal for threads to look at; nil where nothing can set it.
+  /// The signal for threads to check; nil if nothing can set it.
   var watchedSignal: StopSignal? { signal.isWatched ? signal : nil }
 
-  /// Throws if the run was cancelled or takes too long. Until told otherwise, threads look at the clock from now on.
+  /// Throws if the run was cancelled or exceeded its time limit. Threads read the clock from now on.
   func checkTime() throws(ApusError) {
     signal.watchClock()
     if signal.mustStop { throw reason }
   }
 
-  /// The same in a loop of preparation, by the number of the turn: at every 256th.
+  /// Checks the time in every 256th iteration of a loop of preparation.
   func checkTime(at turn: Int) throws(ApusError) {
     if turn & 0xFF == 0xFF { try checkTime() }
   }
 
-  /// Why the run ends early.
+  /// The reason why the run ends early.
   var reason: ApusError {
     guard !signal.isCancelled, !endsByCancellation else {
       return ApusError(.cancelled, "the run was cancelled")
@@ -76,8 +76,8 @@ final class RunLimits {
     return ApusError(.resourceLimit, "the model takes longer than the limit of \(seconds) seconds")
   }
 
-  /// Takes the work of a segment from what is left of it. Of many short segments, as of subgraphs that are called, some look at the
-  /// clock.
+  /// Subtracts the work of a segment from the remaining work. Of many short segments, as in called subgraphs,
+  /// some read the clock.
   @inline(__always)
   func charge(_ work: Int) throws(ApusError) {
     workLeft &-= work
@@ -91,9 +91,9 @@ final class RunLimits {
     }
   }
 
-  /// Work after which somebody looks at the clock.
+  /// The work after which the clock is read.
   static let clockWork = 1 << 22
-  /// What a segment takes beside its own work.
+  /// The overhead of a segment, as work.
   private static let segmentWork = 1 << 8
 
   /// Counts an iteration of a loop.

@@ -3,12 +3,12 @@
 import ApusKernels
 import ApusSystem
 
-/// Watches a run between its operators: for what ends it early, and for the profile.
+/// Watches a run between its operators, to end it early and for the profile.
 final class RunObserver {
-  /// Nanoseconds of each step of the last run; empty while no profile is wanted.
+  /// Nanoseconds of each step of the last run; empty without a profile.
   private(set) var durations: [Int] = []
 
-  /// When the step under way began.
+  /// The time at which the current step began.
   private var began = 0
   private let profiles: Bool
   private let limits: RunLimits
@@ -28,15 +28,15 @@ final class RunObserver {
   /// Whether anything can end the run early.
   var isWatched: Bool { limits.signal.isWatched }
 
-  /// Whether somebody can cancel the run.
+  /// Whether the run can be cancelled.
   var isCancellable: Bool { limits.signal.hasParent }
 
-  /// Throws if the run was cancelled, or was found to be late.
+  /// Throws if the run was cancelled, or was found to exceed its time limit.
   func checkSignal() throws(ApusError) {
     if limits.signal.isSet { throw limits.reason }
   }
 
-  /// Looks at the clock as a step asks for it.
+  /// Checks the time if a step asks for it.
   func check(_ clock: SegmentPlan.ClockUse) throws(ApusError) {
     if clock != .ignored {
       try limits.checkTime()
@@ -46,10 +46,10 @@ final class RunObserver {
     if clock != .watched { limits.signal.ignoreClock() }
   }
 
-  /// From now on, nobody looks at the clock until somebody checks the time.
+  /// Ignores the clock until the next check of the time.
   func ignoreClock() { limits.signal.ignoreClock() }
 
-  /// Takes the work of a segment from what the run may do.
+  /// Subtracts the work of a segment from the run's remaining work.
   func charge(_ work: Int) throws(ApusError) { try limits.charge(work) }
 
   /// Records when a step begins.

@@ -2,9 +2,9 @@
 
 import ApusFormat
 
-/// Which subgraphs the operators of a subgraph call.
+/// The call graph of subgraphs.
 enum SubgraphCalls {
-  /// Refuses a model whose subgraphs call each other in a circle, too deep, or that are not there.
+  /// Throws if subgraphs call each other in a cycle, too deeply, or call ones that do not exist.
   static func check(_ file: ModelFile, depthLimit: Int) throws(ApusError) {
     var depths = Array(repeating: -1, count: file.subgraphs.count)
     let depthLimit = min(depthLimit, Model.Limits.deepestCalls)
@@ -13,7 +13,7 @@ enum SubgraphCalls {
     }
   }
 
-  /// How many levels a subgraph and its callees take; `depths` has the known ones, −1 for others.
+  /// The depth of calls of a subgraph; `depths` has the known ones, −1 for others.
   private static func depth(
     of index: Int, in file: ModelFile, level: Int, limit depthLimit: Int, depths: inout [Int]
   ) throws(ApusError) -> Int {
@@ -47,16 +47,16 @@ enum SubgraphCalls {
     return deepest
   }
 
-  /// Stands for the depth of a subgraph whose calls are being followed.
+  /// Marks a subgraph whose calls are being followed.
   private static let beingVisited = -2
 
   private static func tooDeep(_ index: Int, _ limit: Int) -> ApusError {
     ApusError(.resourceLimit, "subgraph \(index): subgraphs call each other more than \(limit) deep")
   }
 
-  /// The subgraphs that only name a function to fold with, and never run.
+  /// The subgraphs that are only the body of a reduction or scatter, and never run.
   static func folds(in file: ModelFile) -> Set<Int> {
-    // The first is never a fold.
+    // The first subgraph is never a body.
     guard file.subgraphs.count > 1 else { return [] }
     var folds: Set<Int> = []
     for subgraph in file.subgraphs {
@@ -67,7 +67,7 @@ enum SubgraphCalls {
         case .stablehloScatter: field = 6
         default: continue
         }
-        // Damaged options are an error when the operator is prepared.
+        // Malformed options are an error when the operator is prepared.
         if let index = try? entry.options2.int32(field, default: 0) { folds.insert(Int(index)) }
       }
     }

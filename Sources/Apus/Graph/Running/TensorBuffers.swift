@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A growing list of where each tensor of a graph lies, scratch memory included.
+/// A growing list of the memory of each tensor of a graph, scratch memory included.
 @safe final class TensorBuffers {
   /// The first entry; moves when the list grows.
   private(set) var base: UnsafeMutablePointer<TensorBuffer>
@@ -27,7 +27,7 @@
     }
   }
 
-  /// Records where the tensors of a layout and their views lie.
+  /// Records the memory of a layout's tensors and their views.
   func place(_ layout: Layout, in memory: TensorMemory) {
     for place in layout.places {
       self[place.tensor] = unsafe TensorBuffer(base: memory.base + place.offset, byteCount: place.byteCount)

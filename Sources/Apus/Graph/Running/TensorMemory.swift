@@ -12,7 +12,7 @@ final class TensorMemory: Sendable {
 
   private let memory: ZeroedMemory
 
-  /// - Throws: `resourceLimit` where the system has no such memory; small memory is not refused.
+  /// - Throws: `resourceLimit` if the system refuses the memory; small sizes are not refused.
   init(byteCount: Int) throws(ApusError) {
     guard let memory = ZeroedMemory(ifAvailable: byteCount) else {
       throw ApusError(.resourceLimit, "the system refuses \(byteCount) bytes of memory")
@@ -35,7 +35,7 @@ final class TensorMemory: Sendable {
     }
   }
 
-  /// Lends the bytes for writing, to the object's only owner.
+  /// Calls `body` with the bytes for writing; the caller must be the object's only owner.
   func withMutableBytes<R>(_ body: (inout MutableRawSpan) -> R) -> R {
     var bytes = unsafe MutableRawSpan(
       _unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: byteCount))
@@ -43,7 +43,7 @@ final class TensorMemory: Sendable {
   }
 }
 
-/// Where a tensor's elements lie while its graph runs.
+/// The memory of a tensor while its graph runs.
 @safe struct TensorBuffer: @unchecked Sendable {
   // @unchecked: the holder of a buffer owns its bytes, or only reads them.
 

@@ -4,8 +4,8 @@ import ApusKernels
 
 /// The memory of a graph's tensors, as an operator sees it while it runs.
 ///
-/// Spans borrow the table. A tensor that an operator writes is never one that it reads, unless the operator
-/// asked for a view of its input.
+/// Spans borrow the table. An operator never writes bytes that it also reads, unless its output is a view of
+/// an input or may overwrite one.
 @safe struct TensorTable: ~Copyable {
   private let buffers: UnsafeMutablePointer<TensorBuffer>
 
@@ -24,13 +24,13 @@ import ApusKernels
     threads = other.threads
   }
 
-  /// The same memory for other threads; it must not outlive the other table.
+  /// A view of the same memory for other threads, which must not outlive it.
   init(sharing other: borrowing TensorTable, threads: ThreadTeam) {
     unsafe buffers = unsafe other.buffers
     self.threads = threads
   }
 
-  /// Does each tile of work on the table's threads.
+  /// Runs each tile of work on the table's threads.
   @inline(__always)
   func forEachTile<Work: TableWork>(_ count: Int, _ work: Work) {
     let tiles = unsafe Tiles(buffers: buffers, work: work)
@@ -88,7 +88,7 @@ import ApusKernels
     return unsafe _overrideLifetime(MutableSpan(_unsafeElements: elements), borrowing: self)
   }
 
-  /// A tensor's bytes, whatever its type.
+  /// The bytes of a tensor of any type.
   @_lifetime(borrow self)
   @inline(__always)
   func readBytes(_ slot: TensorSlot) -> RawSpan { readBytes(at: slot.index) }
@@ -103,7 +103,7 @@ import ApusKernels
     return unsafe _overrideLifetime(RawSpan(_unsafeBytes: bytes), borrowing: self)
   }
 
-  /// A tensor's bytes, for writing, whatever its type.
+  /// The bytes of a tensor of any type, for writing.
   @_lifetime(borrow self)
   @inline(__always)
   func writeBytes(_ slot: TensorSlot) -> MutableRawSpan { writeBytes(at: slot.index) }
@@ -133,6 +133,6 @@ import ApusKernels
 
 /// Work on tensors, shared by several threads.
 protocol TableWork {
-  /// Does a tile; the table is for one thread.
+  /// Runs a tile; the table is for one thread.
   func run(tile: Int, _ tensors: borrowing TensorTable)
 }
