@@ -33,7 +33,8 @@ struct ImageInput: Sendable {
     guard channels.count == count else {
       throw ApusError(
         .invalidArgument,
-        "the input \(tensor) has \(count) channels, \(channels.rawValue) has \(channels.count)")
+        "the input \(tensor) has \(count == 1 ? "1 channel" : "\(count) channels"), so its channels cannot be "
+          + channels.rawValue)
     }
     let isFloat = tensor.type == .float32
     // Its values are computed as floats, beside it.
@@ -47,10 +48,12 @@ struct ImageInput: Sendable {
     let source: AssumptionSource
     let reason: String
     if let chosen = options.normalization {
-      (normalization, source, reason) = (chosen, .given, "the options")
-      guard isFloat || tensor.quantization != nil else {
+      try chosen.check(channels: count)
+      (normalization, source, reason) = (chosen == .raw && !isFloat ? nil : chosen, .given, "the options")
+      guard isFloat || tensor.quantization != nil || chosen == .raw else {
         throw ApusError(
-          .invalidArgument, "the input \(tensor) has no scale, so a normalization has no effect")
+          .invalidArgument,
+          "the input \(tensor) takes integers without a scale, so its pixels can only be raw, not \(chosen)")
       }
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
@@ -62,7 +65,7 @@ struct ImageInput: Sendable {
       (normalization, source, reason) = (defaults.normalization, defaults.source, defaults.reason)
     }
     pixels = Assumption(
-      "pixels", normalization?.description ?? "unchanged", source, reason: reason, option: "--pixels")
+      "pixels", (normalization ?? .raw).description, source, reason: reason, option: "--pixels")
   }
 
   private static func channelOrder(
