@@ -153,17 +153,19 @@ def read_pictures(spark, path, glob="*.{jpg,jpeg,png,JPG,JPEG,PNG}"):
 
 
 def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
-           threads=1):
+           threads=1, pixels=None, channels=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     A picture that cannot be read, or takes longer than `deadline` seconds, is a row with an `error`; so is one at which
     two workers end, or do not answer for `patience` seconds more. `model` is a
-    path that every machine knows; the column `model` is the SHA-256 of the file. The result's schema is SCHEMA.
+    path that every machine knows; the column `model` is the SHA-256 of the file. `pixels` and `channels` are those of
+    `apus detect`. The result's schema is SCHEMA.
     """
     options = ["--deadline", str(deadline), "--threads", str(threads)]
-    for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels)):
+    for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels),
+                        ("--pixels", pixels), ("--channels", channels)):
         if value is not None:
-            options += [name, str(value)]
+            options += [f"{name}={value}"]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"
     limit = deadline + patience
 

@@ -60,9 +60,13 @@ struct GalleryModels: ParsableArguments {
     let region = try input.regionRect
     var detector: FaceDetector?
     if let faces {
-      // How pictures are fitted, and their size, are the embedder's.
+      // How pictures are fitted and read, and their size, are the embedder's.
       var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
       options.fit = nil
+      options.normalization = nil
+      options.channels = nil
+      options.boxUnits = nil
+      options.scores = nil
       options.inputSize = nil
       options.interpreter.memoryLimit /= 2
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)

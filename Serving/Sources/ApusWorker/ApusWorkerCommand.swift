@@ -41,6 +41,18 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "How pictures of other proportions are fitted in: stretch, center-crop or letterbox.")
   var fit: Fit?
 
+  @Option(help: "How pixels become numbers: unit (0 to 1), signed (-1 to 1), raw (0 to 255) or MEAN:STD.")
+  var pixels: String?
+
+  @Option(help: "The order of the model's channels: rgb, bgr or gray.")
+  var channels: ImageProcessor.Channels?
+
+  @Option(help: "The unit of the model's boxes and points: fraction or pixel.")
+  var boxUnits: BoxUnits?
+
+  @Option(help: "What the model's scores are: probability, logit or raw.")
+  var scores: ScoreForm?
+
   @Option(help: "Threads that one run may use.")
   var threads = 1
 
@@ -62,6 +74,7 @@ struct ApusWorkerCommand: ParsableCommand {
     guard maxResults ?? 1 >= 1 else {
       throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")
     }
+    _ = try normalization
     guard (1...64).contains(threads) else { throw ValidationError("--threads is \(threads), not 1 to 64") }
     guard (0...86_400).contains(deadline) else {
       throw ValidationError("--deadline is \(deadline), not 0 to 86400")
@@ -108,6 +121,19 @@ struct ApusWorkerCommand: ParsableCommand {
       case .letterbox: .letterbox()
       case nil: nil
       }
+    // Validated above.
+    settings.pixels = try? normalization
+    settings.channels = channels
+    settings.boxUnits = boxUnits
+    settings.scores = scores
     return settings
   }
+
+  private var normalization: Normalization? {
+    get throws(ApusError) { try pixels.map { text throws(ApusError) in try Normalization(parsing: text) } }
+  }
 }
+
+extension ImageProcessor.Channels: ExpressibleByArgument {}
+extension BoxUnits: ExpressibleByArgument {}
+extension ScoreForm: ExpressibleByArgument {}

@@ -23,6 +23,9 @@ package struct ExportMetadata: Sendable {
   /// The exporter's description of the model; empty if unknown.
   package let description: String
 
+  /// The tasks that exporters name and whose rules are known.
+  package static let tasks: Set<String> = ["classify", "detect", "segment", "pose", "obb", "semantic"]
+
   /// The largest class index that is kept.
   private static let maximumIndex = 1 << 20
 

@@ -56,9 +56,11 @@ public final class ImageClassifier: VisionTask {
     try options.resultOptions.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.checkExporter(["classify"], for: "classify")
     heads = try ClassificationHeads(
       of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
-    pictures = try PictureModel(prepared, defaults: PictureDefaults())
+    pictures = try PictureModel(
+      prepared, defaults: PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults()))
     assumptions = TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
       reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,

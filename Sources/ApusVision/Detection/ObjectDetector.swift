@@ -36,6 +36,9 @@ public final class ObjectDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    if options.layout == nil, options.outputs == nil {
+      try prepared.checkExporter(["detect", "segment", "pose", "obb"], for: "detect")
+    }
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
     head = try Self.head(of: prepared, labels: names?.map, options: options)

@@ -65,6 +65,7 @@ public final class FaceDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.checkExporter([], for: "faces")
     let geometry = prepared.geometry
     let shapes = prepared.outputs.map(\.shape)
     let found = [(0, 1), (1, 0)].first { predictions, scores in

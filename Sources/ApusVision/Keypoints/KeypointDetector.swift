@@ -50,6 +50,7 @@ public final class KeypointDetector: VisionTask {
     }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.checkExporter(["pose"], for: "keypoints")
     if let found = MoveNetHead(prepared) {
       head = found
     } else if let found = PoseNetHead(prepared) {

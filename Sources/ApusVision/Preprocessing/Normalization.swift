@@ -15,6 +15,21 @@ public enum Normalization: Hashable, Sendable {
   /// `(v − mean) / max(std, 1/√N)` over all `N` values of the picture, as `tf.image.per_image_standardization`.
   case perImageStandardization
 
+  /// Refuses numbers that do not fit an input.
+  func check(channels: Int) throws(ApusError) {
+    guard case .meanStd(let mean, let std) = self else { return }
+    for (name, values) in [("mean", mean), ("std", std)] {
+      guard values.count == 1 || values.count == channels else {
+        throw ApusError(
+          .invalidArgument,
+          "the normalization has \(values.count) values for \(name), but the input has \(channels) channels")
+      }
+      guard values.allSatisfy(\.isFinite), name == "mean" || values.allSatisfy({ $0 > 0 }) else {
+        throw ApusError(.invalidArgument, "the normalization has a \(name) of \(values)")
+      }
+    }
+  }
+
   /// The values 0 to 255 of each channel, normalized; channel `c` begins at `256 · c`.
   ///
   /// - Parameter bytes: The picture, which ``perImageStandardization`` alone looks at.
@@ -23,17 +38,7 @@ public enum Normalization: Hashable, Sendable {
     case .unit: return Self.table(mean: [0], std: [255], channels: channels)
     case .signed: return Self.table(mean: [127.5], std: [127.5], channels: channels)
     case .meanStd(let mean, let std):
-      for (name, values) in [("mean", mean), ("std", std)] {
-        guard values.count == 1 || values.count == channels else {
-          throw ApusError(
-            .invalidArgument,
-            "the normalization has \(values.count) values for \(name), but the input has \(channels) channels"
-          )
-        }
-        guard values.allSatisfy({ $0.isFinite }), name == "mean" || values.allSatisfy({ $0 > 0 }) else {
-          throw ApusError(.invalidArgument, "the normalization has a \(name) of \(values)")
-        }
-      }
+      try check(channels: channels)
       return Self.table(mean: mean, std: std, channels: channels)
     case .perImageStandardization:
       var sum = 0

@@ -69,6 +69,7 @@ public final class ImageSegmenter: VisionTask {
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
+    try prepared.checkExporter(["semantic"], for: "segment")
     // Of several outputs, such as one for each head, the first that covers the picture counts.
     guard let found = prepared.outputs.indices.lazy.compactMap({ Self.grid(prepared, $0) }).first else {
       throw ApusError(
@@ -86,7 +87,7 @@ public final class ImageSegmenter: VisionTask {
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
     self.names = names
-    var defaults = PictureDefaults()
+    var defaults = PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
     pictures = try PictureModel(prepared, defaults: defaults)
     let step =

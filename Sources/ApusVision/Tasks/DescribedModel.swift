@@ -18,6 +18,29 @@ extension DescribedModel {
   /// The outputs, for an error that says what was found.
   var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
 
+  /// Refuses a model whose exporter says that it answers another question.
+  ///
+  /// - Parameters:
+  ///   - tasks: What the exporter may call the task.
+  ///   - asked: Our name of the task.
+  func checkExporter(_ tasks: Set<String>, for asked: String) throws(ApusError) {
+    guard let export, let task = export.task, ExportMetadata.tasks.contains(task), !tasks.contains(task)
+    else {
+      return
+    }
+    let answering =
+      switch task {
+      case "classify": "classify"
+      case "pose": "keypoints or detect"
+      case "semantic": "segment"
+      default: "detect"
+      }
+    throw ApusError(
+      .invalidArgument,
+      "the model's metadata (\(export.fileName)) says that its task is '\(task)', which \(answering) answers, not \(asked)"
+    )
+  }
+
   /// What the metadata says about an output; nil if it says nothing.
   func description(of output: Int) -> TensorMetadata? {
     guard let described = metadata?.outputs, described.indices.contains(output) else { return nil }

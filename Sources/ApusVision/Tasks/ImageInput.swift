@@ -40,7 +40,8 @@ struct ImageInput: Sendable {
     guard channels.count == min(count, 3) else {
       throw ApusError(
         .invalidArgument,
-        "the input \(tensor) has \(count) channels, \(channels.rawValue) has \(channels.count)")
+        "the input \(tensor) has \(count == 1 ? "1 channel" : "\(count) channels"), so its channels cannot be "
+          + channels.rawValue)
     }
     let isFloat = [.float16, .bfloat16, .float32, .float64].contains(tensor.type)
     guard !Self.isConverted(tensor.type) || tensor.shape.elementCount <= Self.mostConverted else {
@@ -53,10 +54,12 @@ struct ImageInput: Sendable {
     let source: AssumptionSource
     let reason: String
     if let chosen = options.normalization {
-      (normalization, source, reason) = (chosen, .given, "the options")
-      guard isFloat || tensor.quantization != nil else {
+      try chosen.check(channels: count)
+      (normalization, source, reason) = (chosen == .raw && !isFloat ? nil : chosen, .given, "the options")
+      guard isFloat || tensor.quantization != nil || chosen == .raw else {
         throw ApusError(
-          .invalidArgument, "the input \(tensor) has no scale, so a normalization has no effect")
+          .invalidArgument,
+          "the input \(tensor) takes integers without a scale, so its pixels can only be raw, not \(chosen)")
       }
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
@@ -73,7 +76,7 @@ struct ImageInput: Sendable {
         : (.unit, .guess, "usual for \(count == 4 ? "four channels" : "gray inputs without channels")")
     }
     pixels = Assumption(
-      "pixels", normalization?.description ?? "unchanged", source, reason: reason, option: "--pixels")
+      "pixels", (normalization ?? .raw).description, source, reason: reason, option: "--pixels")
   }
 
   /// How the shape is read, where it says less than it could.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusFormat
 
 /// How pictures for a kind of model are prepared unless the caller or the metadata says otherwise.
 struct PictureDefaults: Sendable {
@@ -16,4 +17,31 @@ struct PictureDefaults: Sendable {
   var reason = "usual for models whose file does not say"
   /// What the fourth channel of an input holds.
   var fourthChannel = FourthChannel.alpha
+
+  /// What the exporter's metadata implies; otherwise what is usual for this kind of model.
+  ///
+  /// Ultralytics trains on pixels from 0 to 1: classifiers on the largest centered square, the rest on a letterbox.
+  init(exportedBy export: ExportMetadata?, usual: PictureDefaults) {
+    guard let export, let task = export.task, ExportMetadata.tasks.contains(task) else {
+      self = usual
+      return
+    }
+    fit = task == "classify" ? .centerCrop : .yolo
+    normalization = .unit
+    normalizesIntegers = true
+    source = .exporter
+    reason = "task '\(task)' in \(export.fileName)"
+  }
+
+  /// Makes defaults.
+  init(
+    fit: FitPolicy = .stretch, normalization: Normalization = .signed, normalizesIntegers: Bool = false,
+    heedsMetadata: Bool = true, reason: String = "usual for models whose file does not say"
+  ) {
+    self.fit = fit
+    self.normalization = normalization
+    self.normalizesIntegers = normalizesIntegers
+    self.heedsMetadata = heedsMetadata
+    self.reason = reason
+  }
 }

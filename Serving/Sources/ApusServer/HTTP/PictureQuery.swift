@@ -3,7 +3,8 @@ import ApusServing
 import ApusVision
 import Foundation
 
-/// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `annotate`.
+/// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `pixels`,
+/// `channels`, `box_units`, `scores`, `annotate`.
 struct PictureQuery {
   private(set) var model: String?
   private(set) var settings = PictureTask.Settings()
@@ -37,11 +38,27 @@ struct PictureQuery {
         case "letterbox": settings.fit = .letterbox()
         default: throw .bad("fit is '\(text)', not stretch, center-crop or letterbox")
         }
+      case "pixels":
+        do { settings.pixels = try Normalization(parsing: text) } catch { throw .bad(error.message) }
+      case "channels": settings.channels = try Self.choice(name, text)
+      case "box_units": settings.boxUnits = try Self.choice(name, text)
+      case "scores": settings.scores = try Self.choice(name, text)
       case "annotate":
         guard text == "png" else { throw .bad("annotate is '\(text)', not png") }
         annotates = true
       default: throw .bad("the query has an unknown parameter '\(name)'")
       }
     }
+  }
+
+  /// One of a type's names.
+  private static func choice<Value: RawRepresentable & CaseIterable>(
+    _ name: String, _ text: String
+  ) throws(ServingError) -> Value where Value.RawValue == String {
+    guard let value = Value(rawValue: text) else {
+      let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw .bad("\(name) is '\(text)', not one of: \(names)")
+    }
+    return value
   }
 }

@@ -17,6 +17,14 @@ public struct PictureTask: Sendable {
     public var denied: [String] = []
     /// How pictures of other proportions are fitted in; nil for the task's own.
     public var fit: FitPolicy?
+    /// How pixels become numbers; nil for what the model says, or its kind.
+    public var pixels: Normalization?
+    /// The order of the model's channels; nil for what the model says, or its kind.
+    public var channels: ImageProcessor.Channels?
+    /// The unit of the model's boxes and points; nil for what the model says, or its kind.
+    public var boxUnits: BoxUnits?
+    /// What the model's scores are; nil for what the model says, or its kind.
+    public var scores: ScoreForm?
 
     /// Makes the task's own settings.
     public init() {}

@@ -30,6 +30,10 @@ struct PreparedTask: Sendable {
     let (model, labels) = (instance.served.model, instance.served.labels)
     var base = BaseOptions()
     base.fit = settings.fit
+    base.normalization = settings.pixels
+    base.channels = settings.channels
+    base.boxUnits = settings.boxUnits
+    base.scores = settings.scores
     base.interpreter = instance.interpreterOptions
     guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
       throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")

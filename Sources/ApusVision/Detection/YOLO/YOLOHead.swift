@@ -68,8 +68,9 @@ struct YOLOHead: DetectionHead {
     (width, height) = (Float(geometry.width), Float(geometry.height))
     warnings = Self.warnings(tensor, output)
     pictureDefaults = PictureDefaults(
-      fit: .yolo, normalization: .unit, normalizesIntegers: true, source: export == nil ? .guess : .exporter,
-      reason: export.map { "exports with \($0.fileName) are trained so" } ?? "usual for YOLO")
+      exportedBy: export,
+      usual: PictureDefaults(
+        fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: "usual for YOLO"))
     boxUnits = prepared.boxUnits(
       of: output, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height),
       exported: Self.exportedUnits(export, shape, isPlanar: geometry.isPlanar))
