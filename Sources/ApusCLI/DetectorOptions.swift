@@ -25,7 +25,7 @@ struct DetectorOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The kind of model: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end; recognized by default.",
+      "The kind of model: \(DetectorLayout.names); recognized by default.",
       valueName: "layout"))
   var layout: DetectorLayout?
 

@@ -29,7 +29,7 @@ struct ImageInput: Sendable {
     self.geometry = geometry
     self.tensor = tensor
     let count = geometry.channelCount
-    channels = options.channels ?? (count == 1 ? .gray : .rgb)
+    channels = options.channels ?? (count == 1 ? .gray : defaults.channels)
     guard channels.count == count else {
       throw ApusError(
         .invalidArgument,

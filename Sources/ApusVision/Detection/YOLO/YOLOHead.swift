@@ -87,7 +87,7 @@ struct YOLOHead: DetectionHead {
   }
 
   /// The two dimensions that are not 1; of three, those behind the first.
-  private static func dimensions(_ shape: TensorShape) -> (first: Int, second: Int)? {
+  static func dimensions(_ shape: TensorShape) -> (first: Int, second: Int)? {
     var dimensions = shape.dimensions
     while dimensions.count > 2, dimensions.first == 1 { dimensions.removeFirst() }
     while dimensions.count > 2, dimensions.last == 1 { dimensions.removeLast() }
