@@ -50,6 +50,23 @@ def constant_model(outputs, size=(64, 64), planar=False, input_type="float32", i
     return graph.bytes()
 
 
+def softmax_model(probabilities, size=(64, 64)):
+    """A model that answers these probabilities by a SOFTMAX of their logarithms."""
+    graph = GraphBuilder()
+    graph.input(np.zeros((1, size[1], size[0], 3), np.float32))
+    source = graph.constant(np.log(probabilities).astype(np.float32))
+    shaped, target = (graph.tensor("float32", probabilities.shape) for _ in range(2))
+    for tensor in (shaped, target):
+        graph._tensors[tensor].shape = np.array(probabilities.shape, np.int32)
+    graph.add("RESHAPE", [source, graph.constant(np.array(probabilities.shape, np.int32))], [shaped],
+              schema.ReshapeOptionsT())
+    options = schema.SoftmaxOptionsT()
+    options.beta = 1
+    graph.add("SOFTMAX", [shaped], [target], options)
+    graph.result(target)
+    return graph.bytes()
+
+
 def picture_model(shape, size, planar=False, input_type="float32", quantization=None):
     """A model whose output is its input in another shape."""
     graph = GraphBuilder()

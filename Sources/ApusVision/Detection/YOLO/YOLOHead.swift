@@ -95,7 +95,7 @@ struct YOLOHead: DetectionHead {
     return (dimensions[0], dimensions[1])
   }
 
-  private static func warnings(_ tensor: Tensor, _ output: Int) -> [String] {
+  static func warnings(_ tensor: Tensor, _ output: Int) -> [String] {
     guard tensor.type != .float32, let scale = tensor.quantization?.scale, scale > 0.1 else { return [] }
     return [
       """

@@ -6,6 +6,7 @@ import ApusSystem
 struct YOLOXHead: DetectionHead {
   let layout: DetectorLayout
   let reason: String
+  let warnings: [String]
   private let rows: Int
   private let columns: Int
   private let isTransposed: Bool
@@ -34,6 +35,7 @@ struct YOLOXHead: DetectionHead {
     } else {
       return nil
     }
+    warnings = YOLOHead.warnings(prepared.outputs[0], 0)
     (width, height) = (Float(prepared.geometry.width), Float(prepared.geometry.height))
   }
 

@@ -58,10 +58,12 @@ struct YOLOXRecognition {
   private func objectness(_ labels: LabelMap?) throws(ApusError) -> String? {
     let isCells =
       "as many candidates as cells of strides \(grid.strides.map(String.init).joined(separator: ", "))"
+    // What exporters of later versions say.
+    let export = prepared.export
+    if export?.task != nil || export?.isEndToEnd != nil || export?.hasSuppression == true { return nil }
     if let known = prepared.knownClassCount(labels), known == classes || known == classes + 1 {
       return known == classes ? "\(isCells), and one column more than box and \(known) names" : nil
     }
-    if prepared.export?.task != nil { return nil }
     if prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6") { return "\(isCells), and the model's name" }
     if prepared.isCalled("yolov8", "yolov9", "yolov10", "yolo11", "yolov11", "yolo12", "yolo26") {
       return nil
