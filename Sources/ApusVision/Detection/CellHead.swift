@@ -4,12 +4,12 @@ import Apus
 /// FOMO of Edge Impulse: the probability of each class in each cell, the background first. It finds where objects are, not how large
 /// they are.
 struct CellHead: DetectionHead {
-  let layout = DetectorLayout.fomo
-  let reason: String
+  private let reading: LayoutReading
   private let columns: Int
   private let rows: Int
   private let channels: Int
   private let isPlanar: Bool
+  private let scores: ScoreReading
 
   /// A rectangle of joined cells.
   private struct Cells {
@@ -54,16 +54,27 @@ struct CellHead: DetectionHead {
     }
     let isProbability = prepared.lastOperator(of: 0) == "SOFTMAX"
     guard chosen != nil || isProbability else { return nil }
-    reason =
-      chosen == nil
-      ? "probabilities of \(channels) classes for each cell of \(side) pixels" : "the options say so"
+    reading =
+      chosen.map { LayoutReading(given: $0) }
+      ?? LayoutReading(.fomo, .guess, "probabilities of \(channels) classes for each cell of \(side) pixels")
+    scores =
+      isProbability && prepared.options.scores == nil
+      ? ScoreReading(
+        form: .probability,
+        assumption: Assumption(
+          "scores", ScoreForm.probability.rawValue, .model, reason: "SOFTMAX computes them",
+          option: "--scores"))
+      : reading.scores(.probability, given: prepared.options.scores)
   }
 
   // MARK: Facts
 
   var classCount: Int? { channels - 1 }
 
-  var pictureDefaults: PictureDefaults { PictureDefaults(normalization: .unit, normalizesIntegers: true) }
+  var layout: DetectorLayout { reading.layout }
+  var reason: String { reading.reason }
+  var readings: [Assumption] { [reading.assumption, scores.assumption] }
+  var pictureDefaults: PictureDefaults { reading.pictures(fit: .stretch, .unit) }
 
   var roles: [Int: String] {
     [0: "\(channels) probabilities for each of \(columns)×\(rows) cells, the first of the background"]

@@ -3,8 +3,8 @@ import Apus
 
 /// Rows of seven numbers of models that suppress by themselves: YOLO v7 end to end and EfficientDet.
 struct RowsHead: DetectionHead {
-  let layout: DetectorLayout
-  let reason: String
+  private let reading: LayoutReading
+  private let boxUnits: BoxReading
   let classCount: Int? = nil
   private let width: Float
   private let height: Float
@@ -15,38 +15,43 @@ struct RowsHead: DetectionHead {
   ///
   /// - Throws: `invalidArgument` if nothing tells the score from the class.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
-    guard chosen == nil || Self.layouts.contains(chosen ?? .ssd) else { return nil }
+    if let chosen, !Self.layouts.contains(chosen) { return nil }
     guard prepared.outputs.count == 1, prepared.export?.task == nil,
       let (rows, columns) = Self.matrix(prepared.outputs[0].shape), columns == Self.columns
     else { return nil }
-    let geometry = prepared.geometry
-    (width, height) = (Float(geometry.width), Float(geometry.height))
     if let chosen {
-      (layout, reason) = (chosen, "the options say so")
-      return
+      reading = LayoutReading(given: chosen)
+    } else if let found = try Self.recognized(prepared, rows) {
+      reading = found
+    } else {
+      return nil
     }
+    boxUnits = reading.boxUnits(.pixel, given: prepared.options.boxUnits)
+    let geometry = prepared.geometry
+    (width, height) = boxUnits.units == .pixel ? (Float(geometry.width), Float(geometry.height)) : (1, 1)
+  }
+
+  private static func recognized(_ prepared: PreparedModel, _ rows: Int) throws(ApusError) -> LayoutReading? {
+    let geometry = prepared.geometry
     // As many rows as cells are candidates of other heads.
     let isOfCells = [1, 3].contains { factor in
       YOLOShape.strides.contains {
         factor * YOLOShape.cells(width: geometry.width, height: geometry.height, strides: $0) == rows
       }
     }
-    guard !isOfCells, rows <= Self.mostRows else { return nil }
+    guard !isOfCells, rows <= mostRows else { return nil }
     if prepared.isCalled("efficientdet") {
-      (layout, reason) = (.efficientDet, "rows of 7 numbers, and the model's name")
-      return
+      return LayoutReading(.efficientDet, .model, "rows of 7 numbers, and the model's name")
     }
     if prepared.isCalled("yolov7", "yolo_v7", "yolo7") {
-      (layout, reason) = (.yolo7EndToEnd, "rows of 7 numbers, and the model's name")
-      return
+      return LayoutReading(.yolo7EndToEnd, .model, "rows of 7 numbers, and the model's name")
     }
     let values = prepared.probe(0) ?? []
-    let possible = Self.layouts.filter { Self.fits(values, $0) }
-    guard possible.count == 1 else {
-      throw prepared.ambiguity(of: 0, Self.layouts.map { ($0, Self.names($0)) })
-    }
-    layout = possible[0]
-    reason = "rows of 7 numbers, of which only one column can be the class: it has no fractions"
+    let possible = layouts.filter { fits(values, $0) }
+    guard possible.count == 1 else { throw prepared.ambiguity(of: 0, layouts.map { ($0, names($0)) }) }
+    return LayoutReading(
+      possible[0], .model, "rows of 7 numbers, of which only one column can be the class: it has no fractions"
+    )
   }
 
   private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet]
@@ -83,22 +88,24 @@ struct RowsHead: DetectionHead {
 
   // MARK: Facts
 
+  var layout: DetectorLayout { reading.layout }
+  var reason: String { reading.reason }
+  var readings: [Assumption] { [reading.assumption, boxUnits.assumption] }
   var clipsBoxes: Bool { layout.isYOLO }
 
   var pictureDefaults: PictureDefaults {
     layout == .efficientDet
       // The graph subtracts the mean color, so that zeros around the picture are that color.
-      ? PictureDefaults(
-        fit: .topLeftLetterbox(fill: PixelColor(red: 124, green: 116, blue: 104)),
-        normalization: .meanStd(mean: [0], std: [1]))
-      : PictureDefaults(fit: .yolo, normalization: .unit, normalizesIntegers: true)
+      ? reading.pictures(fit: .topLeftLetterbox(fill: PixelColor(red: 124, green: 116, blue: 104)), .raw)
+      : reading.pictures(fit: .yolo, .unit)
   }
 
   var roles: [Int: String] { [0: "a row for each object: \(Self.names(layout))"] }
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
     [
-      "coordinates are pixels of the input",
+      boxUnits.units == .pixel
+        ? "coordinates are pixels of the input" : "coordinates are fractions of the input",
       layout == .efficientDet
         ? "classes are counted from 1; score >= \(criteria.scoreThreshold)"
         : "score > \(criteria.scoreThreshold)",

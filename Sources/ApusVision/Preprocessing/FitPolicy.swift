@@ -18,12 +18,13 @@ public enum FitPolicy: Hashable, Sendable {
   /// Scaled sides are `trunc(side · min(H / h, W / w))` in double precision, as YOLOX's `preproc` has them.
   case topLeftLetterbox(fill: PixelColor = .black)
 
-  /// The policy's name: `stretch`, `center-crop` or `letterbox`.
+  /// The policy's name: `stretch`, `center-crop`, `letterbox` or `top-left letterbox`.
   public var name: String {
     switch self {
     case .stretch: "stretch"
     case .centerCrop: "center-crop"
     case .letterbox: "letterbox"
+    case .topLeftLetterbox: "top-left letterbox"
     }
   }
 

@@ -29,7 +29,9 @@ struct ImageInput: Sendable {
     self.geometry = geometry
     self.tensor = tensor
     let count = geometry.channelCount
-    channels = options.channels ?? (count == 1 ? .gray : defaults.channels)
+    let isRGB =
+      if case .image(let properties) = metadata?.content { properties.colorSpace == .rgb } else { false }
+    channels = options.channels ?? (count == 1 ? .gray : isRGB ? .rgb : defaults.channels)
     guard channels.count == count else {
       throw ApusError(
         .invalidArgument,
@@ -43,7 +45,8 @@ struct ImageInput: Sendable {
         "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostWideIntegers) for "
           + "integers of more than a byte")
     }
-    channelOrder = Self.channelOrder(channels, metadata, export, isGiven: options.channels != nil)
+    channelOrder = Self.channelOrder(
+      channels, metadata, export, defaults, isGiven: options.channels != nil)
     let source: AssumptionSource
     let reason: String
     if let chosen = options.normalization {
@@ -66,7 +69,8 @@ struct ImageInput: Sendable {
   }
 
   private static func channelOrder(
-    _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?, isGiven: Bool
+    _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?,
+    _ defaults: PictureDefaults, isGiven: Bool
   ) -> Assumption {
     func reading(_ source: AssumptionSource, _ reason: String) -> Assumption {
       Assumption("channels", channels.rawValue, source, reason: reason, option: "--channels")
@@ -76,6 +80,7 @@ struct ImageInput: Sendable {
     if case .image(let properties) = metadata?.content, properties.colorSpace == .rgb {
       return reading(.model, "the metadata's color space")
     }
+    if channels != .rgb { return reading(defaults.source, defaults.reason) }
     if let export { return reading(.exporter, "exports with \(export.fileName) take rgb") }
     return reading(.guess, "usual for models whose file does not say")
   }

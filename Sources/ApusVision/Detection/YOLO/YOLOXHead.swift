@@ -4,13 +4,14 @@ import ApusSystem
 
 /// YOLOX and YOLO v6: one row for each cell, with a box, objectness and class scores.
 struct YOLOXHead: DetectionHead {
-  let layout: DetectorLayout
-  let reason: String
+  private let reading: LayoutReading
   let warnings: [String]
   private let rows: Int
   private let columns: Int
   private let isTransposed: Bool
   private let grid: CellGrid
+  private let boxUnits: BoxReading
+  private let scores: ScoreReading
   private let width: Float
   private let height: Float
 
@@ -29,12 +30,14 @@ struct YOLOXHead: DetectionHead {
     else { return nil }
     (rows, columns, isTransposed, grid) = (shape.rows, shape.columns, shape.isTransposed, shape.grid)
     if let chosen {
-      (layout, reason) = (chosen, "the options say so")
+      reading = LayoutReading(given: chosen)
     } else if let found = try shape.layout(labels: labels) {
-      (layout, reason) = (found.0, found.reason)
+      reading = found
     } else {
       return nil
     }
+    boxUnits = reading.boxUnits(.pixel, given: prepared.options.boxUnits)
+    scores = reading.scores(.probability, given: prepared.options.scores)
     warnings = YOLOHead.warnings(prepared.outputs[0], 0)
     (width, height) = (Float(prepared.geometry.width), Float(prepared.geometry.height))
   }
@@ -44,11 +47,12 @@ struct YOLOXHead: DetectionHead {
   var classCount: Int? { classes }
   var clipsBoxes: Bool { true }
 
+  var layout: DetectorLayout { reading.layout }
+  var reason: String { reading.reason }
+  var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
   var pictureDefaults: PictureDefaults {
     layout == .yolo6
-      ? PictureDefaults(fit: .yolo, normalization: .unit, normalizesIntegers: true)
-      : PictureDefaults(
-        fit: .yolox, channels: .bgr, normalization: .meanStd(mean: [0], std: [1]), normalizesIntegers: true)
+      ? reading.pictures(fit: .yolo, .unit) : reading.pictures(fit: .yolox, .raw, channels: .bgr)
   }
 
   var roles: [Int: String] {

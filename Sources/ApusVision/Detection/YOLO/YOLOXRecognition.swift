@@ -36,14 +36,20 @@ struct YOLOXRecognition {
   /// The layout, and why; nil for a head without objectness.
   ///
   /// - Throws: `invalidArgument` if nothing decides.
-  func layout(labels: LabelMap?) throws(ApusError) -> (DetectorLayout, reason: String)? {
+  func layout(labels: LabelMap?) throws(ApusError) -> LayoutReading? {
     guard let reason = try objectness(labels) else { return nil }
     let values = probed
-    if let values, isCertain(values) { return (.yolo6, reason + ", and the objectness is always 1") }
-    if prepared.isCalled("yolov6", "yolo_v6", "yolo6") { return (.yolo6, "the model calls itself YOLO v6") }
+    if let values, isCertain(values) {
+      return LayoutReading(.yolo6, reason.source, reason.text + ", and the objectness is always 1")
+    }
+    if prepared.isCalled("yolov6", "yolo_v6", "yolo6") {
+      return LayoutReading(.yolo6, .model, "the model calls itself YOLO v6")
+    }
     switch values.flatMap(isDecoded) {
-    case true?: return (.yolox, reason + ", and boxes lie at their cells, in pixels")
-    case false?: return (.yoloxRaw, reason + ", and boxes are offsets from their cells")
+    case true?:
+      return LayoutReading(.yolox, reason.source, reason.text + ", and boxes lie at their cells, in pixels")
+    case false?:
+      return LayoutReading(.yoloxRaw, reason.source, reason.text + ", and boxes are offsets from their cells")
     case nil:
       throw prepared.ambiguity(
         of: output,
@@ -55,16 +61,23 @@ struct YOLOXRecognition {
   }
 
   /// Why there is objectness; nil if there is none.
-  private func objectness(_ labels: LabelMap?) throws(ApusError) -> String? {
+  private func objectness(_ labels: LabelMap?) throws(ApusError) -> (source: AssumptionSource, text: String)?
+  {
     let isCells =
       "as many candidates as cells of strides \(grid.strides.map(String.init).joined(separator: ", "))"
     // What exporters of later versions say.
     let export = prepared.export
     if export?.task != nil || export?.isEndToEnd != nil || export?.hasSuppression == true { return nil }
     if let known = prepared.knownClassCount(labels), known == classes || known == classes + 1 {
-      return known == classes ? "\(isCells), and one column more than box and \(known) names" : nil
+      return known == classes
+        ? (
+          export?.names.isEmpty == false ? .exporter : .given,
+          "\(isCells), and one column more than box and \(known) names"
+        ) : nil
     }
-    if prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6") { return "\(isCells), and the model's name" }
+    if prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6") {
+      return (.model, "\(isCells), and the model's name")
+    }
     if prepared.isCalled("yolov8", "yolov9", "yolov10", "yolo11", "yolov11", "yolo12", "yolo26") {
       return nil
     }
@@ -72,10 +85,14 @@ struct YOLOXRecognition {
     let (with, without) = (
       joined.contains([4, 1, classes].sorted()), joined.contains([4, classes + 1].sorted())
     )
-    if with != without { return with ? "\(isCells), and the graph joins box, objectness and classes" : nil }
+    if with != without {
+      return with ? (.model, "\(isCells), and the graph joins box, objectness and classes") : nil
+    }
     if isTransposed || columns == 84 { return nil }
-    if columns == 85 { return "\(isCells), and 85 columns are box, objectness and the 80 classes of COCO" }
-    if let values = probed, isCertain(values) { return isCells }
+    if columns == 85 {
+      return (.guess, "\(isCells), and 85 columns are box, objectness and the 80 classes of COCO")
+    }
+    if let values = probed, isCertain(values) { return (.model, isCells) }
     throw prepared.ambiguity(
       of: output,
       [
