@@ -29,6 +29,8 @@ struct DetectorOptions: ParsableArguments {
       valueName: "layout"))
   var layout: DetectorLayout?
 
+  @OptionGroup var anchors: AnchorOptions
+
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
     var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))
@@ -39,6 +41,7 @@ struct DetectorOptions: ParsableArguments {
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout
+    options.anchors = anchors.sizes
     let labels = try categories.labelMap
     guard let file else {
       let detector = try ObjectDetector.shapes(labels: labels, options: options)

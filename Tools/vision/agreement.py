@@ -106,7 +106,8 @@ def check_cases(apus, folder):
 
 
 def layout(options):
-    return options[options.index("--layout"):][:2] if "--layout" in options else []
+    """The options that decide what a model is taken for."""
+    return [part for name in ("--layout", "--anchors") if name in options for part in options[options.index(name):][:2]]
 
 
 # MARK: Real models

@@ -17,6 +17,9 @@ def cases(case):
     yield from yolox_cases(case)
     yield from row_cases(case)
     yield from fomo_cases(case)
+    yield from anchor_cases(case)
+    yield from box_score_cases(case)
+    yield from transformer_cases(case)
 
 
 def place(box, image=SIZE, size=SIZE, fit="letterbox", clips=True):
@@ -213,3 +216,152 @@ def fomo_cases(case):
                options=["--layout", "fomo", "--score-threshold", "0.2"],
                objects=fomo_objects(models.real(byte_grid, steps), threshold=0.2), kind="fomo")
     yield case("a grid of no probabilities is not FOMO", models.constant_model([grid[None]]), error="fomo")
+
+
+# MARK: Anchors
+
+
+def anchor_cases(case):
+    size = (96, 64)
+
+    def grids(random, kind, classes=3, count=3):
+        strides, reaches, published = heads.DARKNET[kind]
+        sizes = np.array(published, np.float32).reshape(len(strides), -1, 2)
+        result = []
+        for level, stride in enumerate(strides):
+            shape = (-(-size[1] // stride), -(-size[0] // stride), count)
+            grid = random.normal(0, 1, (*shape, 5 + classes)).astype(np.float32)
+            # Objects of about twenty pixels, whatever the anchors.
+            ratio = (random.uniform(12, 30, (*shape, 2)) / sizes[level][np.arange(count) % len(sizes[level])]).astype(np.float32)
+            if reaches:
+                grid[..., 2:4] = np.log(ratio)
+            else:
+                half = np.sqrt(np.clip(ratio, 0.01, 3.9)) / 2
+                grid[..., 2:4] = np.log(half / (1 - half))
+            grid[..., 4] = random.normal(-2, 2, shape)
+            grid[..., 5:] = random.normal(-1, 2, (*shape, classes))
+            result.append(grid)
+        return result
+
+    def find(kind, **own):
+        return lambda values, change: heads.best_of(*(lambda rows: (rules.corners(rows)[:, :4], rows[:, 5:] * rows[:, 4:5]))(
+            heads.anchored(values, kind, **own)), **change)
+
+    fits = {"yolo4": "stretch", "yolo4-tiny": "stretch"}
+    for number, kind in enumerate(heads.DARKNET):
+        values, found = decided(lambda random: grids(random, kind), find(kind), 70 + number)
+        for image in (size, (70, 70)):
+            expected = objects(found, image=image, size=size, fit=fits.get(kind, "letterbox"))
+            flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+            yield case(f"{kind} of {image[0]}x{image[1]}", models.constant_model(flat[::-1], size=size), image,
+                       options=["--layout", kind], objects=expected, kind=kind)
+    values, found = decided(lambda random: grids(random, "yolo3"), find("yolo3"), 80)
+    expected = objects(found, image=size, size=size)
+    for name, forms in (
+            ("with anchors apart", [grid[None] for grid in values]),
+            ("channels first", [grid.reshape(*grid.shape[:2], -1).transpose(2, 0, 1)[None] for grid in values]),
+            ("anchors first", [grid.transpose(2, 0, 1, 3)[None] for grid in values]),
+            ("anchors and channels first", [grid.transpose(2, 3, 0, 1)[None] for grid in values])):
+        yield case(f"yolo3, {name}", models.constant_model(forms, size=size), size, options=["--layout", "yolo3"],
+                   objects=expected, kind="yolo3")
+    flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+    for name in ("yolo3", "yolo4", "yolo5-raw", "yolo7-raw"):
+        yield case(f"three grids may be {name}", models.constant_model(flat, size=size), size, error=name)
+    for name in ("yolo3-tiny", "yolo4-tiny"):
+        yield case(f"two grids may be {name}", models.constant_model(flat[1:], size=size), size, error=name)
+    named = models.with_metadata(models.constant_model(flat, size=size), [{"name": name} for name in "abc"],
+                                 title="YOLOv3 of flowers")
+    yield case("yolo3 by its name", named, size, objects=expected, kind="yolo3")
+    own = [(9, 9), (20, 11), (30, 30), (17, 40)]
+    values, found = decided(lambda random: [grid[:, :, :2] for grid in grids(random, "yolo4-tiny")],
+                            find("yolo4-tiny", anchors=own), 81)
+    flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+    numbers = ",".join(str(number) for pair in own for number in pair)
+    yield case("yolo4-tiny with two anchors of its own", models.constant_model(flat, size=size), size,
+               options=["--layout", "yolo4-tiny", "--anchors", numbers],
+               objects=objects(found, image=size, size=size, fit="stretch"), kind="yolo4-tiny")
+    yield case("anchors that are no pairs", models.constant_model(flat, size=size), size,
+               options=["--layout", "yolo4-tiny", "--anchors", "1,2,3"], error="anchors")
+
+
+# MARK: Boxes and scores
+
+
+def box_score_cases(case):
+    grid = heads.cells(SIZE)
+
+    def rows(random, perCell=1, classes=3):
+        cells = np.repeat(grid, perCell, 0)
+        centers = (cells[:, :2] + 0.5) * cells[:, 2:] + random.normal(0, 2, (len(cells), 2))
+        boxes = np.concatenate([centers, random.uniform(6, 30, (len(cells), 2))], 1)
+        scores = random.uniform(0, 0.2, (len(cells), classes))
+        strong = random.random(len(cells)) < 0.2
+        scores[strong, random.integers(0, classes, strong.sum())] = random.uniform(0.2, 0.99, strong.sum())
+        return np.concatenate([boxes, scores], 1).astype(np.float32)
+
+    def find(rows, change):
+        return heads.boxes_and_scores(rows[:, :4], rows[:, 4:], False, **change)
+
+    values, found = decided(rows, find, 90)
+    corners, scores = rules.corners(values[:, :4]), values[:, 4:]
+    for image in (SIZE, (100, 40)):
+        yield case(f"YOLO-NAS of {image[0]}x{image[1]}", models.constant_model([corners[None], scores[None]]), image,
+                   objects=objects(found, image=image), kind="yolo-nas")
+    yield case("YOLO-NAS, scores first", models.constant_model([scores[None], corners[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("YOLO-NAS, transposed", models.constant_model([corners.T[None], scores.T[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("YOLO-NAS by hand", models.constant_model([corners[None], scores[None]]),
+               options=["--layout", "yolo-nas"], objects=objects(found), kind="yolo-nas")
+    logits = np.log(scores / (1 - scores)).astype(np.float32)
+    yield case("YOLO-NAS with logits", models.constant_model([corners[None], logits[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("centers and scores of all cells", models.constant_model([values[None, :, :4], scores[None]]),
+               objects=objects(found), kind="yolo-nas")
+    values, found = decided(lambda random: rows(random, 3), find, 91)
+    corners, scores = rules.corners(values[:, :4]), values[:, 4:]
+    for image in (SIZE, (100, 40)):
+        yield case(f"YOLO v4 with decoded boxes of {image[0]}x{image[1]}", models.constant_model(
+            [values[None, :, :4], scores[None]]), image, objects=objects(found, image=image, fit="stretch"),
+            kind="yolo4-boxes")
+    yield case("YOLO v4 with corners in fractions", models.constant_model(
+        [(corners / 64)[None, :, None], scores[None]]), objects=objects(found, fit="stretch"), kind="yolo4-boxes")
+
+
+def transformer_cases(case):
+    random = np.random.default_rng(100)
+
+    def queries(count, classes):
+        boxes = np.concatenate([random.uniform(0.2, 0.8, (count, 2)), random.uniform(0.05, 0.4, (count, 2))], 1)
+        logits = random.normal(-5, 1.5, (count, classes))
+        for row in random.choice(count, 8, replace=False):
+            logits[row, random.integers(0, classes - 1, 2)] = random.uniform(0.5, 4, 2)
+        return boxes.astype(np.float32), logits.astype(np.float32)
+
+    boxes, logits = queries(300, 5)
+    found = heads.transformer(boxes, logits, SIZE)
+    for image in (SIZE, (100, 40)):
+        yield case(f"RT-DETR of {image[0]}x{image[1]}", models.constant_model([logits[None], boxes[None]]), image,
+                   objects=objects(found, image=image, fit="stretch"), kind="rt-detr")
+    scores = heads.sigmoid(logits)
+    yield case("RT-DETR with probabilities", models.constant_model([boxes[None], scores[None]]),
+               objects=objects(found, fit="stretch"), kind="rt-detr")
+    yield case("RT-DETR in one output", models.constant_model([np.concatenate([boxes, scores], 1)[None]]),
+               objects=objects(found, fit="stretch"), kind="rt-detr")
+    named = models.with_files(models.constant_model([np.concatenate([boxes[:, :4], scores[:, :3]], 1)[None]]),
+                              models.metadata_json(NAMES, task="detect"))
+    yield case("RT-DETR in one output, with names", named, objects=objects(
+        heads.transformer(boxes, scores[:, :3], SIZE, probabilities=True), NAMES, fit="stretch"), kind="rt-detr")
+    boxes, logits = queries(100, 6)
+    yield case("100 queries may be RT-DETR's", models.constant_model([boxes[None], logits[None]]), error="rt-detr")
+    yield case("100 queries may be DETR's", models.constant_model([boxes[None], logits[None]]), error="detr (")
+    logits[:, -1] = random.normal(3, 1, 100)
+    logits[:8, 2] = random.uniform(4, 7, 8)
+    found = heads.transformer(boxes, logits, SIZE, "detr")
+    yield case("DETR by hand", models.constant_model([boxes[None], logits[None]]), options=["--layout", "detr"],
+               objects=objects(found, fit="stretch"), kind="detr")
+    boxes, logits = queries(100, 92)
+    logits[:, -1] = 1
+    found = heads.transformer(boxes, logits, SIZE, "detr")
+    yield case("DETR for COCO", models.constant_model([boxes[None], logits[None]]),
+               objects=objects(found, fit="stretch"), kind="detr")

@@ -47,6 +47,69 @@ def yolox(rows, size, raw=False, **options):
     return best_of(rules.corners(rows)[:, :4], rows[:, 5:] * rows[:, 4:5], **options)
 
 
+DARKNET = {
+    # Strides, reach beyond the cell, and anchors, as the .cfg files have them; v5 and v7 are at the end.
+    "yolo3": ((8, 16, 32), (1, 1, 1), [
+        (10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]),
+    "yolo3-tiny": ((16, 32), (1, 1), [(10, 14), (23, 27), (37, 58), (81, 82), (135, 169), (344, 319)]),
+    "yolo4": ((8, 16, 32), (1.2, 1.1, 1.05), [
+        (12, 16), (19, 36), (40, 28), (36, 75), (76, 55), (72, 146), (142, 110), (192, 243), (459, 401)]),
+    "yolo4-tiny": ((16, 32), (1.05, 1.05), [(23, 27), (37, 58), (81, 82), (81, 82), (135, 169), (344, 319)]),
+    "yolo5-raw": ((8, 16, 32), None, [
+        (10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]),
+    "yolo7-raw": ((8, 16, 32), None, [
+        (12, 16), (19, 36), (40, 28), (36, 75), (76, 55), (72, 146), (142, 110), (192, 243), (459, 401)]),
+}
+
+
+def sigmoid(values):
+    return 1 / (1 + np.exp(-values.astype(np.float32)))
+
+
+def anchored(grids, kind, anchors=None):
+    """Rows of box in pixels, objectness and classes of raw heads: grids of `rows × columns × anchors × (5 + classes)`, the finest
+    first. Darknet's `yolo` layer; v5 and v7 double the sigmoid instead, and square it for sizes."""
+    strides, reaches, published = DARKNET[kind]
+    sizes = np.array(anchors or published, np.float32).reshape(len(strides), -1, 2)
+    result = []
+    for level, (grid, stride) in enumerate(zip(grids, strides)):
+        height, width, count, columns = grid.shape
+        y, x, anchor = np.mgrid[:height, :width, :count]
+        cell = np.stack([x, y], -1).astype(np.float32)
+        values = sigmoid(grid)
+        if reaches:
+            center = (values[..., :2] * reaches[level] - (reaches[level] - 1) / 2 + cell) * stride
+            size = np.exp(grid[..., 2:4]) * sizes[level][anchor]
+        else:
+            center = (values[..., :2] * 2 - 0.5 + cell) * stride
+            size = (values[..., 2:4] * 2) ** 2 * sizes[level][anchor]
+        result.append(np.concatenate([center, size, values[..., 4:]], -1).reshape(-1, columns))
+    return np.concatenate(result).astype(np.float32)
+
+
+def boxes_and_scores(boxes, scores, corners, **options):
+    """Decoded boxes in pixels and scores of each class, suppressed within a class."""
+    return best_of(boxes if corners else rules.corners(boxes), scores, **options)
+
+
+def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, threshold=0.5):
+    """Queries as boxes (center and size in fractions) with logits. RT-DETR: the best of the sigmoids of all classes of all
+    queries, as many as there are queries. DETR: the best class of each query by a softmax, the last one is none."""
+    scaled = rules.corners(boxes.astype(np.float32)) * np.array([*size, *size], np.float32)
+    if kind == "rt-detr":
+        values = logits if probabilities else sigmoid(logits)
+        order = np.argsort(-values.ravel(), kind="stable")[:len(boxes)]
+        rows, found = np.divmod(order, values.shape[1])
+        scores = values.ravel()[order]
+    else:
+        values = np.exp(logits - logits.max(1, keepdims=True))
+        values = (values / values.sum(1, keepdims=True))[:, :-1]
+        rows = np.argsort(-values.max(1), kind="stable")
+        found, scores = values.argmax(1)[rows], values.max(1)[rows]
+    keep = scores >= threshold
+    return scaled[rows[keep]], scores[keep], found[keep], rows[keep]
+
+
 def rows7(rows, kind, threshold):
     """Rows of a model that suppresses by itself: v7 has batch, corners, class, score; EfficientDet has image, top, left, bottom,
     right, score and class from 1."""

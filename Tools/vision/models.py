@@ -143,8 +143,9 @@ def _floats(builder, values):
     return builder.EndVector()
 
 
-def with_metadata(model, outputs, custom=None, normalization=None):
-    """The model with `TFLITE_METADATA`; `normalization` is the input's means and deviations.
+def with_metadata(model, outputs, custom=None, normalization=None, title=None):
+    """The model with `TFLITE_METADATA`; `normalization` is the input's means and deviations,
+    `title` the model's name.
 
     `outputs` are dictionaries with `name`, `labels` (a file name), `calibration` (a file name) with
     `transformation` (0 to 2) and `default`, and `box_index`.
@@ -187,7 +188,10 @@ def with_metadata(model, outputs, custom=None, normalization=None):
         entry = _table(builder, [(0, "offset", builder.CreateString("DETECTOR_METADATA")), (1, "offset", data)])
         graph.append((9, "offset", _vector(builder, [entry])))
     subgraphs = _vector(builder, [_table(builder, graph)])
-    builder.Finish(_table(builder, [(3, "offset", subgraphs)]), b"M001")
+    root = [(3, "offset", subgraphs)]
+    if title:
+        root.append((0, "offset", builder.CreateString(title)))
+    builder.Finish(_table(builder, root), b"M001")
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     buffer = schema.BufferT()
     buffer.data = np.frombuffer(bytes(builder.Output()), np.uint8)

@@ -180,6 +180,8 @@ public final class ObjectDetector: VisionTask {
       if let head = try? PostProcessedHead(prepared, chosen: nil) { return head }
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
+    if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
+    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
     if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
