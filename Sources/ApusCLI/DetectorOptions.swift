@@ -25,9 +25,11 @@ struct DetectorOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The kind of model: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end; recognized by default.",
+      "The kind of model: \(DetectorLayout.names); recognized by default.",
       valueName: "layout"))
   var layout: DetectorLayout?
+
+  @OptionGroup var anchors: AnchorOptions
 
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
@@ -39,6 +41,7 @@ struct DetectorOptions: ParsableArguments {
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout
+    options.anchors = anchors.sizes
     let labels = try categories.labelMap
     guard let file else {
       let detector = try ObjectDetector.shapes(labels: labels, options: options)

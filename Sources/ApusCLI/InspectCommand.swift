@@ -36,6 +36,8 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as, how pictures of other proportions are fitted; see apus detect.")
   var fit: PictureFit?
 
+  @OptionGroup var anchors: AnchorOptions
+
   @OptionGroup var reading: ReadingOptions
 
   @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
@@ -61,7 +63,7 @@ struct InspectCommand: ParsableCommand {
       try reading.apply(to: &base)
       let names = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), labels: names, layout: layout, base: base)
+        of: Model(contentsOfFile: model), labels: names, layout: layout, anchors: anchors.sizes, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

@@ -12,12 +12,13 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
 
   /// What the task assumes about a model.
   func assumptions(
-    of model: Model, labels: LabelMap?, layout: DetectorLayout?, base: BaseOptions
+    of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?, base: BaseOptions
   ) throws(ApusError) -> TaskAssumptions {
     switch self {
     case .detector:
       var options = ObjectDetector.Options(baseOptions: base)
       options.layout = layout
+      options.anchors = anchors
       return try ObjectDetector(model: model, labels: labels, options: options).assumptions
     case .classifier:
       return try ImageClassifier(model: model, labels: labels, options: .init(baseOptions: base)).assumptions

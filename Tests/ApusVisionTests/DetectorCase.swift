@@ -15,6 +15,8 @@ struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
     let area: Int?
     /// x, y and score.
     let keypoints: [[Float]]?
+    /// x and y.
+    let center: [Float]?
   }
 
   let name: String

@@ -63,6 +63,10 @@ import Testing
         let mask = try #require(one.mask)
         #expect(abs(mask.pixels().reduce(0) { $0 + Int($1) } - area) <= 2)
       }
+      #expect(one.center.map { [$0.x, $0.y].count } == other.center?.count)
+      for (value, expected) in zip(one.center.map { [$0.x, $0.y] } ?? [], other.center ?? []) {
+        #expect(abs(value - expected) <= 2e-3)
+      }
       #expect(one.keypoints.count == other.keypoints?.count ?? 0)
       for (point, numbers) in zip(one.keypoints, other.keypoints ?? []) {
         #expect(abs(point.x - numbers[0]) <= 1e-2 && abs(point.y - numbers[1]) <= 1e-2)

@@ -45,7 +45,11 @@ enum ReferenceResize {
     let (source, target) = (transform.source, transform.target)
     let across = taps(source: source.width, target: target.width, processor.resampling)
     let down = taps(source: source.height, target: target.height, processor.resampling)
-    let fill: PixelColor = if case .letterbox(let fill) = processor.fit { fill } else { .black }
+    let fill: PixelColor =
+      switch processor.fit {
+      case .stretch, .centerCrop: .black
+      case .letterbox(let fill), .topLeftLetterbox(let fill): fill
+      }
     var result: [UInt8] = []
     for y in 0..<processor.height {
       for x in 0..<processor.width {

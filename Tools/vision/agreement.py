@@ -71,6 +71,10 @@ def compare(found, expected, picture, box_share=1e-3, score=1e-4):
         for point, (x, y, sure) in zip(one.get("keypoints", []), other.get("keypoints", [])):
             if max(abs(point["x"] - x), abs(point["y"] - y)) > 0.05 or abs(point["score"] - sure) > score:
                 problems.append(f"object {number} has a keypoint at {point}, not at {x}, {y}")
+        if "center" in other:
+            point = [one["center"]["x"], one["center"]["y"]]
+            if max(abs(a - b) for a, b in zip(point, other["center"])) > 0.05:
+                problems.append(f"object {number} is centered at {point}, not at {other['center']}")
         if len(one.get("keypoints", [])) != len(other.get("keypoints", [])):
             problems.append(f"object {number} has {len(one.get('keypoints', []))} keypoints")
     return problems
@@ -102,7 +106,8 @@ def check_cases(apus, folder):
 
 
 def layout(options):
-    return options[options.index("--layout"):][:2] if "--layout" in options else []
+    """The options that decide what a model is taken for."""
+    return [part for name in ("--layout", "--anchors") if name in options for part in options[options.index(name):][:2]]
 
 
 # MARK: Real models

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+import head_cases
 import models
 import rules
 from models import Quantization
@@ -107,13 +108,17 @@ def cases():
     yield from picture_cases()
     yield from ssd_cases()
     yield from refused_cases()
+    yield from head_cases.cases(Case)
 
 
 def grid_cases():
     rows, found = yolo8(1)
     yield Case("yolo8", models.constant_model([rows.T[None]]), objects=objects(found), kind="yolo8")
     yield Case("yolo8 in pixels", models.constant_model([pixels(rows).T[None]]), objects=objects(found), kind="yolo8")
-    yield Case("yolo8 transposed", models.constant_model([rows[None]]), objects=objects(found), kind="yolo8")
+    named = models.with_files(models.constant_model([rows[None]]), models.metadata_json(NAMES))
+    yield Case("yolo8 transposed", named, objects=objects(found, labels=NAMES), kind="yolo8")
+    yield Case("yolo8 transposed, by hand", models.constant_model([rows[None]]), options=["--layout", "yolo8"],
+               objects=objects(found), kind="yolo8")
     yield Case("yolo8 with channels first", models.constant_model([rows.T[None]], planar=True),
                objects=objects(found), kind="yolo8")
     yield Case("yolo8 without a batch", models.constant_model([rows.T]), objects=objects(found), kind="yolo8")

@@ -50,6 +50,23 @@ def constant_model(outputs, size=(64, 64), planar=False, input_type="float32", i
     return graph.bytes()
 
 
+def softmax_model(probabilities, size=(64, 64)):
+    """A model that answers these probabilities by a SOFTMAX of their logarithms."""
+    graph = GraphBuilder()
+    graph.input(np.zeros((1, size[1], size[0], 3), np.float32))
+    source = graph.constant(np.log(probabilities).astype(np.float32))
+    shaped, target = (graph.tensor("float32", probabilities.shape) for _ in range(2))
+    for tensor in (shaped, target):
+        graph._tensors[tensor].shape = np.array(probabilities.shape, np.int32)
+    graph.add("RESHAPE", [source, graph.constant(np.array(probabilities.shape, np.int32))], [shaped],
+              schema.ReshapeOptionsT())
+    options = schema.SoftmaxOptionsT()
+    options.beta = 1
+    graph.add("SOFTMAX", [shaped], [target], options)
+    graph.result(target)
+    return graph.bytes()
+
+
 def picture_model(shape, size, planar=False, input_type="float32", quantization=None):
     """A model whose output is its input in another shape."""
     graph = GraphBuilder()
@@ -126,8 +143,9 @@ def _floats(builder, values):
     return builder.EndVector()
 
 
-def with_metadata(model, outputs, custom=None, normalization=None):
-    """The model with `TFLITE_METADATA`; `normalization` is the input's means and deviations.
+def with_metadata(model, outputs, custom=None, normalization=None, title=None):
+    """The model with `TFLITE_METADATA`; `normalization` is the input's means and deviations,
+    `title` the model's name.
 
     `outputs` are dictionaries with `name`, `labels` (a file name), `calibration` (a file name) with
     `transformation` (0 to 2) and `default`, and `box_index`.
@@ -170,7 +188,10 @@ def with_metadata(model, outputs, custom=None, normalization=None):
         entry = _table(builder, [(0, "offset", builder.CreateString("DETECTOR_METADATA")), (1, "offset", data)])
         graph.append((9, "offset", _vector(builder, [entry])))
     subgraphs = _vector(builder, [_table(builder, graph)])
-    builder.Finish(_table(builder, [(3, "offset", subgraphs)]), b"M001")
+    root = [(3, "offset", subgraphs)]
+    if title:
+        root.append((0, "offset", builder.CreateString(title)))
+    builder.Finish(_table(builder, root), b"M001")
     tree = schema.ModelT.InitFromObj(schema.Model.GetRootAs(model, 0))
     buffer = schema.BufferT()
     buffer.data = np.frombuffer(bytes(builder.Output()), np.uint8)

@@ -10,6 +10,8 @@ struct DetectedObject {
   /// In fractions of the input.
   var keypoints: [ModelKeypoint] = []
   var mask: MaskPatch?
+  /// Whether only the center tells where the object is.
+  var isCentered = false
 }
 
 /// A point in fractions of a model's input.

@@ -14,18 +14,60 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yolo10Raw = "yolo10-raw"
   /// YOLO v10 or 26, or an export with suppression inside: `300 × 6`.
   case yoloEndToEnd = "yolo-end-to-end"
+  /// YOLO v6: `N × (5 + classes)`, one row for each cell, whose objectness is always 1.
+  case yolo6
+  /// YOLOX with decoded boxes: `N × (5 + classes)`, one row for each cell, with objectness.
+  case yolox
+  /// YOLOX as its network has it: offsets from the cell and logarithms of sizes, in strides.
+  case yoloxRaw = "yolox-raw"
+  /// YOLO v3 as its network has it: a map for each of three grids, with three anchors in each cell.
+  case yolo3
+  /// Tiny YOLO v3 as its network has it: a map for each of two grids.
+  case yolo3Tiny = "yolo3-tiny"
+  /// YOLO v4 as its network has it: a map for each of three grids.
+  case yolo4
+  /// Tiny YOLO v4 as its network has it: a map for each of two grids.
+  case yolo4Tiny = "yolo4-tiny"
+  /// YOLO v4, or v3, with decoded boxes in one output and the scores of their classes in another.
+  case yolo4Boxes = "yolo4-boxes"
+  /// YOLO v5 as its network has it: a map for each of three grids, with three anchors in each cell.
+  case yolo5Raw = "yolo5-raw"
+  /// YOLO v7 as its network has it: like ``yolo5Raw``, with other anchors.
+  case yolo7Raw = "yolo7-raw"
+  /// YOLO-NAS: corners in one output, class scores in another.
+  case yoloNAS = "yolo-nas"
+  /// YOLO v7 with suppression inside: rows of batch, left, top, right, bottom, class, score.
+  case yolo7EndToEnd = "yolo7-end-to-end"
+  /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
+  case efficientDet = "efficientdet"
+  /// RT-DETR and D-FINE: a box and a logit or probability of each class for each query; the best of all classes count.
+  case rtDETR = "rt-detr"
+  /// DETR: a box and the logits of each class and of no object for each query.
+  case detr
+  /// FOMO: a score of each class for each cell, the background first.
+  case fomo
 
   /// The default minimum score: 0.25 for YOLO, exclusive; otherwise 0.5, inclusive.
   public var defaultScoreThreshold: Float { isYOLO ? 0.25 : 0.5 }
 
-  /// The default maximum number of results: 300 for YOLO, otherwise 10.
-  public var defaultMaxResults: Int { isYOLO ? 300 : 10 }
+  /// The default maximum number of results: 10 for SSD and EfficientDet, otherwise 300.
+  public var defaultMaxResults: Int {
+    switch self {
+    case .postProcessed, .ssd, .efficientDet: 10
+    default: 300
+    }
+  }
 
   /// Whether it is one of YOLO's.
   public var isYOLO: Bool {
     switch self {
-    case .postProcessed, .ssd: false
-    case .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd: true
+    case .postProcessed, .ssd, .efficientDet, .rtDETR, .detr, .fomo: false
+    default: true
     }
+  }
+
+  /// The names that a caller can choose, for errors and help.
+  public static var names: String {
+    allCases.map(\.rawValue).filter { $0 != DetectorLayout.postProcessed.rawValue }.joined(separator: ", ")
   }
 }

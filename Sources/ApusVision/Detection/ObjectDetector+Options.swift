@@ -18,6 +18,10 @@ extension ObjectDetector {
     /// and values.
     public var outputs: DetectionOutputs?
 
+    /// The anchors of a raw head of YOLO v3, v4, v5 or v7: widths and heights in pixels of the input, the finest grid first;
+    /// nil for those that its version was published with.
+    public var anchors: [Float]?
+
     /// The overlap (intersection over union) above which the better of two boxes suppresses the other; for models
     /// without suppression of their own.
     public var iouThreshold: Float = 0.45

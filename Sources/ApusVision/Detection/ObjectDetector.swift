@@ -145,7 +145,8 @@ public final class ObjectDetector: VisionTask {
           let position = placement.imagePoint(modelX: point.x, modelY: point.y)
           return Keypoint(
             name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
-        }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &masks) })
+        }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &masks) },
+        center: object.isCentered ? PixelPoint(x: rect.x + rect.width / 2, y: rect.y + rect.height / 2) : nil)
     }
     return DetectionResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
@@ -181,6 +182,11 @@ public final class ObjectDetector: VisionTask {
     if chosen == nil || chosen == .ssd {
       if let head = try? PostProcessedHead(prepared, chosen: nil) { return head }
     }
+    if let head = CellHead(prepared, chosen: chosen) { return head }
+    if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
+    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
+    if let head = try RowsHead(prepared, chosen: chosen) { return head }
+    if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
     if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
       return head
     }
@@ -189,14 +195,14 @@ public final class ObjectDetector: VisionTask {
       chosen.map { "those of the layout \($0.rawValue)" }
         ?? """
         those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
-        YOLO's 1×(4+classes)×N, 1×N×(5+classes) or 1×300×6 for \
+        YOLO's 1×(4+classes)×N, 1×N×(5+classes), 1×300×6 or 1×100×7, FOMO's height/8×width/8×(1+classes), for \
         \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
         """
     let advice =
       if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
         "; such rows are the outputs of a classifier or an embedder"
       } else if chosen == nil {
-        "; a layout can be chosen: ssd, yolo5, yolo8, yolo10-raw or yolo-end-to-end"
+        "; a layout can be chosen: \(DetectorLayout.names)"
       } else {
         ""
       }

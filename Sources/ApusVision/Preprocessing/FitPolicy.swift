@@ -13,16 +13,32 @@ public enum FitPolicy: Hashable, Sendable {
   /// Scaled sides are `round(side · min(H / h, W / w))` in double precision, halves to even, as Ultralytics' `LetterBox`
   /// has them; an odd remainder goes to the right and bottom.
   case letterbox(fill: PixelColor = .black)
+  /// The whole picture with its proportions kept, at the top left; the rest of the input has the fill color.
+  ///
+  /// Scaled sides are `trunc(side · min(H / h, W / w))` in double precision, as YOLOX's `preproc` has them.
+  case topLeftLetterbox(fill: PixelColor = .black)
 
-  /// The policy's name: `stretch`, `center-crop` or `letterbox`.
+  /// The policy's name: `stretch`, `center-crop`, `letterbox` or `top-left letterbox`.
   public var name: String {
     switch self {
     case .stretch: "stretch"
     case .centerCrop: "center-crop"
     case .letterbox: "letterbox"
+    case .topLeftLetterbox: "top-left letterbox"
     }
   }
 
   /// The letterbox of YOLO models: gray of 114 around the picture.
   public static let yolo = FitPolicy.letterbox(fill: PixelColor(red: 114, green: 114, blue: 114))
+
+  /// The letterbox of YOLOX models: gray of 114 to the right of the picture or below it.
+  public static let yolox = FitPolicy.topLeftLetterbox(fill: PixelColor(red: 114, green: 114, blue: 114))
+
+  /// The color around a picture; nil if nothing is around it.
+  var fill: PixelColor? {
+    switch self {
+    case .stretch, .centerCrop: nil
+    case .letterbox(let fill), .topLeftLetterbox(let fill): fill
+    }
+  }
 }

@@ -122,7 +122,7 @@ public struct ImageProcessor: Hashable, Sendable {
 
   /// The color around the picture, channel by channel.
   var fillColor: [UInt8] {
-    guard case .letterbox(let fill) = fit else { return [UInt8](repeating: 0, count: channels.count) }
+    guard let fill = fit.fill else { return [UInt8](repeating: 0, count: channels.count) }
     return switch channels {
     case .gray: [fill.luminance]
     case .rgb: [fill.red, fill.green, fill.blue]

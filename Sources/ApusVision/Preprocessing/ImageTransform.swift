@@ -70,6 +70,10 @@ public struct ImageTransform: Hashable, Sendable {
       target.height = Self.scaled(height, by: ratio, limit: inputHeight)
       target.x = (inputWidth - target.width) / 2
       target.y = (inputHeight - target.height) / 2
+    case .topLeftLetterbox:
+      let ratio = min(Double(inputHeight) / Double(height), Double(inputWidth) / Double(width))
+      target.width = min(max(Int(Double(width) * ratio), 1), inputWidth)
+      target.height = min(max(Int(Double(height) * ratio), 1), inputHeight)
     }
     self.source = source
     self.target = target

@@ -13,17 +13,20 @@ public struct Detection: Hashable, Sendable {
   public var keypoints: [Keypoint]
   /// The object's pixels; nil for models that give only boxes, and where the masks of a picture have too many pixels together.
   public var mask: DetectionMask?
+  /// Where the object is, for models that find places but no sizes; nil for others.
+  public var center: PixelPoint?
 
   /// Makes a detection from both forms of its box.
   public init(
     category: Category, boundingBox: BoundingBox, rect: PixelRect, keypoints: [Keypoint] = [],
-    mask: DetectionMask? = nil
+    mask: DetectionMask? = nil, center: PixelPoint? = nil
   ) {
     self.category = category
     self.boundingBox = boundingBox
     self.rect = rect
     self.keypoints = keypoints
     self.mask = mask
+    self.center = center
   }
 
   /// Makes a detection in a picture of this size after orientation.
@@ -45,12 +48,12 @@ public struct Detection: Hashable, Sendable {
 
 extension Detection: Encodable {
   private enum CodingKeys: CodingKey {
-    case label, index, score, box, keypoints, mask
+    case label, index, score, box, center, keypoints, mask
     case displayName
   }
 
-  /// Encodes `label` (null if there is none), `index`, `score` and `box` in pixels; `keypoints` and `mask` if the
-  /// model gives them.
+  /// Encodes `label` (null if there is none), `index`, `score` and `box` in pixels; `center`, `keypoints` and
+  /// `mask` if the model gives them.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(label, forKey: .label)
@@ -58,6 +61,7 @@ extension Detection: Encodable {
     try container.encode(index, forKey: .index)
     try container.encode(score, forKey: .score)
     try container.encode(rect, forKey: .box)
+    try container.encodeIfPresent(center, forKey: .center)
     if !keypoints.isEmpty { try container.encode(keypoints, forKey: .keypoints) }
     try container.encodeIfPresent(mask, forKey: .mask)
   }

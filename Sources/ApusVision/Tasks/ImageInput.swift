@@ -35,7 +35,9 @@ struct ImageInput: Sendable {
     self.geometry = geometry
     self.tensor = tensor
     let count = geometry.channelCount
-    channels = options.channels ?? (count == 1 ? .gray : .rgb)
+    let isRGB =
+      if case .image(let properties) = metadata?.content { properties.colorSpace == .rgb } else { false }
+    channels = options.channels ?? (count == 1 ? .gray : isRGB ? .rgb : defaults.channels)
     fourth = count == 4 ? defaults.fourthChannel : nil
     guard channels.count == min(count, 3) else {
       throw ApusError(
@@ -50,7 +52,8 @@ struct ImageInput: Sendable {
         "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostConverted) for "
           + "what is neither bytes nor float32")
     }
-    channelOrder = Self.channelOrder(channels, metadata, export, isGiven: options.channels != nil)
+    channelOrder = Self.channelOrder(
+      channels, metadata, export, defaults, isGiven: options.channels != nil)
     let source: AssumptionSource
     let reason: String
     if let chosen = options.normalization {
@@ -107,7 +110,8 @@ struct ImageInput: Sendable {
   }
 
   private static func channelOrder(
-    _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?, isGiven: Bool
+    _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?,
+    _ defaults: PictureDefaults, isGiven: Bool
   ) -> Assumption {
     func reading(_ source: AssumptionSource, _ reason: String) -> Assumption {
       Assumption("channels", channels.rawValue, source, reason: reason, option: "--channels")
@@ -117,6 +121,7 @@ struct ImageInput: Sendable {
     if case .image(let properties) = metadata?.content, properties.colorSpace == .rgb {
       return reading(.model, "the metadata's color space")
     }
+    if channels != .rgb { return reading(defaults.source, defaults.reason) }
     if let export { return reading(.exporter, "exports with \(export.fileName) take rgb") }
     return reading(.guess, "usual for models whose file does not say")
   }

@@ -5,6 +5,8 @@ import ApusFormat
 struct PictureDefaults: Sendable {
   /// How pictures are fitted.
   var fit = FitPolicy.stretch
+  /// The order of three channels.
+  var channels = ImageProcessor.Channels.rgb
   /// How pixels become floats.
   var normalization = Normalization.signed
   /// Whether 8-bit inputs are also normalized and quantized, instead of taking the pixels unchanged.

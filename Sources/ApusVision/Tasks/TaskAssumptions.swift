@@ -122,6 +122,8 @@ extension TaskAssumptions.Input {
       case .centerCrop: "center-crop: the largest centered part with the input's proportions"
       case .letterbox(let fill):
         "letterbox: centered, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
+      case .topLeftLetterbox(let fill):
+        "letterbox: at the top left, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
       }
     resampling =
       switch processor.resampling {

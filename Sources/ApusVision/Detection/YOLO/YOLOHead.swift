@@ -88,7 +88,7 @@ struct YOLOHead: DetectionHead {
   }
 
   /// The two dimensions that are not 1; of three, those behind the first.
-  private static func dimensions(_ shape: TensorShape) -> (first: Int, second: Int)? {
+  static func dimensions(_ shape: TensorShape) -> (first: Int, second: Int)? {
     var dimensions = shape.dimensions
     while dimensions.count > 2, dimensions.first == 1 { dimensions.removeFirst() }
     while dimensions.count > 2, dimensions.last == 1 { dimensions.removeLast() }
@@ -96,7 +96,7 @@ struct YOLOHead: DetectionHead {
     return (dimensions[0], dimensions[1])
   }
 
-  private static func warnings(_ tensor: Tensor, _ output: Int) -> [String] {
+  static func warnings(_ tensor: Tensor, _ output: Int) -> [String] {
     guard tensor.type != .float32, let scale = tensor.quantization?.scale, scale > 0.1 else { return [] }
     return [
       """

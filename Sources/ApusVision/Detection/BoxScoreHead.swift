@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+
+/// Boxes and a score of each class for each of them, decoded by the model: YOLO-NAS, exports of YOLO v4 with decoded boxes, and
+/// detection transformers (DETR, RT-DETR, D-FINE).
+struct BoxScoreHead: DetectionHead {
+  private let reading: LayoutReading
+  private let boxUnits: BoxReading
+  private let scores: ScoreReading
+  private let boxes: Columns
+  private let values: Columns
+  /// Whether boxes are left, top, right, bottom, or else center and size.
+  private let isCorners: Bool
+  private let rows: Int
+  /// The columns of scores; the last one of DETR is no object.
+  private let columns: Int
+  private let width: Float
+  private let height: Float
+
+  /// Where the numbers of a row lie.
+  struct Columns: Sendable {
+    let output: Int
+    let first: Int
+    let perRow: Int
+    let perColumn: Int
+    let count: Int
+
+    subscript(_ row: Int, _ column: Int) -> Int { first + row * perRow + column * perColumn }
+  }
+
+  static let layouts: [DetectorLayout] = [.yoloNAS, .yolo4Boxes, .rtDETR, .detr]
+
+  /// Recognizes such outputs; nil for others.
+  ///
+  /// - Throws: `invalidArgument` if nothing tells which of the kinds it is.
+  init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
+    if let chosen, !Self.layouts.contains(chosen) { return nil }
+    guard let found = BoxScoreRecognition(prepared, chosen: chosen) else { return nil }
+    let reading: LayoutReading
+    if let chosen {
+      reading = LayoutReading(given: chosen)
+    } else if let layout = try found.layout() {
+      reading = layout
+    } else {
+      return nil
+    }
+    self.reading = reading
+    (boxes, values, rows, columns) = (found.boxes, found.scores, found.rows, found.columns)
+    (isCorners, boxUnits) = found.boxForm(reading)
+    scores = found.scoreForm(reading)
+    let geometry = prepared.geometry
+    (width, height) = (Float(geometry.width), Float(geometry.height))
+  }
+
+  // MARK: Facts
+
+  var layout: DetectorLayout { reading.layout }
+  var reason: String { reading.reason }
+  var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
+  var classCount: Int? { layout == .detr ? columns - 1 : columns }
+  var clipsBoxes: Bool { true }
+
+  var pictureDefaults: PictureDefaults {
+    switch layout {
+    case .yoloNAS: reading.pictures(fit: .yolo, .unit)
+    case .detr:
+      reading.pictures(
+        fit: .stretch, .meanStd(mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]))
+    default: reading.pictures(fit: .stretch, .unit)
+    }
+  }
+
+  private var isSuppressed: Bool { layout == .yoloNAS || layout == .yolo4Boxes }
+
+  var roles: [Int: String] {
+    let form = isCorners ? "left, top, right, bottom" : "center x, center y, width, height"
+    let names = "\(columns) class scores" + (layout == .detr ? ", the last of no object" : "")
+    if boxes.output == values.output { return [boxes.output: "\(rows) rows: \(form), \(names)"] }
+    return [boxes.output: "\(rows) boxes: \(form)", values.output: "\(names) of each box"]
+  }
+
+  func steps(_ criteria: DetectionCriteria) -> [String] {
+    var steps = [
+      "coordinates are \(boxUnits.units == .pixel ? "pixels" : "fractions") of the input",
+      isCorners ? "boxes are corners" : "corners are the center less and plus half the size",
+    ]
+    if scores.form == .logit {
+      steps.append(
+        layout == .detr ? "scores = softmax(values), the last left out" : "score = 1 / (1 + exp(-value))")
+    }
+    switch layout {
+    case .rtDETR:
+      steps.append(
+        "every class of a box counts: score >= \(criteria.scoreThreshold), the best \(rows) of all")
+    case .detr: steps.append("the best class of a box counts: score >= \(criteria.scoreThreshold)")
+    default:
+      steps.append("score > \(criteria.scoreThreshold)")
+      steps.append(criteria.isMultiLabel ? "every class above counts" : "the best class of a box counts")
+      steps.append(
+        """
+        suppression where IoU > \(criteria.iouThreshold) \
+        \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
+        \(NonMaximumSuppression.maximumCandidates) candidates
+        """)
+    }
+    steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
+    return steps
+  }
+
+  // MARK: Decoding
+
+  func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
+    let limit = isSuppressed ? NonMaximumSuppression.maximumCandidates : min(criteria.maxResults, rows)
+    var selected = BestValues<(row: Int, index: Int, score: Float)>(limit: limit)
+    try run.withValues(of: values.output) { numbers throws(ApusError) in
+      try check(numbers.count, values)
+      select(numbers, criteria, &selected)
+    }
+    let found = try run.withValues(of: boxes.output) { numbers throws(ApusError) in
+      try check(numbers.count, boxes)
+      return candidates(selected.sorted(), numbers)
+    }
+    let kept: [Candidate]
+    if isSuppressed {
+      var collected = NonMaximumSuppression.collection()
+      for candidate in found { collected.add(candidate, score: candidate.score) }
+      kept = NonMaximumSuppression(
+        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+        limit: criteria.maxResults
+      ).kept(collected)
+    } else {
+      kept = found
+    }
+    return kept.map {
+      DetectedObject(
+        index: $0.index, score: $0.score,
+        box: BoundingBox(ymin: $0.y1 / height, xmin: $0.x1 / width, ymax: $0.y2 / height, xmax: $0.x2 / width)
+      )
+    }
+  }
+
+  private func check(_ count: Int, _ columns: Columns) throws(ApusError) {
+    guard count == columns.count else {
+      throw ApusError(
+        .invalidData,
+        "output \(columns.output) has \(count) values, not \(columns.count) as when prepared")
+    }
+  }
+
+  private func select(
+    _ numbers: Span<Float>, _ criteria: DetectionCriteria,
+    _ selected: inout BestValues<(row: Int, index: Int, score: Float)>
+  ) {
+    let isStrict = layout.isYOLO
+    let everyClass = layout == .rtDETR || isSuppressed && criteria.isMultiLabel
+    let classes = layout == .detr ? columns - 1 : columns
+    func isEnough(_ score: Float) -> Bool {
+      isStrict ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
+    }
+    var row = [Float](repeating: 0, count: columns)
+    for number in 0..<rows {
+      for column in 0..<columns { row[column] = numbers[values[number, column]] }
+      if scores.form == .logit {
+        if layout == .detr {
+          softmax(&row)
+        } else {
+          for column in row.indices { row[column] = 1 / (1 + exp(-row[column])) }
+        }
+      }
+      var best: (index: Int, score: Float) = (0, -.infinity)
+      for index in 0..<classes where criteria.categories.contains(index) {
+        if everyClass {
+          if isEnough(row[index]) { selected.add((number, index, row[index]), score: row[index]) }
+        } else if row[index] > best.score {
+          best = (index, row[index])
+        }
+      }
+      if isEnough(best.score), best.score > -.infinity {
+        selected.add((number, best.index, best.score), score: best.score)
+      }
+    }
+  }
+
+  private func softmax(_ values: inout [Float]) {
+    let greatest = values.max() ?? 0
+    var sum: Float = 0
+    for index in values.indices {
+      values[index] = exp(values[index] - greatest)
+      sum += values[index]
+    }
+    for index in values.indices { values[index] /= sum }
+  }
+
+  private func candidates(_ selected: [(row: Int, index: Int, score: Float)], _ numbers: Span<Float>)
+    -> [Candidate]
+  {
+    let (unitX, unitY): (Float, Float) = boxUnits.units == .pixel ? (1, 1) : (width, height)
+    return selected.compactMap { row, index, score in
+      let (a, b) = (numbers[boxes[row, 0]] * unitX, numbers[boxes[row, 1]] * unitY)
+      let (c, d) = (numbers[boxes[row, 2]] * unitX, numbers[boxes[row, 3]] * unitY)
+      guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return nil }
+      return isCorners
+        ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)
+        : Candidate(
+          x1: a - c / 2, y1: b - d / 2, x2: a + c / 2, y2: b + d / 2, score: score, index: index, row: row)
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// Finds boxes with class scores among a model's outputs, and tells the kinds of such models apart: by the number of boxes, and by
+/// what holds for every picture.
+struct BoxScoreRecognition {
+  let prepared: PreparedModel
+  let boxes: BoxScoreHead.Columns
+  let scores: BoxScoreHead.Columns
+  let rows: Int
+  let columns: Int
+
+  /// The numbers of queries that transformers are published with.
+  private static let queryCounts = [100, 300, 500, 900]
+  private static let mostClasses = 1 << 16
+
+  /// Two outputs with a box and scores for each row, in any order, or one with both, if it has as many rows as a transformer has queries;
+  /// nil for others.
+  init?(_ prepared: PreparedModel, chosen: DetectorLayout?) {
+    self.prepared = prepared
+    let shapes = prepared.outputs.map(\.shape)
+    if shapes.count == 1 {
+      guard chosen == nil || chosen == .rtDETR || chosen == .detr, let last = shapes[0].dimensions.last,
+        shapes[0].rank >= 2, (7...Self.mostClasses).contains(last)
+      else { return nil }
+      rows = shapes[0].elementCount / last
+      columns = last - 4
+      // Seventeen points of a pose are 57 columns as well.
+      guard rows > 0, shapes[0].dimensions[shapes[0].rank - 2] == rows,
+        chosen != nil || rows == 300 && last != 57 && [nil, "detect"].contains(prepared.export?.task)
+      else { return nil }
+      let count = shapes[0].elementCount
+      boxes = .init(output: 0, first: 0, perRow: last, perColumn: 1, count: count)
+      scores = .init(output: 0, first: 4, perRow: last, perColumn: 1, count: count)
+      return
+    }
+    guard shapes.count == 2 else { return nil }
+    let names = prepared.outputs.indices.map {
+      prepared.name(of: $0).lowercased() + " " + prepared.outputs[$0].name.lowercased()
+    }
+    let isNamed = ["box", "loc"].contains { names[1].contains($0) && !names[0].contains($0) }
+    for (box, score) in isNamed ? [(1, 0), (0, 1)] : [(0, 1), (1, 0)] {
+      for isTransposed in [false, true] {
+        guard let (rows, four) = Self.matrix(shapes[box], isTransposed), four == 4, rows > 1 else { continue }
+        let classes: Int
+        if let (others, columns) = Self.matrix(shapes[score], isTransposed), others == rows {
+          classes = columns
+        } else if shapes[score].elementCount == rows {
+          classes = 1
+        } else {
+          continue
+        }
+        guard (1...Self.mostClasses).contains(classes) else { continue }
+        func columns(_ output: Int, _ count: Int) -> BoxScoreHead.Columns {
+          .init(
+            output: output, first: 0, perRow: isTransposed ? 1 : count, perColumn: isTransposed ? rows : 1,
+            count: rows * count)
+        }
+        (self.rows, self.columns) = (rows, classes)
+        (boxes, scores) = (columns(box, 4), columns(score, classes))
+        return
+      }
+    }
+    return nil
+  }
+
+  /// Rows and columns of a shape whose other dimensions are 1.
+  private static func matrix(_ shape: TensorShape, _ isTransposed: Bool) -> (rows: Int, columns: Int)? {
+    var dimensions = shape.dimensions
+    guard dimensions.count >= 2, shape.elementCount > 0 else { return nil }
+    if isTransposed {
+      while dimensions.count > 2, dimensions.first == 1 { dimensions.removeFirst() }
+      return dimensions.count == 2 ? (dimensions[1], dimensions[0]) : nil
+    }
+    let columns = dimensions[dimensions.count - 1]
+    let rows = shape.elementCount / columns
+    return dimensions.dropLast().contains(rows) ? (rows, columns) : nil
+  }
+
+  // MARK: The layout
+
+  /// What the number of rows says; nil if it is none of such heads'.
+  ///
+  /// - Throws: `invalidArgument` if nothing tells a sigmoid from a softmax.
+  func layout() throws(ApusError) -> LayoutReading? {
+    let (width, height) = (prepared.geometry.width, prepared.geometry.height)
+    guard prepared.metadata?.custom[DetectorMetadata.entryName] == nil,
+      SSDAnchors.generated(count: rows, width: width, height: height) == nil
+    else { return nil }
+    let isOneOutput = boxes.output == scores.output
+    if !isOneOutput {
+      for strides in YOLOShape.strides {
+        let cells = YOLOShape.cells(width: width, height: height, strides: strides)
+        if rows == cells {
+          return LayoutReading(.yoloNAS, .guess, "boxes and scores for each cell of strides \(strides)")
+        }
+        if rows == 3 * cells {
+          return LayoutReading(
+            .yolo4Boxes, .guess, "three boxes with scores for each cell of strides \(strides)")
+        }
+      }
+    }
+    guard Self.queryCounts.contains(rows) else { return nil }
+    if prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim", "rf-detr", "rfdetr") {
+      return LayoutReading(.rtDETR, .model, "\(rows) boxes with scores, and the model's name")
+    }
+    if rows == 300, columns != 92 {
+      return LayoutReading(.rtDETR, .guess, "300 boxes with scores, as many as RT-DETR has queries")
+    }
+    if rows == 100, columns == 92 {
+      return LayoutReading(.detr, .guess, "100 queries and 92 classes, as DETR for COCO has them")
+    }
+    throw prepared.ambiguity(
+      of: scores.output,
+      [(.rtDETR, "a sigmoid of \(columns) classes"), (.detr, "a softmax of \(columns - 1) classes and none")])
+  }
+
+  // MARK: Values that hold for every picture
+
+  private func probed(_ place: BoxScoreHead.Columns) -> [Float]? {
+    prepared.probe(place.output).flatMap { $0.count == place.count ? $0 : nil }
+  }
+
+  /// Whether boxes are corners, and their unit.
+  func boxForm(_ reading: LayoutReading) -> (isCorners: Bool, BoxReading) {
+    let given = prepared.options.boxUnits
+    switch reading.layout {
+    case .rtDETR, .detr: return (false, reading.boxUnits(.fraction, given: given))
+    default: break
+    }
+    guard let values = probed(boxes) else {
+      return (reading.layout == .yoloNAS, reading.boxUnits(.pixel, given: given))
+    }
+    // Of boxes in all cells, a few have a center beyond their size, and a pixel that is no fraction.
+    let isCorners = (0..<rows).allSatisfy {
+      values[boxes[$0, 2]] >= values[boxes[$0, 0]] && values[boxes[$0, 3]] >= values[boxes[$0, 1]]
+    }
+    let isPixels = (0..<rows).contains { values[boxes[$0, 0]] > 2 || values[boxes[$0, 1]] > 2 }
+    let units: BoxUnits = isPixels ? .pixel : .fraction
+    let reading = BoxReading(
+      units: given ?? units,
+      assumption: Assumption(
+        "box units", (given ?? units).rawValue, given == nil ? .model : .given,
+        reason: given == nil ? "the boxes of all cells, for a gray picture" : "the options",
+        option: "--box-units"))
+    return (isCorners, reading)
+  }
+
+  /// What scores are: what options, graph and quantization say, or else what the values for a gray picture can be.
+  func scoreForm(_ reading: LayoutReading) -> ScoreReading {
+    let isTransformer = reading.layout == .rtDETR || reading.layout == .detr
+    let usual: ScoreForm = isTransformer ? .logit : .probability
+    let found = prepared.scores(of: scores.output, given: prepared.options.scores, usual: usual)
+    guard found.assumption.source == .guess, let values = probed(scores) else { return found }
+    let isProbable = (0..<rows).allSatisfy { row in
+      (0..<columns).allSatisfy { (-0.01...1.01).contains(values[scores[row, $0]]) }
+    }
+    let form: ScoreForm = isProbable ? .probability : .logit
+    return ScoreReading(
+      form: form,
+      assumption: Assumption(
+        "scores", form.rawValue, .model,
+        reason: "for a gray picture, \(isProbable ? "all are within" : "some are outside") 0 to 1",
+        option: "--scores"))
+  }
+}

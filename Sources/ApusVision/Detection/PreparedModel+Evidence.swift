@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// What tells heads apart whose outputs have equal shapes.
+extension PreparedModel {
+  /// What the model says about itself, in lower case: descriptions, and the names of its outputs.
+  var words: String {
+    let described = metadata.map { [$0.name, $0.description] } ?? []
+    let texts =
+      [model.description, export?.description ?? ""] + described
+      + outputs.indices.flatMap { [outputs[$0].name, description(of: $0)?.name ?? ""] }
+    return texts.joined(separator: "\n").lowercased()
+  }
+
+  /// Whether the model calls itself one of these.
+  func isCalled(_ names: String...) -> Bool {
+    let words = words
+    return names.contains(where: words.contains)
+  }
+
+  /// The number of classes that names give: those of the exporter, else the caller's.
+  func knownClassCount(_ labels: LabelMap?) -> Int? {
+    export?.names.keys.max().map { $0 + 1 } ?? labels.map { $0.rowCount - $0.detectedOffset }
+  }
+
+  /// The widths that a concatenation of the graph joins to `width`, each of them sorted.
+  func joinedWidths(_ width: Int) -> Set<[Int]> {
+    let subgraph = model.file.subgraphs[0]
+    var found: Set<[Int]> = []
+    for node in subgraph.operators
+    where node.inputs.count > 1 && model.file.operatorCodes[node.operatorCode].name == "CONCATENATION" {
+      guard let output = node.outputs.first, subgraph.tensors.indices.contains(output),
+        node.inputs.allSatisfy(subgraph.tensors.indices.contains)
+      else { continue }
+      let result = subgraph.tensors[output].shape
+      let shapes = node.inputs.map { subgraph.tensors[$0].shape }
+      guard shapes.allSatisfy({ $0.count == result.count }) else { continue }
+      for axis in result.indices where result[axis] == width {
+        let widths = shapes.map { $0[axis] }
+        if widths.allSatisfy({ $0 > 0 && $0 < width }) { found.insert(widths.sorted()) }
+      }
+    }
+    return found
+  }
+
+  /// The operator that computes an output, apart from those that only change its form or type; nil if none does.
+  func lastOperator(of output: Int) -> String? {
+    let subgraph = model.file.subgraphs[0]
+    guard subgraph.outputs.indices.contains(output) else { return nil }
+    var tensor = subgraph.outputs[output]
+    for node in subgraph.operators.reversed() where node.outputs.contains(tensor) {
+      let name = model.file.operatorCodes[node.operatorCode].name
+      guard
+        ["RESHAPE", "DEQUANTIZE", "QUANTIZE", "TRANSPOSE", "SQUEEZE", "EXPAND_DIMS", "CAST"].contains(name),
+        let input = node.inputs.first
+      else { return name }
+      tensor = input
+    }
+    return nil
+  }
+
+  /// An output's numbers for a gray picture; nil if the model refuses it.
+  ///
+  /// Whatever a picture shows, boxes lie in their cells and sizes are not negative, and a class is a whole number. So one picture
+  /// tells for all of them what a column is. Costs a run.
+  func probe(_ output: Int) -> [Float]? {
+    do {
+      switch interpreter.inputs[0].type {
+      case .float32: try fillInput(Float(0.447))
+      case .uint8: try fillInput(UInt8(114))
+      case .int8: try fillInput(Int8(-14))
+      case .int16: try fillInput(Int16(0))
+      case .int32: try fillInput(Int32(114))
+      default: return nil
+      }
+      try interpreter.invoke()
+      return try interpreter.dequantizedOutput(at: output)
+    } catch {
+      return nil
+    }
+  }
+
+  private func fillInput<Value: TensorElement>(_ value: Value) throws(ApusError) {
+    try interpreter.withInput(at: 0, as: Value.self) { span throws(ApusError) in
+      for index in 0..<span.count { span[index] = value }
+    }
+  }
+
+  /// The error for an output that several layouts fit, which the caller has to choose from.
+  ///
+  /// - Parameter readings: The layouts, each with what would be read.
+  func ambiguity(of output: Int, _ readings: [(DetectorLayout, String)]) -> ApusError {
+    let choices = readings.map { "\($0.0.rawValue) (\($0.1))" }.joined(separator: " or ")
+    return ApusError(
+      .invalidArgument,
+      """
+      the output \(outputs[output].shape) can be that of \(choices): nothing in the model decides, so the layout must be \
+      chosen (--layout)
+      """)
+  }
+}

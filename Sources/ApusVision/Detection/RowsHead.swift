@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Rows of seven numbers of models that suppress by themselves: YOLO v7 end to end and EfficientDet.
+struct RowsHead: DetectionHead {
+  private let reading: LayoutReading
+  private let boxUnits: BoxReading
+  let classCount: Int? = nil
+  private let width: Float
+  private let height: Float
+
+  private static let columns = 7
+
+  /// Recognizes `N×7`; nil for other outputs.
+  ///
+  /// - Throws: `invalidArgument` if nothing tells the score from the class.
+  init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
+    if let chosen, !Self.layouts.contains(chosen) { return nil }
+    guard prepared.outputs.count == 1, prepared.export?.task == nil,
+      let (rows, columns) = Self.matrix(prepared.outputs[0].shape), columns == Self.columns
+    else { return nil }
+    if let chosen {
+      reading = LayoutReading(given: chosen)
+    } else if let found = try Self.recognized(prepared, rows) {
+      reading = found
+    } else {
+      return nil
+    }
+    boxUnits = reading.boxUnits(.pixel, given: prepared.options.boxUnits)
+    let geometry = prepared.geometry
+    (width, height) = boxUnits.units == .pixel ? (Float(geometry.width), Float(geometry.height)) : (1, 1)
+  }
+
+  private static func recognized(_ prepared: PreparedModel, _ rows: Int) throws(ApusError) -> LayoutReading? {
+    let geometry = prepared.geometry
+    // As many rows as cells are candidates of other heads.
+    let isOfCells = [1, 3].contains { factor in
+      YOLOShape.strides.contains {
+        factor * YOLOShape.cells(width: geometry.width, height: geometry.height, strides: $0) == rows
+      }
+    }
+    guard !isOfCells, rows <= mostRows else { return nil }
+    if prepared.isCalled("efficientdet") {
+      return LayoutReading(.efficientDet, .model, "rows of 7 numbers, and the model's name")
+    }
+    if prepared.isCalled("yolov7", "yolo_v7", "yolo7") {
+      return LayoutReading(.yolo7EndToEnd, .model, "rows of 7 numbers, and the model's name")
+    }
+    let values = prepared.probe(0) ?? []
+    let possible = layouts.filter { fits(values, $0) }
+    guard possible.count == 1 else { throw prepared.ambiguity(of: 0, layouts.map { ($0, names($0)) }) }
+    return LayoutReading(
+      possible[0], .model, "rows of 7 numbers, of which only one column can be the class: it has no fractions"
+    )
+  }
+
+  private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet]
+  /// More rows are candidates rather than results.
+  private static let mostRows = 1000
+
+  /// The last dimension, and the product of the others, which may be zero.
+  private static func matrix(_ shape: TensorShape) -> (rows: Int, columns: Int)? {
+    guard let columns = shape.dimensions.last, columns > 0, shape.rank >= 2,
+      shape.dimensions.dropLast(2).allSatisfy({ $0 == 1 })
+    else { return nil }
+    return (shape.elementCount / columns, columns)
+  }
+
+  private static func names(_ layout: DetectorLayout) -> String {
+    layout == .efficientDet
+      ? "image, top, left, bottom, right, score, class" : "batch, left, top, right, bottom, class, score"
+  }
+
+  /// The columns of the score and of the class.
+  private static func places(_ layout: DetectorLayout) -> (score: Int, class: Int) {
+    layout == .efficientDet ? (5, 6) : (6, 5)
+  }
+
+  /// Whether all rows can be read so.
+  private static func fits(_ values: [Float], _ layout: DetectorLayout) -> Bool {
+    let (score, index) = places(layout)
+    return stride(from: 0, to: values.count - values.count % columns, by: columns).allSatisfy { row in
+      let number = values[row + index]
+      return (0...1).contains(values[row + score]) && number == number.rounded()
+        && values[row + 3] >= values[row + 1] && values[row + 4] >= values[row + 2]
+    }
+  }
+
+  // MARK: Facts
+
+  var layout: DetectorLayout { reading.layout }
+  var reason: String { reading.reason }
+  var readings: [Assumption] { [reading.assumption, boxUnits.assumption] }
+  var clipsBoxes: Bool { layout.isYOLO }
+
+  var pictureDefaults: PictureDefaults {
+    layout == .efficientDet
+      // The graph subtracts the mean color, so that zeros around the picture are that color.
+      ? reading.pictures(fit: .topLeftLetterbox(fill: PixelColor(red: 124, green: 116, blue: 104)), .raw)
+      : reading.pictures(fit: .yolo, .unit)
+  }
+
+  var roles: [Int: String] { [0: "a row for each object: \(Self.names(layout))"] }
+
+  func steps(_ criteria: DetectionCriteria) -> [String] {
+    [
+      boxUnits.units == .pixel
+        ? "coordinates are pixels of the input" : "coordinates are fractions of the input",
+      layout == .efficientDet
+        ? "classes are counted from 1; score >= \(criteria.scoreThreshold)"
+        : "score > \(criteria.scoreThreshold)",
+      "nothing is suppressed; best first, at most \(criteria.maxResults)",
+    ]
+  }
+
+  // MARK: Decoding
+
+  func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
+    let (scorePlace, classPlace) = Self.places(layout)
+    return try run.withValues(of: 0) { values throws(ApusError) in
+      var found = BestValues<DetectedObject>(limit: criteria.maxResults)
+      for row in stride(from: 0, to: values.count - values.count % Self.columns, by: Self.columns) {
+        let score = values[row + scorePlace]
+        let isEnough = layout.isYOLO ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
+        // A negative image or batch is the filling.
+        guard isEnough, values[row] >= 0, let number = Int(exactly: values[row + classPlace].rounded()) else {
+          continue
+        }
+        let index = layout == .efficientDet ? number - 1 : number
+        let edges = (values[row + 1], values[row + 2], values[row + 3], values[row + 4])
+        guard index >= 0, criteria.categories.contains(index), edges.0.isFinite, edges.1.isFinite,
+          edges.2.isFinite, edges.3.isFinite
+        else { continue }
+        let box =
+          layout == .efficientDet
+          ? BoundingBox(
+            ymin: edges.0 / height, xmin: edges.1 / width, ymax: edges.2 / height, xmax: edges.3 / width)
+          : BoundingBox(
+            ymin: edges.1 / height, xmin: edges.0 / width, ymax: edges.3 / height, xmax: edges.2 / width)
+        found.add(DetectedObject(index: index, score: score, box: box), score: score)
+      }
+      return found.sorted()
+    }
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Tells heads with one row for each cell and objectness, YOLOX and YOLO v6, from those without, YOLO v8.
+///
+/// Both have as many rows as cells, and any number of columns can be either: one more class or the objectness.
+struct YOLOXRecognition {
+  let prepared: PreparedModel
+  let output: Int
+  let rows: Int
+  let columns: Int
+  let isTransposed: Bool
+  let grid: CellGrid
+
+  /// The classes beside box and objectness.
+  private var classes: Int { columns - 5 }
+
+  /// Reads an output as that of such a head; nil if its rows are no cells.
+  init?(_ prepared: PreparedModel, output: Int, dimensions: (first: Int, second: Int)) {
+    let geometry = prepared.geometry
+    func grid(_ count: Int) -> CellGrid? {
+      CellGrid(count: count, width: geometry.width, height: geometry.height)
+    }
+    // Of a square, rows come first.
+    if let cells = grid(dimensions.first), dimensions.second > 5 {
+      (rows, columns, isTransposed, self.grid) = (dimensions.first, dimensions.second, false, cells)
+    } else if let cells = grid(dimensions.second), dimensions.first > 5 {
+      (rows, columns, isTransposed, self.grid) = (dimensions.second, dimensions.first, true, cells)
+    } else {
+      return nil
+    }
+    self.prepared = prepared
+    self.output = output
+  }
+
+  /// The layout, and why; nil for a head without objectness.
+  ///
+  /// - Throws: `invalidArgument` if nothing decides.
+  func layout(labels: LabelMap?) throws(ApusError) -> LayoutReading? {
+    guard let reason = try objectness(labels) else { return nil }
+    let values = probed
+    if let values, isCertain(values) {
+      return LayoutReading(.yolo6, reason.source, reason.text + ", and the objectness is always 1")
+    }
+    if prepared.isCalled("yolov6", "yolo_v6", "yolo6") {
+      return LayoutReading(.yolo6, .model, "the model calls itself YOLO v6")
+    }
+    switch values.flatMap(isDecoded) {
+    case true?:
+      return LayoutReading(.yolox, reason.source, reason.text + ", and boxes lie at their cells, in pixels")
+    case false?:
+      return LayoutReading(.yoloxRaw, reason.source, reason.text + ", and boxes are offsets from their cells")
+    case nil:
+      throw prepared.ambiguity(
+        of: output,
+        [
+          (.yolox, "boxes in pixels, objectness, \(classes) classes"),
+          (.yoloxRaw, "offsets from cells, objectness, \(classes) classes"),
+        ])
+    }
+  }
+
+  /// Why there is objectness; nil if there is none.
+  private func objectness(_ labels: LabelMap?) throws(ApusError) -> (source: AssumptionSource, text: String)?
+  {
+    let isCells =
+      "as many candidates as cells of strides \(grid.strides.map(String.init).joined(separator: ", "))"
+    // What exporters of later versions say.
+    let export = prepared.export
+    if export?.task != nil || export?.isEndToEnd != nil || export?.hasSuppression == true { return nil }
+    if let known = prepared.knownClassCount(labels), known == classes || known == classes + 1 {
+      return known == classes
+        ? (
+          export?.names.isEmpty == false ? .exporter : .given,
+          "\(isCells), and one column more than box and \(known) names"
+        ) : nil
+    }
+    if prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6") {
+      return (.model, "\(isCells), and the model's name")
+    }
+    if prepared.isCalled("yolov8", "yolov9", "yolov10", "yolo11", "yolov11", "yolo12", "yolo26") {
+      return nil
+    }
+    let joined = prepared.joinedWidths(columns)
+    let (with, without) = (
+      joined.contains([4, 1, classes].sorted()), joined.contains([4, classes + 1].sorted())
+    )
+    if with != without {
+      return with ? (.model, "\(isCells), and the graph joins box, objectness and classes") : nil
+    }
+    if isTransposed || columns == 84 { return nil }
+    if columns == 85 {
+      return (.guess, "\(isCells), and 85 columns are box, objectness and the 80 classes of COCO")
+    }
+    if let values = probed, isCertain(values) { return (.model, isCells) }
+    throw prepared.ambiguity(
+      of: output,
+      [
+        (.yolo8, "box and \(classes + 1) classes"),
+        (.yolox, "box, objectness and \(classes) classes"),
+        (.yolo6, "box, 1 and \(classes) classes"),
+      ])
+  }
+
+  // MARK: Values that hold for every picture
+
+  private var probed: [Float]? {
+    prepared.probe(output).flatMap { $0.count == rows * columns ? $0 : nil }
+  }
+
+  private func value(_ row: Int, _ column: Int, _ values: [Float]) -> Float {
+    values[isTransposed ? column * rows + row : row * columns + column]
+  }
+
+  /// Whether the objectness of every row is 1; no class has such scores.
+  private func isCertain(_ values: [Float]) -> Bool {
+    (0..<rows).allSatisfy { abs(value($0, 4, values) - 1) < 0.005 }
+  }
+
+  /// Whether boxes are pixels of the input rather than offsets; nil if it could be both.
+  private func isDecoded(_ values: [Float]) -> Bool? {
+    var (pixels, offsets, negative) = (0, 0, 0)
+    for row in 0..<rows {
+      let (x, y) = (value(row, 0, values), value(row, 1, values))
+      let cell = grid.cell(row)
+      if abs(x / cell.stride - cell.x - 0.5) <= 3, abs(y / cell.stride - cell.y - 0.5) <= 3 { pixels += 1 }
+      if abs(x - 0.5) <= 3, abs(y - 0.5) <= 3 { offsets += 1 }
+      if value(row, 2, values) < 0 || value(row, 3, values) < 0 { negative += 1 }
+    }
+    // A pixel's size is never negative, the logarithm of a size often is. Few boxes lie far from their cells.
+    if negative > 0 { return 10 * offsets >= 9 * rows ? false : nil }
+    if 10 * pixels >= 9 * rows { return true }
+    return 2 * offsets < rows ? true : nil
+  }
+}

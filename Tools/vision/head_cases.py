@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of the heads in `heads.py`, with what the rules there find: `cases(Case)` yields them one by one."""
+
+import numpy as np
+
+import heads
+import models
+import rules
+from models import Quantization
+
+SIZE = (64, 64)
+NAMES = ["ant", "bee", "cat"]
+COCO = [f"thing {number}" for number in range(80)]
+
+
+def cases(case):
+    yield from yolox_cases(case)
+    yield from row_cases(case)
+    yield from fomo_cases(case)
+    yield from anchor_cases(case)
+    yield from box_score_cases(case)
+    yield from transformer_cases(case)
+
+
+def place(box, image=SIZE, size=SIZE, fit="letterbox", clips=True):
+    """A box in pixels of the input, in pixels of the picture."""
+    width, height = image
+    if fit == "top-left":
+        # What YOLOX leaves over lies at the right and at the bottom.
+        ratio = min(size[0] / width, size[1] / height)
+        across, down = width / int(width * ratio), height / int(height * ratio)
+        left = top = 0
+    elif fit == "letterbox":
+        left, top, inner_width, inner_height = rules.letterbox(width, height, *size)
+        across, down = width / inner_width, height / inner_height
+    else:
+        left = top = 0
+        across, down = width / size[0], height / size[1]
+    edges = [(float(box[0]) - left) * across, (float(box[1]) - top) * down, (float(box[2]) - left) * across,
+             (float(box[3]) - top) * down]
+    if clips:
+        edges = [min(max(edge, 0), limit) for edge, limit in zip(edges, (width, height) * 2)]
+    return edges
+
+
+def objects(found, labels=None, **placing):
+    return [{"index": int(index), "score": float(score), "edges": place(box, **placing),
+             "label": labels[index] if labels else None}
+            for box, score, index in zip(found[0], found[1], found[2])]
+
+
+def decided(make, find, seed, least=3):
+    """Rows for which no decision hangs on the last digits."""
+    for attempt in range(500):
+        rows = make(np.random.default_rng([seed, attempt]))
+        found = find(rows, {})
+        stable = all(
+            np.array_equal(find(rows, change)[3], found[3])
+            for change in ({"threshold": 0.2501}, {"threshold": 0.2499}, {"iou": 0.451}, {"iou": 0.449}))
+        if stable and len(found[1]) >= least and len(set(found[1].tolist())) == len(found[1]):
+            return rows, found
+    raise RuntimeError("no seed decides")
+
+
+# MARK: YOLOX and YOLO v6
+
+
+def offsets(random, classes, size=SIZE):
+    """Rows of YOLOX's network: offsets and logarithms around a few objects, objectness, classes."""
+    grid = heads.cells(size)
+    count = len(grid)
+    rows = np.concatenate([random.normal(0.5, 0.4, (count, 2)), random.normal(0.6, 0.5, (count, 2)),
+                           random.uniform(0, 0.15, (count, 1)), random.uniform(0, 0.3, (count, classes))], 1)
+    for _ in range(8):
+        x, y, width, height = random.uniform(0.2, 0.8, 4) * [*size, size[0] * 0.6, size[1] * 0.6]
+        near = np.abs(x / grid[:, 2] - grid[:, 0] - 0.5) + np.abs(y / grid[:, 2] - grid[:, 1] - 0.5) < 1.5
+        index = random.integers(0, classes)
+        for row in np.where(near)[0]:
+            stride = grid[row, 2]
+            rows[row, :2] = [x / stride - grid[row, 0], y / stride - grid[row, 1]] + random.normal(0, 0.05, 2)
+            rows[row, 2:4] = np.log([width / stride, height / stride]) + random.normal(0, 0.05, 2)
+            rows[row, 4] = random.uniform(0.5, 1)
+            rows[row, 5 + index] = random.uniform(0.5, 1)
+    return rows.astype(np.float32)
+
+
+def decoded(rows, size=SIZE):
+    grid = heads.cells(size)
+    rows = rows.copy()
+    rows[:, :2] = (rows[:, :2] + grid[:, :2]) * grid[:, 2:]
+    rows[:, 2:4] = np.exp(rows[:, 2:4]) * grid[:, 2:]
+    return rows
+
+
+def yolox_cases(case):
+    def raw(seed, classes=3, **options):
+        return decided(lambda random: offsets(random, classes),
+                       lambda rows, change: heads.yolox(rows, SIZE, raw=True, **{**options, **change}), seed)
+
+    names = models.metadata_json(NAMES)
+    rows, found = raw(40)
+    for image in (SIZE, (100, 40), (33, 64), (50, 87)):
+        yield case(f"YOLOX for a picture of {image[0]}x{image[1]}", models.with_files(
+            models.constant_model([decoded(rows)[None]]), names), image,
+            objects=objects(found, NAMES, image=image, fit="top-left"), kind="yolox")
+    yield case("raw YOLOX", models.with_files(models.constant_model([rows[None]]), names),
+               objects=objects(found, NAMES, fit="top-left"), kind="yolox-raw")
+    yield case("raw YOLOX, transposed, channels first", models.with_files(
+        models.constant_model([rows.T[None]], planar=True), names),
+        objects=objects(found, NAMES, fit="top-left"), kind="yolox-raw")
+    yield case("YOLOX by hand", models.constant_model([decoded(rows)[None]]), options=["--layout", "yolox"],
+               objects=objects(found, fit="top-left"), kind="yolox")
+    yield case("raw YOLOX by hand", models.constant_model([rows[None]]), options=["--layout", "yolox-raw"],
+               objects=objects(found, fit="top-left"), kind="yolox-raw")
+    yield case("YOLOX, or YOLO v8 with a class more", models.constant_model([decoded(rows)[None]]), error="yolox")
+    yield case("YOLO v8 with a class more, or YOLOX", models.constant_model([decoded(rows)[None]]), error="yolo8")
+    rows, found = raw(41, classes=80)
+    yield case("YOLOX of COCO", models.constant_model([decoded(rows)[None]]),
+               objects=objects(found, fit="top-left"), kind="yolox")
+    yield case("raw YOLOX of COCO, with names", models.with_files(
+        models.constant_model([rows[None]]), models.metadata_json(COCO)),
+        objects=objects(found, COCO, fit="top-left"), kind="yolox-raw")
+    rows, found = raw(42, multi_label=True)
+    yield case("YOLOX with several classes a box", models.with_files(models.constant_model([rows[None]]), names),
+               options=["--multi-label"], objects=objects(found, NAMES, fit="top-left"), kind="yolox-raw")
+    rows, _ = raw(43)
+    rows = decoded(rows)
+    rows[:, 4] = 1
+    found = heads.yolox(rows, SIZE)
+    yield case("YOLO v6", models.constant_model([rows[None]]), (90, 70), objects=objects(found, image=(90, 70)),
+               kind="yolo6")
+    yield case("YOLO v6 by hand", models.constant_model([rows[None]]), options=["--layout", "yolo6"],
+               objects=objects(found), kind="yolo6")
+    steps = Quantization.per_tensor(0.3, -128)
+    byte_rows = models.quantized(rows, steps, np.int8)
+    yield case("YOLO v6 with one scale for boxes and scores", models.constant_model([(byte_rows[None], steps)]),
+               options=["--layout", "yolo6"], kind="yolo6", warning="collapsed")
+
+
+# MARK: Rows of seven numbers
+
+
+def row_cases(case):
+    random = np.random.default_rng(50)
+
+    def rows(count, kind):
+        low = random.uniform(0, 40, (count, 2))
+        high = low + random.uniform(4, 20, (count, 2))
+        scores = np.sort(random.uniform(0, 1, count) ** 2)[::-1]
+        classes = random.integers(0, 3, count)
+        if kind == "efficientdet":
+            return np.stack([np.zeros(count), low[:, 1], low[:, 0], high[:, 1], high[:, 0], scores, classes + 1],
+                            1).astype(np.float32)
+        return np.stack([np.zeros(count), low[:, 0], low[:, 1], high[:, 0], high[:, 1], classes, scores],
+                        1).astype(np.float32)
+
+    values = rows(100, "yolo7-end-to-end")
+    found = heads.rows7(values, "yolo7-end-to-end", 0.25)
+    for image in (SIZE, (100, 40)):
+        yield case(f"v7 end to end of {image[0]}x{image[1]}", models.constant_model([values[None]]), image,
+                   objects=objects(found, image=image), kind="yolo7-end-to-end")
+    yield case("v7 end to end without a batch, by hand", models.constant_model([values]),
+               options=["--layout", "yolo7-end-to-end"], objects=objects(found), kind="yolo7-end-to-end")
+    values = rows(100, "efficientdet")
+    found = [part[:10] for part in heads.rows7(values, "efficientdet", 0.5)]
+    for image in (SIZE, (100, 40)):
+        yield case(f"EfficientDet of {image[0]}x{image[1]}", models.constant_model([values[None]]), image,
+                   objects=objects(found, image=image, fit="top-left", clips=False), kind="efficientdet")
+    labelled = models.with_files(models.constant_model([values[None]]), {"labels.txt": "\n".join(NAMES)})
+    yield case("EfficientDet with names", labelled, options=["--layout", "efficientdet"],
+               objects=objects(found, NAMES, fit="top-left", clips=False), kind="efficientdet")
+    nothing = np.zeros((1, 100, 7), np.float32)
+    yield case("rows of zeros are EfficientDet's or v7's", models.constant_model([nothing]), error="efficientdet")
+    yield case("rows of zeros are v7's or EfficientDet's", models.constant_model([nothing]), error="yolo7-end-to-end")
+    yield case("rows of zeros by hand", models.constant_model([nothing]), options=["--layout", "yolo7-end-to-end"],
+               objects=[], kind="yolo7-end-to-end")
+
+
+# MARK: FOMO
+
+
+def fomo_objects(grid, labels=None, image=SIZE, threshold=0.5):
+    height, width, _ = grid.shape
+    result = []
+    for (left, top, right, bottom), score, index in heads.fomo(grid, threshold):
+        edges = [left * image[0] / width, top * image[1] / height, right * image[0] / width, bottom * image[1] / height]
+        result.append({"index": index, "score": float(score), "edges": edges, "label": labels[index] if labels else None,
+                       "center": [(edges[0] + edges[2]) / 2, (edges[1] + edges[3]) / 2]})
+    return result
+
+
+def fomo_cases(case):
+    random = np.random.default_rng(60)
+    grid = random.uniform(0, 0.3, (8, 8, 4)).astype(np.float32)
+    for y, x, index, value in ((1, 1, 1, 0.9), (1, 2, 1, 0.7), (2, 3, 1, 0.75), (5, 1, 2, 0.6), (5, 2, 3, 0.8),
+                               (6, 6, 2, 0.97), (7, 6, 2, 0.55), (0, 7, 3, 0.51)):
+        grid[y, x, 1:] *= 0.02
+        grid[y, x, index] = value
+    grid[..., 0] = 1 - grid[..., 1:].sum(-1)
+    for image in (SIZE, (120, 50)):
+        expected = fomo_objects(grid, image=image)
+        yield case(f"FOMO of {image[0]}x{image[1]}", models.softmax_model(grid[None]), image, objects=expected,
+                   kind="fomo")
+    yield case("FOMO by hand", models.constant_model([grid[None]]), options=["--layout", "fomo"],
+               objects=fomo_objects(grid), kind="fomo")
+    yield case("FOMO, channels first", models.constant_model([grid.transpose(2, 0, 1)[None]], planar=True),
+               options=["--layout", "fomo"], objects=fomo_objects(grid), kind="fomo")
+    labels = "\n".join(["background", *NAMES])
+    yield case("FOMO with names", models.with_files(models.softmax_model(grid[None]), {"labels.txt": labels}),
+               objects=fomo_objects(grid, NAMES), kind="fomo")
+    yield case("FOMO with names but the background's", models.with_files(
+        models.softmax_model(grid[None]), {"labels.txt": "\n".join(NAMES)}), objects=fomo_objects(grid, NAMES), kind="fomo")
+    steps = Quantization.per_tensor(1 / 256, -128)
+    byte_grid = models.quantized(grid, steps, np.int8)
+    yield case("FOMO, int8", models.constant_model([(byte_grid[None], steps)]),
+               options=["--layout", "fomo", "--score-threshold", "0.2"],
+               objects=fomo_objects(models.real(byte_grid, steps), threshold=0.2), kind="fomo")
+    yield case("a grid of no probabilities is not FOMO", models.constant_model([grid[None]]), error="fomo")
+
+
+# MARK: Anchors
+
+
+def anchor_cases(case):
+    size = (96, 64)
+
+    def grids(random, kind, classes=3, count=3):
+        strides, reaches, published = heads.DARKNET[kind]
+        sizes = np.array(published, np.float32).reshape(len(strides), -1, 2)
+        result = []
+        for level, stride in enumerate(strides):
+            shape = (-(-size[1] // stride), -(-size[0] // stride), count)
+            grid = random.normal(0, 1, (*shape, 5 + classes)).astype(np.float32)
+            # Objects of about twenty pixels, whatever the anchors.
+            ratio = (random.uniform(12, 30, (*shape, 2)) / sizes[level][np.arange(count) % len(sizes[level])]).astype(np.float32)
+            if reaches:
+                grid[..., 2:4] = np.log(ratio)
+            else:
+                half = np.sqrt(np.clip(ratio, 0.01, 3.9)) / 2
+                grid[..., 2:4] = np.log(half / (1 - half))
+            grid[..., 4] = random.normal(-2, 2, shape)
+            grid[..., 5:] = random.normal(-1, 2, (*shape, classes))
+            result.append(grid)
+        return result
+
+    def find(kind, **own):
+        return lambda values, change: heads.best_of(*(lambda rows: (rules.corners(rows)[:, :4], rows[:, 5:] * rows[:, 4:5]))(
+            heads.anchored(values, kind, **own)), **change)
+
+    fits = {"yolo4": "stretch", "yolo4-tiny": "stretch"}
+    for number, kind in enumerate(heads.DARKNET):
+        values, found = decided(lambda random: grids(random, kind), find(kind), 70 + number)
+        for image in (size, (70, 70)):
+            expected = objects(found, image=image, size=size, fit=fits.get(kind, "letterbox"))
+            flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+            yield case(f"{kind} of {image[0]}x{image[1]}", models.constant_model(flat[::-1], size=size), image,
+                       options=["--layout", kind], objects=expected, kind=kind)
+    values, found = decided(lambda random: grids(random, "yolo3"), find("yolo3"), 80)
+    expected = objects(found, image=size, size=size)
+    for name, forms in (
+            ("with anchors apart", [grid[None] for grid in values]),
+            ("channels first", [grid.reshape(*grid.shape[:2], -1).transpose(2, 0, 1)[None] for grid in values]),
+            ("anchors first", [grid.transpose(2, 0, 1, 3)[None] for grid in values]),
+            ("anchors and channels first", [grid.transpose(2, 3, 0, 1)[None] for grid in values])):
+        yield case(f"yolo3, {name}", models.constant_model(forms, size=size), size, options=["--layout", "yolo3"],
+                   objects=expected, kind="yolo3")
+    flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+    for name in ("yolo3", "yolo4", "yolo5-raw", "yolo7-raw"):
+        yield case(f"three grids may be {name}", models.constant_model(flat, size=size), size, error=name)
+    for name in ("yolo3-tiny", "yolo4-tiny"):
+        yield case(f"two grids may be {name}", models.constant_model(flat[1:], size=size), size, error=name)
+    named = models.with_metadata(models.constant_model(flat, size=size), [{"name": name} for name in "abc"],
+                                 title="YOLOv3 of flowers")
+    yield case("yolo3 by its name", named, size, objects=expected, kind="yolo3")
+    own = [(9, 9), (20, 11), (30, 30), (17, 40)]
+    values, found = decided(lambda random: [grid[:, :, :2] for grid in grids(random, "yolo4-tiny")],
+                            find("yolo4-tiny", anchors=own), 81)
+    flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in values]
+    numbers = ",".join(str(number) for pair in own for number in pair)
+    yield case("yolo4-tiny with two anchors of its own", models.constant_model(flat, size=size), size,
+               options=["--layout", "yolo4-tiny", "--anchors", numbers],
+               objects=objects(found, image=size, size=size, fit="stretch"), kind="yolo4-tiny")
+    yield case("anchors that are no pairs", models.constant_model(flat, size=size), size,
+               options=["--layout", "yolo4-tiny", "--anchors", "1,2,3"], error="anchors")
+
+
+# MARK: Boxes and scores
+
+
+def box_score_cases(case):
+    grid = heads.cells(SIZE)
+
+    def rows(random, perCell=1, classes=3):
+        cells = np.repeat(grid, perCell, 0)
+        centers = (cells[:, :2] + 0.5) * cells[:, 2:] + random.normal(0, 2, (len(cells), 2))
+        boxes = np.concatenate([centers, random.uniform(6, 30, (len(cells), 2))], 1)
+        scores = random.uniform(0, 0.2, (len(cells), classes))
+        strong = random.random(len(cells)) < 0.2
+        scores[strong, random.integers(0, classes, strong.sum())] = random.uniform(0.2, 0.99, strong.sum())
+        return np.concatenate([boxes, scores], 1).astype(np.float32)
+
+    def find(rows, change):
+        return heads.boxes_and_scores(rows[:, :4], rows[:, 4:], False, **change)
+
+    values, found = decided(rows, find, 90)
+    corners, scores = rules.corners(values[:, :4]), values[:, 4:]
+    for image in (SIZE, (100, 40)):
+        yield case(f"YOLO-NAS of {image[0]}x{image[1]}", models.constant_model([corners[None], scores[None]]), image,
+                   objects=objects(found, image=image), kind="yolo-nas")
+    yield case("YOLO-NAS, scores first", models.constant_model([scores[None], corners[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("YOLO-NAS, transposed", models.constant_model([corners.T[None], scores.T[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("YOLO-NAS by hand", models.constant_model([corners[None], scores[None]]),
+               options=["--layout", "yolo-nas"], objects=objects(found), kind="yolo-nas")
+    logits = np.log(scores / (1 - scores)).astype(np.float32)
+    yield case("YOLO-NAS with logits", models.constant_model([corners[None], logits[None]]),
+               objects=objects(found), kind="yolo-nas")
+    yield case("centers and scores of all cells", models.constant_model([values[None, :, :4], scores[None]]),
+               objects=objects(found), kind="yolo-nas")
+    values, found = decided(lambda random: rows(random, 3), find, 91)
+    corners, scores = rules.corners(values[:, :4]), values[:, 4:]
+    for image in (SIZE, (100, 40)):
+        yield case(f"YOLO v4 with decoded boxes of {image[0]}x{image[1]}", models.constant_model(
+            [values[None, :, :4], scores[None]]), image, objects=objects(found, image=image, fit="stretch"),
+            kind="yolo4-boxes")
+    yield case("YOLO v4 with corners in fractions", models.constant_model(
+        [(corners / 64)[None, :, None], scores[None]]), objects=objects(found, fit="stretch"), kind="yolo4-boxes")
+
+
+def transformer_cases(case):
+    random = np.random.default_rng(100)
+
+    def queries(count, classes):
+        boxes = np.concatenate([random.uniform(0.2, 0.8, (count, 2)), random.uniform(0.05, 0.4, (count, 2))], 1)
+        logits = random.normal(-5, 1.5, (count, classes))
+        for row in random.choice(count, 8, replace=False):
+            logits[row, random.integers(0, classes - 1, 2)] = random.uniform(0.5, 4, 2)
+        return boxes.astype(np.float32), logits.astype(np.float32)
+
+    boxes, logits = queries(300, 5)
+    found = heads.transformer(boxes, logits, SIZE)
+    for image in (SIZE, (100, 40)):
+        yield case(f"RT-DETR of {image[0]}x{image[1]}", models.constant_model([logits[None], boxes[None]]), image,
+                   objects=objects(found, image=image, fit="stretch"), kind="rt-detr")
+    scores = heads.sigmoid(logits)
+    yield case("RT-DETR with probabilities", models.constant_model([boxes[None], scores[None]]),
+               objects=objects(found, fit="stretch"), kind="rt-detr")
+    yield case("RT-DETR in one output", models.constant_model([np.concatenate([boxes, scores], 1)[None]]),
+               objects=objects(found, fit="stretch"), kind="rt-detr")
+    named = models.with_files(models.constant_model([np.concatenate([boxes[:, :4], scores[:, :3]], 1)[None]]),
+                              models.metadata_json(NAMES, task="detect"))
+    yield case("RT-DETR in one output, with names", named, objects=objects(
+        heads.transformer(boxes, scores[:, :3], SIZE, probabilities=True), NAMES, fit="stretch"), kind="rt-detr")
+    boxes, logits = queries(100, 6)
+    yield case("100 queries may be RT-DETR's", models.constant_model([boxes[None], logits[None]]), error="rt-detr")
+    yield case("100 queries may be DETR's", models.constant_model([boxes[None], logits[None]]), error="detr (")
+    logits[:, -1] = random.normal(3, 1, 100)
+    logits[:8, 2] = random.uniform(4, 7, 8)
+    found = heads.transformer(boxes, logits, SIZE, "detr")
+    yield case("DETR by hand", models.constant_model([boxes[None], logits[None]]), options=["--layout", "detr"],
+               objects=objects(found, fit="stretch"), kind="detr")
+    boxes, logits = queries(100, 92)
+    logits[:, -1] = 1
+    found = heads.transformer(boxes, logits, SIZE, "detr")
+    yield case("DETR for COCO", models.constant_model([boxes[None], logits[None]]),
+               objects=objects(found, fit="stretch"), kind="detr")

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The published rules of detector heads besides those of `rules.py`, in NumPy: YOLOX and YOLO v6, rows of seven numbers, FOMO.
+
+YOLOX: "YOLOX: Exceeding YOLO Series in 2021" and its `demo_postprocess`. FOMO: Edge Impulse's joining of cells."""
+
+import numpy as np
+
+import rules
+
+
+def cells(size, strides=(8, 16, 32)):
+    """Column, row and stride of each cell, the finest grid first."""
+    grids = []
+    for stride in strides:
+        columns, rows = -(-size[0] // stride), -(-size[1] // stride)
+        x, y = np.meshgrid(np.arange(columns), np.arange(rows))
+        grids.append(np.stack([x.ravel(), y.ravel(), np.full(columns * rows, stride)], 1))
+    return np.concatenate(grids).astype(np.float32)
+
+
+def best_of(boxes, values, threshold=0.25, iou=0.45, limit=300, numbers=None, multi_label=False):
+    """Corners and a score for each class: the best class of each row above the threshold, suppressed within a class."""
+    if multi_label:
+        numbers, found = np.where(values > threshold)
+        scores = values[numbers, found]
+        boxes = boxes[numbers]
+    else:
+        numbers = np.arange(len(boxes))
+        found, scores = values.argmax(1), values.max(1)
+        keep = scores > threshold
+        boxes, scores, found, numbers = boxes[keep], scores[keep], found[keep], numbers[keep]
+    kept = []
+    for index in np.unique(found):
+        members = np.where(found == index)[0]
+        kept += list(members[rules.suppress(boxes[members], scores[members], iou)])
+    kept = np.array(sorted(kept, key=lambda place: (-scores[place], place)), int)[:limit]
+    return boxes[kept], scores[kept], found[kept], numbers[kept]
+
+
+def yolox(rows, size, raw=False, **options):
+    """Rows of box, objectness and classes, one for each cell, in pixels or, raw, in strides and logarithms."""
+    rows = rows.astype(np.float32).copy()
+    if raw:
+        grid = cells(size)
+        rows[:, :2] = (rows[:, :2] + grid[:, :2]) * grid[:, 2:]
+        rows[:, 2:4] = np.exp(rows[:, 2:4]) * grid[:, 2:]
+    return best_of(rules.corners(rows)[:, :4], rows[:, 5:] * rows[:, 4:5], **options)
+
+
+DARKNET = {
+    # Strides, reach beyond the cell, and anchors, as the .cfg files have them; v5 and v7 are at the end.
+    "yolo3": ((8, 16, 32), (1, 1, 1), [
+        (10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]),
+    "yolo3-tiny": ((16, 32), (1, 1), [(10, 14), (23, 27), (37, 58), (81, 82), (135, 169), (344, 319)]),
+    "yolo4": ((8, 16, 32), (1.2, 1.1, 1.05), [
+        (12, 16), (19, 36), (40, 28), (36, 75), (76, 55), (72, 146), (142, 110), (192, 243), (459, 401)]),
+    "yolo4-tiny": ((16, 32), (1.05, 1.05), [(23, 27), (37, 58), (81, 82), (81, 82), (135, 169), (344, 319)]),
+    "yolo5-raw": ((8, 16, 32), None, [
+        (10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]),
+    "yolo7-raw": ((8, 16, 32), None, [
+        (12, 16), (19, 36), (40, 28), (36, 75), (76, 55), (72, 146), (142, 110), (192, 243), (459, 401)]),
+}
+
+
+def sigmoid(values):
+    return 1 / (1 + np.exp(-values.astype(np.float32)))
+
+
+def anchored(grids, kind, anchors=None):
+    """Rows of box in pixels, objectness and classes of raw heads: grids of `rows × columns × anchors × (5 + classes)`, the finest
+    first. Darknet's `yolo` layer; v5 and v7 double the sigmoid instead, and square it for sizes."""
+    strides, reaches, published = DARKNET[kind]
+    sizes = np.array(anchors or published, np.float32).reshape(len(strides), -1, 2)
+    result = []
+    for level, (grid, stride) in enumerate(zip(grids, strides)):
+        height, width, count, columns = grid.shape
+        y, x, anchor = np.mgrid[:height, :width, :count]
+        cell = np.stack([x, y], -1).astype(np.float32)
+        values = sigmoid(grid)
+        if reaches:
+            center = (values[..., :2] * reaches[level] - (reaches[level] - 1) / 2 + cell) * stride
+            size = np.exp(grid[..., 2:4]) * sizes[level][anchor]
+        else:
+            center = (values[..., :2] * 2 - 0.5 + cell) * stride
+            size = (values[..., 2:4] * 2) ** 2 * sizes[level][anchor]
+        result.append(np.concatenate([center, size, values[..., 4:]], -1).reshape(-1, columns))
+    return np.concatenate(result).astype(np.float32)
+
+
+def boxes_and_scores(boxes, scores, corners, **options):
+    """Decoded boxes in pixels and scores of each class, suppressed within a class."""
+    return best_of(boxes if corners else rules.corners(boxes), scores, **options)
+
+
+def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, threshold=0.5):
+    """Queries as boxes (center and size in fractions) with logits. RT-DETR: the best of the sigmoids of all classes of all
+    queries, as many as there are queries. DETR: the best class of each query by a softmax, the last one is none."""
+    scaled = rules.corners(boxes.astype(np.float32)) * np.array([*size, *size], np.float32)
+    if kind == "rt-detr":
+        values = logits if probabilities else sigmoid(logits)
+        order = np.argsort(-values.ravel(), kind="stable")[:len(boxes)]
+        rows, found = np.divmod(order, values.shape[1])
+        scores = values.ravel()[order]
+    else:
+        values = np.exp(logits - logits.max(1, keepdims=True))
+        values = (values / values.sum(1, keepdims=True))[:, :-1]
+        rows = np.argsort(-values.max(1), kind="stable")
+        found, scores = values.argmax(1)[rows], values.max(1)[rows]
+    keep = scores >= threshold
+    return scaled[rows[keep]], scores[keep], found[keep], rows[keep]
+
+
+def rows7(rows, kind, threshold):
+    """Rows of a model that suppresses by itself: v7 has batch, corners, class, score; EfficientDet has image, top, left, bottom,
+    right, score and class from 1."""
+    if kind == "efficientdet":
+        boxes, scores, found = rows[:, [2, 1, 4, 3]], rows[:, 5], rows[:, 6].astype(int) - 1
+        keep = np.where(scores >= threshold)[0]
+    else:
+        boxes, scores, found = rows[:, 1:5], rows[:, 6], rows[:, 5].astype(int)
+        keep = np.where(scores > threshold)[0]
+    order = keep[np.argsort(-scores[keep], kind="stable")]
+    return boxes[order], scores[order], found[order], order
+
+
+def fomo(grid, threshold=0.5):
+    """`rows × columns × (1 + classes)`: joined boxes as left, top, right, bottom in cells, scores, classes; best first."""
+    height, width, channels = grid.shape
+    boxes = []
+    for y in range(height):
+        for x in range(width):
+            for index in range(1, channels):
+                value = grid[y, x, index]
+                if value < threshold:
+                    continue
+                for box in boxes:
+                    left, top, right, bottom = box[0]
+                    # Boxes that share an edge or a corner touch.
+                    if box[2] == index - 1 and left <= x + 1 and x <= right and top <= y + 1 and y <= bottom:
+                        box[0] = (min(left, x), min(top, y), max(right, x + 1), max(bottom, y + 1))
+                        box[1] = max(box[1], value)
+                        break
+                else:
+                    boxes.append([(x, y, x + 1, y + 1), value, index - 1])
+    # Equal scores stay in the order of classes, then of cells.
+    boxes.sort(key=lambda box: box[2])
+    boxes.sort(key=lambda box: -box[1])
+    return boxes
