@@ -35,6 +35,12 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   /// these.
   func notes(_ packed: PackedWeights?) -> [String]
 
+  /// What the order depends on in which the terms of a float's sum are added, beside the shapes of an image and of the weights:
+  /// kernels that say the same give an image the same bytes, whatever the others of its batch. Nil where nobody knows the order.
+  ///
+  /// Sums of integers have one value in any order: nobody asks those kernels.
+  var summation: String? { get }
+
   /// The convolution as one that can do something to its floats before they leave the cache; nil where it cannot.
   var postOperating: (any PostOperatingConvolution)? { get }
 
@@ -71,6 +77,7 @@ package struct WeightLayout: Hashable, Sendable {
 }
 
 extension PreparedConvolution {
+  package var summation: String? { nil }
   package var postOperating: (any PostOperatingConvolution)? { nil }
   package var packingRows: (any RowPackingConvolution)? { nil }
 

@@ -53,6 +53,9 @@ package struct ThinProducts: Sendable {
     "generated product of \(rows) rows with matrices as they lie, up to \(min(partLength, columns)) columns at a time"
   }
 
+  /// What the order depends on in which the terms of a sum are added: each product is made by itself.
+  package var summation: String { "\(rows) rows with matrices as they lie" }
+
   /// Makes all products.
   package func run(lhs: RawSpan, rhs: RawSpan, output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(

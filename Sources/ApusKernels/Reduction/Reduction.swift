@@ -27,7 +27,7 @@ package struct Reduction: Sendable {
   package let outputCount: Int
   private let tiles: Int
   /// Where all rows are folded into one: how many parts of them are summed apart.
-  let rowParts: Int
+  package let rowParts: Int
 
   /// Plans the walk over a tensor of which the axes marked in `isFolded` disappear.
   package init(dimensions: [Int], isFolded: [Bool]) {

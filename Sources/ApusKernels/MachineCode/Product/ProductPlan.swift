@@ -294,6 +294,13 @@ final class ProductPlan: Sendable {
       .joined(separator: ", ")
   }
 
+  /// What the order of a sum's terms depends on: see ``PreparedConvolution/summation``. The rows of a block do not matter.
+  var summation: String {
+    let half = strategy.isPaired ? ", in panels of \(panels.map(\.columnCount))" : ""
+    let padding = mayLeaveOutPadding ? ", without padding" : ""
+    return "\(strategy.text ?? "products")\(half)\(padding), \(counted(sumSets, "set"))"
+  }
+
   /// Cuts `length` rows into blocks as equal as can be: `count` whole ones, and one of the last `rest` rows, if any.
   ///
   /// Where that takes next to no time, the last is a whole block as well, and computes some rows again: a function less.
