@@ -96,7 +96,7 @@ let package = Package(
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: marked),
     .executableTarget(
-      name: "GraphProbe", dependencies: ["Apus"], path: "Tests/GraphProbe", swiftSettings: marked),
+      name: "GraphProbe", dependencies: ["Apus", "TestSupport"], path: "Tests/GraphProbe", swiftSettings: marked),
     .executableTarget(
       name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: marked),
     .testTarget(

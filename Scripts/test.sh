@@ -49,6 +49,10 @@ echo "== Random graphs against LiteRT's reference kernels and against other ways
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --seed 1 --count 3000
 .build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --count 1000
 
+echo "== Rows of a batch together and alone, on random graphs: 2,000 known and 1,000 new"
+.build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed 1 --count 2000
+.build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed $RANDOM --count 1000
+
 echo "== Fuzzers: every kept finding, then two minutes of new inputs"
 Scripts/fuzz.sh
 

@@ -206,6 +206,26 @@ def bytes_16():
     return graph
 
 
+def mixing_beyond():
+    """Mixes its batch only where a number is beyond 2, which no trial on small numbers shows."""
+    graph = Graph()
+    source = graph.named_input("x", "float32", [-1, 4])
+    axes = graph.constant(np.array([0, 1], np.int32))
+    largest, less, beyond = (graph.hidden("float32", []) for _ in range(3))
+    graph.add("REDUCE_MAX", [source, axes], [largest], schema.ReducerOptionsT())
+    graph.add("ADD", [largest, graph.constant(np.array(-2, np.float32))], [less], schema.AddOptionsT())
+    graph.add("RELU", [less], [beyond])
+    graph.add("ADD", [source, beyond], [graph.named_output("y", "float32", [-1, 4])], schema.AddOptionsT())
+    return graph
+
+
+def rectified():
+    """Elements of an open batch: items of different requests may run together."""
+    graph = Graph()
+    graph.add("RELU", [graph.named_input("x", "float32", [-1, 4])], [graph.named_output("y", "float32", [-1, 4])])
+    return graph
+
+
 MODELS = {
     "simple": lambda: add_sub("int32", 1),
     "simple_batch": lambda: add_sub("int32", -1),
@@ -213,6 +233,8 @@ MODELS = {
     "dense": dense,
     "dense_int8": dense_int8,
     "mixing": mixing,
+    "mixing_beyond": mixing_beyond,
+    "rectified": rectified,
     "slow": slow,
     "logarithm": logarithm,
     "nameless": nameless,

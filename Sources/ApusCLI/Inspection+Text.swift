@@ -13,7 +13,7 @@ extension Inspection {
     sections.append(shortened(subgraphs, all, subgraphTable))
     sections += [
       shortened(signatures, all, signatureText), metadataText, labelText(all: all), memoryText(all: all),
-      plan?.text ?? "", conclusion,
+      plan?.text ?? "", batchText, conclusion,
     ]
     return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
   }
@@ -144,6 +144,14 @@ extension Inspection {
       text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--plan shows them)"
     }
     return text
+  }
+
+  private var batchText: String {
+    guard let batch else { return "" }
+    let reason = batch.reason.map { ": \(oneLine($0))" } ?? ""
+    return batch.joins
+      ? "batch: items of several callers can share a run, up to \(batch.most)\(reason)"
+      : "batch: items of several callers cannot share a run\(reason)"
   }
 
   private var conclusion: String {

@@ -101,6 +101,21 @@ struct Inspection: Encodable {
     let entries: [Entry]
   }
 
+  /// Whether items of a batch may come from different callers.
+  struct BatchReport: Encodable {
+    let joins: Bool
+    /// Why not, or why no more than `most`.
+    let reason: String?
+    /// The most items for which it is proved.
+    let most: Int
+
+    init(_ batching: Batching) {
+      joins = batching.joins
+      reason = batching.reason
+      most = batching.count
+    }
+  }
+
   let file: String
   let bytes: Int
   let schemaVersion: Int
@@ -117,6 +132,7 @@ struct Inspection: Encodable {
   let memoryPlan: MemoryReport?
   let plan: PlanReport?
   let multiplyAccumulates: Int?
+  let batch: BatchReport?
   let runs: Bool
   let unsupported: [String]
 
@@ -169,9 +185,17 @@ struct Inspection: Encodable {
         })
     }
     multiplyAccumulates = interpreter?.multiplyAccumulates
+    batch = try interpreter.map { interpreter throws(ApusError) in
+      var options = options
+      for (position, input) in interpreter.inputs.enumerated() { options.inputShapes[position] = input.shape }
+      return BatchReport(try model.batching(upTo: Self.largestBatch, options: options))
+    }
     inputs = (interpreter?.inputs ?? model.inputs).map(TensorReport.init)
     outputs = (interpreter?.outputs ?? model.outputs).map(TensorReport.init)
   }
+
+  /// The size up to which joining is proved: the server's usual maximum.
+  private static let largestBatch = 8
 
   /// The most inputs and outputs of a document.
   private static let mostTensors = 1 << 16

@@ -26,6 +26,16 @@ func answer(to given: Case) -> [UInt8] {
       }
       return answer.bytes
     }
+    if given.ways.contains("rows") {
+      answer.add(3)
+      answer.add(given.kernels.count)
+      for kernels in given.kernels {
+        var trial = try RowTrial(given, kernels: kernels)
+        answer.add(kernels)
+        answer.add(trial.result())
+      }
+      return answer.bytes
+    }
     var ways = try Ways(given)
     try ways.runAll()
     answer.add(0)

@@ -18,6 +18,9 @@ protocol Operator {
   /// How it works, for people.
   var implementation: Implementation { get }
 
+  /// What the order depends on in which it adds floats, as ``PreparedConvolution/summation`` says it; nil if nobody knows.
+  var summation: String? { get }
+
   // MARK: Getting ready
 
   /// The view that it is, if it is one.
@@ -76,6 +79,7 @@ protocol Operator {
 extension Operator {
   var deferred: (any DeferredOperator)? { nil }
   var implementation: Implementation { .plain }
+  var summation: String? { nil }
   var view: ViewOperator? { nil }
   var isDone: Bool { false }
   var isDraft: Bool { false }

@@ -35,6 +35,8 @@ final class PortableFloatConvolution: TiledConvolution {
 
   var implementation: String { "portable products of floats, \(tiling.text), \(convolution.epilogue.name)" }
 
+  var summation: String? { "portable, in blocks of \(tiling.depthPerBlock) terms" }
+
   var packing: WeightLayout {
     WeightLayout("portable-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])
   }

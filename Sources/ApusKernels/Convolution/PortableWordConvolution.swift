@@ -53,6 +53,9 @@ final class PortableWordConvolution: TiledConvolution {
     """
   }
 
+  /// Of quantized floats: sums are of integers, and each image has a scale of its own.
+  var summation: String? { "portable, of integers" }
+
   var packing: WeightLayout {
     operands.packing.of(
       "columns",

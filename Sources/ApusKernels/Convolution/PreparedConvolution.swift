@@ -35,6 +35,12 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   /// reasons for these weights.
   func notes(_ packed: PackedWeights?) -> [String]
 
+  /// What decides the order in which the terms of a float sum are added, besides the shapes of one image and of the weights.
+  ///
+  /// Kernels with equal values compute the same bytes for an image, whatever else is in its batch. Nil if the order is unknown.
+  /// Integer sums have one value in any order, so their kernels are not asked.
+  var summation: String? { get }
+
   /// The convolution with post-operations; nil if it does not support them.
   var postOperating: (any PostOperatingConvolution)? { get }
 
@@ -71,6 +77,7 @@ package struct WeightLayout: Hashable, Sendable {
 }
 
 extension PreparedConvolution {
+  package var summation: String? { nil }
   package var postOperating: (any PostOperatingConvolution)? { nil }
   package var packingRows: (any RowPackingConvolution)? { nil }
 

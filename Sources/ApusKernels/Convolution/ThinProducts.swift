@@ -54,6 +54,9 @@ package struct ThinProducts: Sendable {
     "generated product of \(rows) rows with matrices as they lie, up to \(min(partLength, columns)) columns at a time"
   }
 
+  /// What decides the order in which the terms of a sum are added: every product is computed by itself.
+  package var summation: String { "\(rows) rows with matrices as they lie" }
+
   /// Computes all products.
   package func run(lhs: RawSpan, rhs: RawSpan, output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(

@@ -36,6 +36,8 @@
     "portable depthwise products of floats, \(tiling.text), \(convolution.epilogue.name)"
   }
 
+  var summation: String? { "portable, tap by tap" }
+
   var packing: WeightLayout {
     WeightLayout("portable-float", "depthwise", numbers: [convolution.taps, convolution.outputChannels])
   }

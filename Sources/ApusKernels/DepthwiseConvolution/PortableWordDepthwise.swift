@@ -53,6 +53,9 @@
     """
   }
 
+  /// Of quantized floats: sums are of integers, and each image has a scale of its own.
+  var summation: String? { "portable, of integers" }
+
   var packing: WeightLayout {
     operands.packing.of(
       "depthwise",

@@ -28,7 +28,7 @@ package struct Reduction: Sendable {
   package let outputCount: Int
   private let tiles: Int
   /// The number of parts of the rows that are summed separately, if all rows are summed into one.
-  let rowParts: Int
+  package let rowParts: Int
 
   /// Plans the reduction of a tensor along the axes marked in `isFolded`.
   package init(dimensions: [Int], isFolded: [Bool]) {

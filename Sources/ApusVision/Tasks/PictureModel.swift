@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import Synchronization
 
 /// A prepared model: what a task examines to recognize the kind of model.
 struct PreparedModel: DescribedModel {
@@ -72,6 +73,11 @@ final class PictureModel: Sendable {
   private let timeLimit: Duration?
   private let lastMoment: ContinuousClock.Instant?
   private let interpreters: InterpreterPool
+  /// Whether so many pictures may share a run, where that was asked.
+  private let joins = Mutex<[Int: Bool]>([:])
+
+  /// The maximum number of pictures in one run.
+  private static let maximumBatch = 16
 
   init(_ prepared: PreparedModel, defaults: PictureDefaults) throws(ApusError) {
     model = prepared.model
@@ -152,13 +158,76 @@ final class PictureModel: Sendable {
     lastMoment ?? timeLimit.map { start + $0 }
   }
 
-  /// Runs the model on several pictures, one by one: nothing proves that a model keeps the pictures of a batch apart.
+  /// Runs the model on several pictures: together if it is proved that each gets the bytes that it gets alone, otherwise one by one.
+  ///
+  /// The time of a common run is divided among its pictures.
   func run<Answer: TimedResult>(
     _ images: [ImageBuffer], cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
   ) throws(ApusError) -> [Answer] {
     var answers: [Answer] = []
-    for image in images { answers.append(try run(image, cancellation: cancellation, body)) }
+    var first = 0
+    while first < images.count {
+      let most = min(Self.maximumBatch, interpreters.mostPictures)
+      let part = images[first..<min(first + most, images.count)]
+      first = part.endIndex
+      if try joins(part.count, cancellation) {
+        answers += try runTogether(part, cancellation, body)
+      } else {
+        for image in part { answers.append(try run(image, cancellation: cancellation, body)) }
+      }
+    }
     return answers
+  }
+
+  /// Whether it is proved that so many pictures may share a run.
+  private func joins(_ count: Int, _ cancellation: Cancellation?) throws(ApusError) -> Bool {
+    guard input.geometry.isBatchOpen, count > 1 else { return false }
+    if let known = joins.withLock({ $0[count] }) { return known }
+    let alone = try interpreters.withInterpreter(cancellation: cancellation) { $0.rows }
+    var isProved = false
+    if alone.reason == nil {
+      do throws(ApusError) {
+        let together = try interpreters.withInterpreter(batch: count, cancellation: cancellation) { $0.rows }
+        isProved = together.reason(toDifferFrom: alone) == nil
+      } catch {
+        // A model that cannot take several pictures at once takes them one by one; nothing else is decided for good.
+        guard error.code == .malformedModel || error.code == .unsupportedOperator else { throw error }
+      }
+    }
+    joins.withLock { $0[count] = isProved }
+    return isProved
+  }
+
+  private func runTogether<Answer: TimedResult>(
+    _ images: ArraySlice<ImageBuffer>, _ cancellation: Cancellation?,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Answer
+  ) throws(ApusError) -> [Answer] {
+    let clock = ContinuousClock()
+    let count = images.count
+    return try interpreters.withInterpreter(batch: count, cancellation: cancellation) {
+      interpreter throws(ApusError) in
+      let start = clock.now
+      var placements: [Placement] = []
+      for (slot, image) in images.enumerated() {
+        let transform = try input.write(
+          image, in: nil, by: processor, threads: threads, to: interpreter, slot: slot, of: count)
+        placements.append(try Placement(transform, of: image, region: nil))
+      }
+      let ready = clock.now
+      try interpreter.invoke(cancellation: cancellation)
+      let inference = clock.now.milliseconds(since: ready) / Double(count)
+      let preprocess = ready.milliseconds(since: start) / Double(count)
+      var answers: [Answer] = []
+      for (slot, placement) in placements.enumerated() {
+        let begin = clock.now
+        let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
+        var answer = try body(run, placement)
+        answer.timings = StageTimings(
+          preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
+        answers.append(answer)
+      }
+      return answers
+    }
   }
 }

@@ -29,7 +29,8 @@ public protocol VisionTask: Sendable {
   func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) throws(ApusError)
     -> Answer
 
-  /// The results for several pictures, one after the other.
+  /// The results for several pictures: those that ``answer(_:in:cancellation:)`` has for each. They share runs if it is proved that
+  /// this changes none of them.
   func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer]
 }
 

@@ -51,6 +51,11 @@ class Engine:
         reader = self._ask(_frame(model, sets, False, [kernels], ["tensors"], []))
         return {reader.integer(): reader.output() for _ in range(reader.integer())}
 
+    def rows(self, model, sets, kernels):
+        """What came of rows of a batch together and alone, by kernel sets: proved, refuted, or why there is no proof."""
+        reader = self._ask(_frame(model, sets, False, kernels, ["rows"], []))
+        return {reader.text(): reader.text() for _ in range(reader.integer())}
+
     def close(self):
         if self._process:
             self._process.kill()

@@ -102,7 +102,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
           ]
           if model.batches {
             config.dynamicBatching = .with {
-              $0.preferredBatchSize = [Int32(model.largestJoinedBatch)]
+              $0.preferredBatchSize = [Int32(model.joining.count)]
               $0.maxQueueDelayMicroseconds = UInt64(scheduling.queueDelay / .microseconds(1))
             }
           }

@@ -71,9 +71,23 @@ enum Descriptions {
       if model.batches {
         writer.key("dynamic_batching")
         writer.object { writer in
-          writer.field("preferred_batch_size", [model.largestJoinedBatch])
+          writer.field("preferred_batch_size", [model.joining.count])
           writer.field("max_queue_delay_microseconds", Int(scheduling.queueDelay / .microseconds(1)))
         }
+      }
+      joining(of: model, &writer)
+    }
+  }
+
+  /// Whether requests share runs, and why not, or not more: parameters, which a configuration may have any of.
+  private static func joining(of model: ServedModel, _ writer: inout JSONWriter) {
+    let joining = model.joining
+    writer.key("parameters")
+    writer.object { writer in
+      for (name, text) in [("joins", "\(joining.count)"), ("joins_reason", joining.reason)] {
+        guard let text else { continue }
+        writer.key(name)
+        writer.object { writer in writer.field("string_value", text) }
       }
     }
   }

@@ -83,13 +83,14 @@ struct ServerProcess {
       let tensors = { (tensors: [TensorSpecification]) in
         tensors.map { "\($0.name) \($0.datatype.rawValue) \($0.shape)" }.joined(separator: ", ")
       }
+      let joining = model.joining
       logger.notice(
         "serving",
         metadata: [
           "model": "\(model.name)", "version": "\(model.version)",
           "file": "\(model.source.path ?? "embedded")",
           "inputs": "\(tensors(model.inputs))", "outputs": "\(tensors(model.outputs))",
-          "joins": "\(model.largestJoinedBatch)",
+          "joins": "\(joining.count)\(joining.reason.map { ": \($0)" } ?? "")",
         ])
     }
     for entry in refused {

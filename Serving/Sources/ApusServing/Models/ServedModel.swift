@@ -24,7 +24,7 @@ public final class ServedModel: Sendable {
   let pictureInputs: [PictureInput?]
   let inputPositions: [String: Int]
   let outputPositions: [String: Int]
-  private let joinLimit = Atomic(1)
+  private let joinState = Mutex(Joining(count: 1, reason: nil))
 
   /// The name by which clients ask for it.
   public var name: String { source.name }
@@ -59,10 +59,10 @@ public final class ServedModel: Sendable {
     }
   }
 
-  /// How many items of different requests may run together: as many as were seen to give the same bytes as alone.
-  public var largestJoinedBatch: Int { joinLimit.load(ordering: .relaxed) }
+  /// How many items of different requests may share a run: one until that is proved, see `Scheduler.prepare(_:)`.
+  public var joining: Joining { joinState.withLock { $0 } }
 
-  func allowJoining(upTo limit: Int) { joinLimit.store(max(1, limit), ordering: .relaxed) }
+  func allow(_ joining: Joining) { joinState.withLock { $0 = joining } }
 
   /// Whether an input takes encoded pictures in place of its elements.
   public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }

@@ -33,7 +33,7 @@ struct Execution {
       let (outputs, timings) = try instance.run(requests, cancellation: cancellation)
       let hasBatch = outputs.allSatisfy { $0.shape.first == total }
       guard jobs.count == 1 || hasBatch else {
-        throw ApusError(.invalidData, "the outputs of \(total) items have another first dimension")
+        throw ApusError(.internalError, "the outputs of \(total) items have another first dimension")
       }
       model.statistics.recordExecution(
         items: total, requests: jobs.count, input: timings.input, infer: timings.infer, output: timings.output
@@ -47,9 +47,9 @@ struct Execution {
         succeed(job, .tensors(answer), start, items: request.batch)
       }
     } catch {
-      // One bad picture must not cost the others their answers.
+      // One bad picture, or index, must not cost the others their answers.
       if jobs.count > 1, error.code != .cancelled {
-        if error.code == .invalidData { model.allowJoining(upTo: 1) }
+        if error.code == .internalError { model.allow(Joining(count: 1, reason: error.message)) }
         for (job, request) in zip(jobs, requests) where !job.isDone { run([request], for: [job], start) }
       } else {
         for job in jobs { job.finish(.failure(ServingError(ofRequest: error))) }

@@ -146,8 +146,8 @@ final class ModelInstance {
     return outputs
   }
 
-  /// The maximum number of bytes of all outputs that the requests of one run ask for.
-  private static let maximumOutputBytes = 256 << 20
+  /// The maximum number of bytes of the outputs that a request asks for, and of all outputs of a run that requests share.
+  static let maximumOutputBytes = 256 << 20
   /// The maximum number of elements of an answer that are written as text: in JSON, or as classes.
   private static let maximumTextElements = 1 << 24
 
@@ -155,9 +155,8 @@ final class ModelInstance {
   /// byte may become 20 characters.
   private func checkSize(of requests: [InferenceRequest], _ tensors: [Tensor]) throws(ApusError) {
     let items = max(1, requests.reduce(0) { $0 + $1.batch })
-    var bytes = 0
     for request in requests {
-      var textElements = 0
+      var (bytes, textElements) = (0, 0)
       for output in request.outputs {
         // The engine computed the outputs: their counts do not overflow, nor do the sums of 1,024 of them.
         let whole = tensors[output.position].shape.elementCount
@@ -171,10 +170,10 @@ final class ModelInstance {
           "\(textElements) elements would be written as text, more than \(Self.maximumTextElements): ask for "
             + "binary data")
       }
-    }
-    guard bytes <= Self.maximumOutputBytes else {
-      throw ApusError(
-        .resourceLimit, "the outputs take \(bytes) bytes, more than \(Self.maximumOutputBytes)")
+      guard bytes <= Self.maximumOutputBytes else {
+        throw ApusError(
+          .resourceLimit, "the outputs take \(bytes) bytes, more than \(Self.maximumOutputBytes)")
+      }
     }
   }
 }

@@ -51,8 +51,8 @@ final class ModelQueue {
   /// How long the queue waits for others to join its first request: zero if it can run now, nil if it is empty.
   func waitingTime(_ now: ContinuousClock.Instant, delay: Duration) -> Duration? {
     guard let first = jobs.first else { return nil }
-    let limit = model.largestJoinedBatch
-    guard delay > .zero, limit > 1, case .tensors = first.work else { return .zero }
+    let limit = model.joining.count
+    guard delay > .zero, limit > 1, first.mayJoin else { return .zero }
     var items = 0
     var oldest = first.arrival
     for job in jobs {
@@ -67,13 +67,13 @@ final class ModelQueue {
     var taken: [Job] = []
     var rest: [Job] = []
     var items = 0
-    let limit = model.largestJoinedBatch
+    let limit = model.joining.count
     for job in jobs {
       if job.isDone { continue }
       if let deadline = job.deadline, deadline <= now {
         expired.append(job)
       } else if let first = taken.first {
-        if items + job.items <= limit, first.joins(job) {
+        if items + job.items <= limit, first.mayJoin, job.mayJoin {
           taken.append(job)
           items += job.items
         } else {
@@ -131,9 +131,11 @@ extension Job {
     return shapes
   }
 
-  /// Whether another job may run in the same batch: both for tensors, of the same shapes but for the batch.
-  fileprivate func joins(_ other: Job) -> Bool {
-    guard case .tensors(let first) = work, case .tensors(let second) = other.work else { return false }
-    return zip(first.inputs, second.inputs).allSatisfy { $0.shape.dropFirst() == $1.shape.dropFirst() }
+  /// Whether it may share a run: it is for tensors, of the shapes for which that is proved.
+  fileprivate var mayJoin: Bool {
+    guard case .tensors(let request) = work else { return false }
+    return zip(request.inputs, model.inputs).allSatisfy {
+      $0.shape.dropFirst() == $1.defaultShape.dropFirst()
+    }
   }
 }

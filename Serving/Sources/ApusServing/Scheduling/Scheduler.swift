@@ -84,7 +84,7 @@ public final class Scheduler: Sendable {
 
   // MARK: Models
 
-  /// Prepares the first instance of a model. Its requests run one by one: no trial can prove that joined ones do not change each other.
+  /// Prepares the first instance of a model, and proves how many items of different requests may share a run.
   ///
   /// - Throws: what stops the model.
   public func prepare(_ model: ServedModel) throws(ApusError) {
@@ -92,6 +92,7 @@ public final class Scheduler: Sendable {
       of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
     let interpreter = try instance.interpreter(for: model.inputs.map(\.defaultShape))
     let hasFixedWork = model.model.subgraphs.count == 1 && interpreter.plan.unplannedCount == 0
+    model.allow(joining(of: model, interpreter.outputs))
     let lent = ModelQueue.Lent(instance: instance)
     state.withLock { state in
       let queue = ModelQueue(model, hasFixedWork: hasFixedWork)
@@ -99,6 +100,29 @@ public final class Scheduler: Sendable {
       queue.used = state.clock
       state.queues[ObjectIdentifier(model)] = queue
     }
+  }
+
+  /// What the proofs for a model may take in all; larger batches are not joined.
+  private static let proofTime = Duration.seconds(3)
+
+  /// How many items may share a run: as many as are proved to have the bytes that they have alone, and whose outputs one answer might
+  /// hold.
+  private func joining(of model: ServedModel, _ outputs: [Tensor]) -> Joining {
+    guard model.maximumBatch > 1 else {
+      return Joining(count: 1, reason: model.batches ? nil : "the first dimensions are not all open")
+    }
+    let byteCount = outputs.reduce(1) { $0 + $1.shape.elementCount * ($1.type.byteCount ?? 1) }
+    let fitting = max(1, ModelInstance.maximumOutputBytes / byteCount)
+    var options = configuration.interpreterOptions
+    options.deadline = ContinuousClock.now + Self.proofTime
+    do throws(ApusError) {
+      let proved = try model.model.batching(
+        upTo: min(model.maximumBatch, fitting), options: options, signature: model.signature)
+      let isLarge = proved.reason == nil && fitting < model.maximumBatch
+      return Joining(
+        count: proved.count,
+        reason: isLarge ? "the outputs of an item take \(byteCount) bytes" : proved.reason)
+    } catch { return Joining(count: 1, reason: error.message) }
   }
 
   /// Forgets a model once what waits for it is answered.
@@ -306,7 +330,7 @@ public final class Scheduler: Sendable {
   private func takeBrief(_ job: Job, of queue: ModelQueue, _ state: inout State) -> Taken? {
     guard
       queue.isBrief(job), state.workers == 0, !job.isDone,
-      configuration.queueDelay == .zero || queue.model.largestJoinedBatch <= 1,
+      configuration.queueDelay == .zero || queue.model.joining.count <= 1,
       let lent = queue.idle.popLast()
     else { return nil }
     state.workers = 1

@@ -71,6 +71,8 @@ struct Conv3D: Operator {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))
   }
 
+  var summation: String? { kernel.summation }
+
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
     try copy.weights.pack(for: kernel, by: packer)

@@ -52,6 +52,8 @@ struct DisjointTransposedProduct: Operator {
     return implementation
   }
 
+  var summation: String? { product.summation }
+
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
     copy.product = try product.packed(by: packer)

@@ -140,6 +140,15 @@ struct TransposedProduct: Operator {
       notes: part.kernel.notes(part.weights.known))
   }
 
+  var summation: String? {
+    var words: [String] = []
+    for part in parts + (emptyPart.map { [$0] } ?? []) {
+      guard let part = part.kernel.summation else { return nil }
+      words.append(part)
+    }
+    return words.joined(separator: "; ")
+  }
+
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
     // All phases are packed from one lease of the filter.

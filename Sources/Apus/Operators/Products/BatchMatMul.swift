@@ -104,6 +104,8 @@ struct BatchMatMul: Operator {
     return Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
   }
 
+  var summation: String? { thin?.summation ?? kernel.summation.map { isExchanged ? "exchanged, \($0)" : $0 } }
+
   /// Packs constant matrices one by one, or reserves memory for others.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self

@@ -31,6 +31,8 @@ struct PackedProduct: Operator {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(known))
   }
 
+  var summation: String? { kernel.summation }
+
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     if let known { return run(known, tensors) }
     run(try weights.packed(for: kernel, tensors), tensors)

@@ -142,6 +142,9 @@
     return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
+  /// Nothing of the plan that touches sums depends on how many images there are.
+  var summation: String? { "\(target.name), depthwise, of \(scheme.product.text)" }
+
   func notes(_ packed: PackedWeights?) -> [String] { plan.notes + scheme.notes(packed) }
 
   // MARK: Packing

@@ -129,6 +129,10 @@
     return "generated products of \(scheme.product.text), \(plan.text), \(form)"
   }
 
+  var summation: String? {
+    "\(target.name), \(scheme.product == .floats ? plan.summation : "of integers")"
+  }
+
   func notes(_ packed: PackedWeights?) -> [String] {
     (passedOver.map { [$0.description] } ?? []) + scheme.notes(packed)
   }

@@ -307,6 +307,13 @@ final class ProductPlan: Sendable {
       .joined(separator: ", ")
   }
 
+  /// What decides the order of a sum's terms, see ``PreparedConvolution/summation``; the rows of a block do not.
+  var summation: String {
+    let half = strategy.isPaired ? ", in panels of \(panels.map(\.columnCount))" : ""
+    let padding = mayLeaveOutPadding ? ", without padding" : ""
+    return "\(strategy.text ?? "products")\(half)\(padding), \(counted(sumSets, "set"))"
+  }
+
   /// Cuts `length` rows into `count` blocks of equal height, and one of the last `rest` rows if any remain.
   ///
   /// The last block may be a whole one that overlaps with the one before it, if computing rows twice takes

@@ -109,6 +109,9 @@
     "\(plan.text), \(target.form(convolution.operands, .stated(convolution.epilogue)))"
   }
 
+  /// Squares are cut from each image alone, and each is summed by itself.
+  var summation: String? { "\(target.name), Winograd's way" }
+
   func notes(_ packed: PackedWeights?) -> [String] {
     guard let packed, operands != nil else { return [] }
     if WinogradPacking.isUnbounded(packed) {
