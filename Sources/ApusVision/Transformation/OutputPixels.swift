@@ -47,6 +47,33 @@ struct OutputPixels: Sendable {
     }
   }
 
+  /// The reading that follows from how the input takes pixels: what the operators make of that range, or else the same.
+  ///
+  /// - Parameters:
+  ///   - count: How many channels the output has.
+  ///   - input: How the input takes pixels.
+  static func following(
+    _ input: Normalization, of output: Int, channels count: Int, in model: Model
+  ) throws(ApusError) -> OutputPixels {
+    if case .meanStd(let mean, let std) = input,
+      ![1, count].contains(mean.count) || ![1, count].contains(std.count)
+    {
+      return OutputPixels(.unit, .guess, "usual for pictures: the output does not say")
+    }
+    guard input != .perImageStandardization else {
+      return OutputPixels(.unit, .guess, "usual for pictures: the output does not say")
+    }
+    let same = OutputPixels(input, .guess, "as the input takes them: the output does not say")
+    let channels = (0..<count).map { same.range($0, of: count) }
+    guard let black = channels.map(\.black).min(), let white = channels.map(\.white).max() else {
+      return same
+    }
+    let range = ValueBounds(Double(black), Double(white))
+    guard let exact = reading(of: try ValueBounds(ofOutput: output, of: model, input: range)), exact != input
+    else { return same }
+    return OutputPixels(exact, .guess, "what the operators make of the input's \(range)")
+  }
+
   /// The reading with exactly these bounds.
   private static func reading(of bounds: ValueBounds) -> Normalization? {
     if bounds.isNear(0, 1) { return .unit }
@@ -97,7 +124,7 @@ struct OutputPixels: Sendable {
         .invalidData,
         """
         the picture has numbers from \(low) to \(high), but black is \(black) and white is \(white) \
-        (\(assumption.value), \(source.text): \(reason)); \(others)
+        (\(assumption.value), \(source == .guess ? "a guess" : source.text): \(reason)); \(others)
         """)
     }
     guard low >= black - beyond, high <= white + beyond else {

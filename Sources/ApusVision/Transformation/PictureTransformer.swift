@@ -72,6 +72,15 @@ public final class PictureTransformer: VisionTask {
     }
     self.grid = grid
     let count = grid.channels.count
+    let origin = BoundsSearch(model, input: .unknown).origin(of: model.file.subgraphs[0].outputs[grid.output])
+    guard count == 1 || origin != .softmax else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the output \(prepared.outputs[grid.output]) is computed by SOFTMAX, so it has the scores of \(count) classes; \
+        'apus segment' (ImageSegmenter) gives them
+        """)
+    }
     let stated = try OutputPixels(of: grid.output, channels: count, in: prepared)
     // What a model gives is mostly made as what it takes.
     var defaults = PictureDefaults()
@@ -102,10 +111,8 @@ public final class PictureTransformer: VisionTask {
     } else if let stated {
       pixels = stated
     } else {
-      let input = pictures.input.normalization ?? .raw
-      pixels = OutputPixels(
-        Self.isPossible(input, for: count) ? input : .unit, .guess,
-        "as the input takes them: the output does not say")
+      pixels = try .following(
+        pictures.input.normalization ?? .raw, of: grid.output, channels: count, in: model)
     }
     let kind = pixels.normalization == nil ? "one number for each pixel" : "a picture"
     assumptions = TaskAssumptions(
@@ -127,15 +134,6 @@ public final class PictureTransformer: VisionTask {
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
-  }
-
-  /// Whether a normalization of an input can be undone for that many channels.
-  private static func isPossible(_ normalization: Normalization, for count: Int) -> Bool {
-    switch normalization {
-    case .perImageStandardization: false
-    case .meanStd(let mean, let std): [1, count].contains(mean.count) && [1, count].contains(std.count)
-    default: true
-    }
   }
 
   /// What an output's shape says: channels are where the input has them, unless only the other place has 1, 3 or 4.
