@@ -5,7 +5,7 @@ import ArgumentParser
 
 /// The tasks whose assumptions `apus inspect --as` shows.
 enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
-  case detector, classifier, embedder, segmenter, keypoints, faces
+  case detector, classifier, embedder, segmenter, transformer, keypoints, faces
 
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
@@ -28,6 +28,8 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
       return try ImageEmbedder(model: model, options: options).assumptions
     case .segmenter:
       return try ImageSegmenter(model: model, labels: labels, options: .init(baseOptions: base)).assumptions
+    case .transformer:
+      return try PictureTransformer(model: model, options: .init(baseOptions: base)).assumptions
     case .keypoints:
       return try KeypointDetector(model: model, options: .init(baseOptions: base)).assumptions
     case .faces:

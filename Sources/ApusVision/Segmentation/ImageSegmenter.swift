@@ -36,9 +36,14 @@ public final class ImageSegmenter: VisionTask {
   }
 
   /// What the output holds.
-  private enum Form: Sendable {
+  enum Form: Sendable {
     case scores, probability, classes
   }
+
+  /// An output that covers the picture.
+  typealias Grid = (
+    output: Int, form: Form, width: Int, height: Int, channels: MaskEnlargement.Channels
+  )
 
   /// The options, as given.
   public let options: Options
@@ -52,6 +57,10 @@ public final class ImageSegmenter: VisionTask {
   private let gridHeight: Int
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
+  /// How the numbers of one channel are read; nil for several and for classes.
+  private let mask: MaskReading?
+  /// For a model that takes the mask of the picture before: how it is made.
+  private let feedback: MaskFeedback?
 
   /// The maximum number of pixels times classes that are compared: some twenty seconds of work.
   private static let maximumWork = 1 << 32
@@ -70,16 +79,9 @@ public final class ImageSegmenter: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
     try prepared.checkExporter(["semantic"], for: "segment")
-    // Of several outputs, such as one for each head, the first that covers the picture counts.
-    guard let found = prepared.outputs.indices.lazy.compactMap({ Self.grid(prepared, $0) }).first else {
-      throw ApusError(
-        .invalidArgument,
-        """
-        the model's outputs are not those of a segmenter (scores 1×height×width×classes, one probability \
-        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription)
-        """)
-    }
-    (output, form, gridWidth, gridHeight, channels) = found
+    let (grid, mask) = try Self.mask(of: prepared, labels)
+    (output, form, gridWidth, gridHeight, channels) = grid
+    self.mask = mask
     var names = LabelSource(
       given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
     // A class of the output is a row of the labels: the background has a class of its own.
@@ -90,10 +92,16 @@ public final class ImageSegmenter: VisionTask {
     var defaults = PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
     pictures = try PictureModel(prepared, defaults: defaults)
+    feedback =
+      pictures.input.fourth == .previousMask
+      ? try MaskFeedback(
+        grid, mask, of: model, width: prepared.geometry.width, height: prepared.geometry.height)
+      : nil
     let step =
       switch form {
       case .scores: "scores are enlarged bilinearly to the picture, then the largest wins"
-      case .probability: "the probability is enlarged bilinearly to the picture: 1 where above 0.5, else 0"
+      case .probability:
+        "the number is enlarged bilinearly to the picture: 1 where above \(mask?.threshold ?? 0.5), else 0"
       case .classes: "each pixel takes the class of the nearest cell"
       }
     let layout = channels.perChannel == 1 ? "channels last" : "channels first"
@@ -103,7 +111,7 @@ public final class ImageSegmenter: VisionTask {
         ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
       reason: "the output has a cell for each part of the picture", pictures: pictures,
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
-      readings: Self.readings(of: prepared, output, form, layout),
+      readings: Self.readings(form, layout) + (mask.map { [$0.assumption] } ?? []),
       labels: names,
       steps: [step])
   }
@@ -118,11 +126,36 @@ public final class ImageSegmenter: VisionTask {
       model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
   }
 
+  /// Of several outputs, such as one for each head, the first that covers the picture and may be a mask.
+  private static func mask(of prepared: PreparedModel, _ labels: LabelMap?) throws(ApusError)
+    -> (Grid, MaskReading?)
+  {
+    let isNamed =
+      labels != nil || prepared.export?.names != nil || prepared.export?.task == "segment"
+      || LabelMap(of: prepared.model) != nil
+    var refusal: ApusError?
+    for output in prepared.outputs.indices {
+      guard let grid = grid(prepared, output) else { continue }
+      do throws(ApusError) {
+        try MaskReading.refusePicture(prepared, grid, isNamed: isNamed)
+        guard grid.form == .probability else { return (grid, nil) }
+        return (grid, try MaskReading(of: output, in: prepared, given: prepared.options.scores))
+      } catch {
+        refusal = refusal ?? error
+      }
+    }
+    throw refusal
+      ?? ApusError(
+        .invalidArgument,
+        """
+        the model's outputs are not those of a segmenter (scores 1×height×width×classes, one probability \
+        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription)
+        """)
+  }
+
   /// What an output's shape and type say; channels are where the input has them, unless the other place makes cells
   /// that are closer to the input's proportions.
-  private static func grid(_ prepared: PreparedModel, _ output: Int)
-    -> (Int, Form, Int, Int, MaskEnlargement.Channels)?
-  {
+  private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
     let tensor = prepared.outputs[output]
     var shape = tensor.shape.dimensions
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
@@ -154,25 +187,23 @@ public final class ImageSegmenter: VisionTask {
     )
   }
 
-  private static func readings(of prepared: PreparedModel, _ output: Int, _ form: Form, _ layout: String)
-    -> [Assumption]
-  {
-    let name = form == .classes ? "classes" : form == .scores ? "a score for each class" : "one probability"
-    var readings = [
+  private static func readings(_ form: Form, _ layout: String) -> [Assumption] {
+    let name = form == .classes ? "classes" : form == .scores ? "a score for each class" : "one number"
+    return [
       Assumption(
         "layout", "\(name), \(layout)", .guess, reason: "the output's type, shape and the input's order")
     ]
-    if form == .probability {
-      readings.append(
-        prepared.scores(of: output, given: prepared.options.scores, usual: .probability).assumption)
-    }
-    return readings
   }
 
   // MARK: Facts
 
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
+
+  /// Whether the model takes the mask of the picture before as the fourth channel of its input; for the first picture it is zeros.
+  ///
+  /// ``segment(_:in:after:cancellation:)`` takes the result before; ``VideoSegmenter`` keeps it.
+  public var usesPreviousMask: Bool { feedback != nil }
 
   // MARK: Segmenting
 
@@ -182,14 +213,19 @@ public final class ImageSegmenter: VisionTask {
   ///   - image: The picture, of any size.
   ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Pixels outside take the
   ///     class of the region's edge.
+  ///   - previous: The result for the picture before in a video, for models that take its mask, see ``usesPreviousMask``; others
+  ///     ignore it.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
   /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
   ///   `resourceLimit` if a picture has too many pixels for so many classes, confidence masks take too much memory, or the run and what
   ///   follows it more than the options of `interpreter` allow.
   public func segment(
-    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+    _ image: ImageBuffer, in region: PixelRect? = nil, after previous: SegmentationResult? = nil,
+    cancellation: Cancellation? = nil
   ) throws(ApusError) -> SegmentationResult {
-    try pictures.run(image, in: region, cancellation: cancellation, result)
+    // A result of another model may have another size, and is no mask for this one.
+    let mask = previous?.inputMask.count == feedback?.count ? previous?.inputMask : nil
+    return try pictures.run(image, in: region, previousMask: mask, cancellation: cancellation, result)
   }
 
   /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run.
@@ -234,14 +270,17 @@ public final class ImageSegmenter: VisionTask {
     let enlargement = MaskEnlargement(placement, gridWidth: gridWidth, gridHeight: gridHeight)
     var mask: [UInt8] = []
     var confidences: [[Float]] = []
+    var inputMask: [UInt8] = []
     try run.withValues(of: output) { values throws(ApusError) in
       guard values.count == gridWidth * gridHeight * channels.count else {
         throw ApusError(.invalidData, "output \(output) has another shape than when prepared")
       }
+      try self.mask?.check(values)
+      inputMask = feedback?.mask(values) ?? []
       mask =
         switch form {
         case .scores: try enlargement.largest(values, channels, run.checkTime)
-        case .probability: enlargement.above(values, channels)
+        case .probability: enlargement.above(self.mask?.threshold ?? 0.5, values, channels)
         case .classes: enlargement.nearest(values)
         }
       if options.shouldOutputConfidenceMasks, form != .classes {
@@ -255,11 +294,13 @@ public final class ImageSegmenter: VisionTask {
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
     }
-    return SegmentationResult(
+    var result = SegmentationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
       categoryMask: options.shouldOutputCategoryMask ? mask : [], confidenceMasks: confidences,
       classes: shares.map {
         .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))
       })
+    result.inputMask = inputMask
+    return result
   }
 }

@@ -15,18 +15,28 @@ struct MaskEnlargement {
   private let rows: [Step]
   private let gridWidth: Int
 
-  /// Computes where the pixels of the whole picture lie in a grid that covers the input.
-  init(_ placement: Placement, gridWidth: Int, gridHeight: Int) {
+  /// Computes where the pixels of the whole picture, or of an area of it, lie in a grid that covers the input.
+  init(
+    _ placement: Placement, area: ImageTransform.Region? = nil, gridWidth: Int, gridHeight: Int
+  ) {
     let transform = placement.transform
     self.gridWidth = gridWidth
-    columns = (0..<placement.imageWidth).map { column in
+    let area = area ?? .init(x: 0, y: 0, width: placement.imageWidth, height: placement.imageHeight)
+    columns = (area.x..<area.x + area.width).map { column in
       let position = transform.modelPoint(imageX: Float(column) + 0.5, imageY: 0).x
       return Self.step(position, gridWidth)
     }
-    rows = (0..<placement.imageHeight).map { row in
+    rows = (area.y..<area.y + area.height).map { row in
       let position = transform.modelPoint(imageX: 0, imageY: Float(row) + 0.5).y
       return Self.step(position, gridHeight)
     }
+  }
+
+  /// Computes where the pixels of a picture of another size lie in a grid that covers it.
+  init(width: Int, height: Int, gridWidth: Int, gridHeight: Int) {
+    self.gridWidth = gridWidth
+    columns = (0..<width).map { Self.step((Float($0) + 0.5) / Float(width), gridWidth) }
+    rows = (0..<height).map { Self.step((Float($0) + 0.5) / Float(height), gridHeight) }
   }
 
   private static func step(_ position: Float, _ count: Int) -> Step {
@@ -85,12 +95,12 @@ struct MaskEnlargement {
     return result
   }
 
-  /// 1 if the only channel is above one half.
-  func above(_ values: Span<Float>, _ channels: Channels) -> [UInt8] {
+  /// 1 if the only channel is above a threshold.
+  func above(_ threshold: Float, _ values: Span<Float>, _ channels: Channels) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(rows.count * columns.count)
     for row in rows {
-      forEachColumn(values, channels, 0, row) { result.append($0 > 0.5 ? 1 : 0) }
+      forEachColumn(values, channels, 0, row) { result.append($0 > threshold ? 1 : 0) }
     }
     return result
   }

@@ -37,6 +37,8 @@ public struct SegmentationResult: VisionResult, Hashable {
   public var classes: [Share]
   /// The time of each stage.
   public var timings = StageTimings()
+  /// The mask in the size of the model's input, for models that take it with the next picture; otherwise empty.
+  var inputMask: [UInt8] = []
 
   /// The class of a pixel; nil outside the picture.
   public func category(x: Int, y: Int) -> Int? {

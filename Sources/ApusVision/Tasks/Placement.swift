@@ -27,6 +27,11 @@ struct Placement: Hashable, Sendable {
   /// The whole picture's height after orientation.
   var imageHeight: Int { transform.imageHeight }
 
+  /// The whole pixels that the model saw.
+  var seenPixels: ImageTransform.Region {
+    ImageTransform.Region(x: Int(seen.x), y: Int(seen.y), width: Int(seen.width), height: Int(seen.height))
+  }
+
   /// The pixel position in the picture for a position in the input, in fractions.
   func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
     transform.imagePoint(modelX: modelX, modelY: modelY)

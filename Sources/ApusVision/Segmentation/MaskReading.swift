@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// What the numbers of an output with one channel mean as a mask: decided once, for the model.
+struct MaskReading: Sendable {
+  /// What the numbers are.
+  let form: ScoreForm
+  /// Who says so.
+  let source: AssumptionSource
+  /// What says so.
+  let reason: String
+
+  /// The largest magnitude of a logit: beyond it, a sigmoid in single precision is 0 or 1.
+  private static let largestLogit: Float = 88
+
+  private init(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String) {
+    (self.form, self.source, self.reason) = (form, source, reason)
+  }
+
+  /// Reads an output with one number for each cell: by the options, else by what the last operators and the quantization say.
+  ///
+  /// - Throws: `invalidArgument` if the numbers cannot be those of a mask.
+  init(of output: Int, in prepared: PreparedModel, given: ScoreForm?) throws(ApusError) {
+    if let given {
+      self.init(given, .given, "the options")
+      return
+    }
+    let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
+    let origin = BoundsSearch(prepared.model, input: .unknown).origin(
+      of: prepared.model.file.subgraphs[0].outputs[output])
+    let name = origin?.schemaName
+    if bounds.isProbability {
+      self.init(.probability, .model, "the last operators and the quantization allow \(bounds)")
+    } else if bounds.lower >= -0.01 {
+      throw Self.refusal(prepared, output, "one number for each pixel, \(bounds), as a depth map has")
+    } else if bounds.isNear(-1, 1) {
+      throw Self.refusal(prepared, output, "one number for each pixel from -1 to 1, as a gray picture has")
+    } else if let name, origin != .custom, bounds != .unknown || Self.isArithmetic(origin) {
+      self.init(.logit, .model, "\(name) computes them, and neither LOGISTIC nor SOFTMAX follows")
+    } else {
+      self.init(.probability, .guess, "usual for masks")
+    }
+  }
+
+  /// Whether an operator computes any real numbers.
+  private static func isArithmetic(_ code: OperatorCode?) -> Bool {
+    switch code {
+    case .conv2D, .depthwiseConv2D, .transposeConv, .fullyConnected, .batchMatMul, .add, .addN, .sub, .mul,
+      .div, .sum,
+      .mean, .prelu, .leakyRelu, .elu, .concatenation, .pack, .log, .maximum, .minimum, .neg:
+      true
+    default: false
+    }
+  }
+
+  private static func refusal(_ prepared: PreparedModel, _ output: Int, _ what: String) -> ApusError {
+    ApusError(
+      .invalidArgument,
+      """
+      the output \(prepared.outputs[output]) has \(what): no mask; 'apus transform' (PictureTransformer) gives it as a \
+      picture, and --scores says that it is a mask after all
+      """)
+  }
+
+  /// The number above which a pixel belongs to what is there.
+  var threshold: Float { form == .logit ? 0 : 0.5 }
+
+  /// The reading for people.
+  var assumption: Assumption {
+    Assumption("scores", form.rawValue, source, reason: reason, option: "--scores")
+  }
+
+  /// Holds the numbers of an answer against the reading.
+  ///
+  /// - Throws: `invalidData` for numbers that it cannot have.
+  func check(_ values: Span<Float>) throws(ApusError) {
+    guard form != .raw else { return }
+    var (low, high) = (Float.infinity, -Float.infinity)
+    for index in 0..<values.count {
+      let value = values[index]
+      guard !value.isNaN else { throw ApusError(.invalidData, "the mask has a value that is not a number") }
+      low = min(low, value)
+      high = max(high, value)
+    }
+    func contradiction(_ text: String) -> ApusError {
+      ApusError(
+        .invalidData,
+        "the mask has numbers from \(low) to \(high), read as \(form.rawValue) (\(reason)): \(text)")
+    }
+    switch form {
+    case .probability where low < -0.01 || high > 1.01:
+      throw contradiction(
+        "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
+    case .logit where source != .given && low >= 0 && high <= 1 && high > 0:
+      throw contradiction("if they are probabilities, --scores probability says so")
+    case .logit where max(high, -low) > Self.largestLogit:
+      throw contradiction("these are no logits; if they are depths or a picture, use 'apus transform'")
+    default: break
+    }
+  }
+
+  // MARK: Pictures
+
+  /// Refuses an output that is more likely a picture than a mask.
+  ///
+  /// - Parameters:
+  ///   - grid: The output.
+  ///   - isNamed: Whether labels or metadata say that there are classes.
+  static func refusePicture(
+    _ prepared: PreparedModel, _ grid: ImageSegmenter.Grid, isNamed: Bool
+  ) throws(ApusError) {
+    let (output, count, width, height) = (grid.output, grid.channels.count, grid.width, grid.height)
+    guard !isNamed, count <= 4 else { return }
+    let geometry = prepared.geometry
+    func refuse(_ why: String) -> ApusError {
+      ApusError(
+        .invalidArgument,
+        """
+        the output \(prepared.outputs[output]) \(why): more likely a picture than a mask; 'apus transform' \
+        (PictureTransformer) gives pictures, and --labels with \(count == 1 ? "a name" : "\(count) names") says that it is a mask
+        """)
+    }
+    if width > geometry.width, height > geometry.height {
+      throw refuse("is larger than the input of \(geometry.width) × \(geometry.height)")
+    }
+    let tensor = prepared.model.file.subgraphs[0].outputs[output]
+    let origin = BoundsSearch(prepared.model, input: .unknown).origin(of: tensor)
+    if count == 3, origin != .softmax {
+      throw refuse("has three channels, no labels, and no SOFTMAX that computes it")
+    }
+  }
+}
