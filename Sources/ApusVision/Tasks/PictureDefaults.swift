@@ -37,10 +37,13 @@ struct PictureDefaults: Sendable {
 
   /// Makes defaults.
   init(
-    fit: FitPolicy = .stretch, normalization: Normalization = .signed, normalizesIntegers: Bool = false,
-    heedsMetadata: Bool = true, reason: String = "usual for models whose file does not say"
+    fit: FitPolicy = .stretch, channels: ImageProcessor.Channels = .rgb,
+    normalization: Normalization = .signed,
+    normalizesIntegers: Bool = false, heedsMetadata: Bool = true,
+    reason: String = "usual for models whose file does not say"
   ) {
     self.fit = fit
+    self.channels = channels
     self.normalization = normalization
     self.normalizesIntegers = normalizesIntegers
     self.heedsMetadata = heedsMetadata
