@@ -47,7 +47,7 @@ import Testing
     Case(function: .elu, expected: { $0 < 0 ? expm1($0) : $0 }, tolerance: 3),
     Case(
       function: .gelu(isApproximate: false), expected: { $0 * 0.5 * erfc(-$0 / 2.0.squareRoot()) },
-      tolerance: 256),
+      tolerance: 80),
     Case(
       function: .gelu(isApproximate: true),
       expected: { $0 * 0.5 * (1 + tanh((2 / Double.pi).squareRoot() * ($0 + 0.044715 * $0 * $0 * $0))) },

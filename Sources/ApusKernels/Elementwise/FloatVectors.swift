@@ -74,15 +74,14 @@ extension SIMD8<Float> {
     return result.replacing(with: Self(repeating: -.infinity), where: self .== Self(repeating: 0))
   }
 
-  /// `x·Φ(x)`, with the normal distribution; within z² units in the last place where it is small, with `z = x/√2`.
+  /// `x·Φ(x)`, with the normal distribution; within `x²/2` units in the last place where it is small.
   @inline(__always)
   var gelu: Self {
-    let z = self * 0.707_106_781_2
-    // Above 9, erfc(z) is too small to be seen; below −10.2, the result rounds to zero.
-    let distances = Self(bits: SIMD8<Int32>(bits: z) & SIMD8<Int32>(repeating: .max))
-    let bounded = SIMD8<Int32>(bits: z.bounded(-10.2, 9))
-    let magnitudes = Self(bits: bounded & SIMD8<Int32>(repeating: .max))
-    let square = magnitudes * magnitudes
+    // Above 12.73, erfc(x/√2) is too small to be seen; below −14.42, the result rounds to zero.
+    let bits = SIMD8<Int32>(bits: bounded(-14.424_98, 12.73))
+    let magnitudes = Self(bits: bits & SIMD8<Int32>(repeating: .max))
+    let z = magnitudes * 0.707_106_781_2
+    let square = z * z
     // erf(z) = z·P(z²) below 1
     var polynomial = square * 7.875_875_063e-5 - 0.000_801_686_428_7
     polynomial = polynomial * square + 0.005_189_087_423
@@ -90,9 +89,10 @@ extension SIMD8<Float> {
     polynomial = polynomial * square + 0.112_835_947_2
     polynomial = polynomial * square - 0.376_126_266_7
     polynomial = polynomial * square + 1.128_379_166
-    let near = 1 - polynomial * magnitudes
-    // erfc(z) = e^(−z²)·t·Q(t) with t = 1 / (1 + z/2) above; the power is 2²⁴ times as great, and Q(t) is as much smaller.
-    let t = 1 / (magnitudes * 0.5 + 1)
+    let near = 1 - polynomial * z
+    // erfc(z) = e^(−x²/2)·t·Q(t) with t = 1 / (1 + z/2) above; the power is 2²⁴ times as large, and Q(t) is as much
+    // smaller.
+    let t = 1 / (z * 0.5 + 1)
     var quotient = t * 0.091_166_241_74 - 0.219_186_884_7
     quotient = quotient * t + 0.073_462_007_82
     quotient = quotient * t + 0.067_188_072_73
@@ -101,14 +101,14 @@ extension SIMD8<Float> {
     quotient = quotient * t + 0.281_967_600_3
     quotient = quotient * t + 0.282_102_130_5
     let far = t * quotient * 0x1p-24
-    let (fractions, exponents) = (-square).reduced
+    let (fractions, exponents) = (magnitudes * -0.5 * magnitudes).reduced
     var power = (fractions + 1) * Self(powersOfTwo: exponents &+ SIMD8<Int32>(repeating: 24))
-    power.replace(with: Self(), where: z .< Self(repeating: -10.2))
-    let isNear = distances .< Self(repeating: 1)
+    power.replace(with: Self(), where: self .< Self(repeating: -14.424_98))
+    let isNear = z .< Self(repeating: 1)
     let half = self * 0.5
     let above = half * (2 - (far * power).replacing(with: near, where: isNear))
     let below = (half * far * power).replacing(with: half * near, where: isNear)
-    return above.replacing(with: below, where: z .< Self(repeating: 0))
+    return above.replacing(with: below, where: self .< Self(repeating: 0))
   }
 
   /// The sine, or the cosine, of angles below 8192 in magnitude.
