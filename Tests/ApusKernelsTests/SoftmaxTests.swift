@@ -14,9 +14,8 @@ import Testing
 
 /// Softmax of floats, against the formula in double precision.
 @Suite struct SoftmaxTests {
-  /// None, and those of this machine that have code for it.
-  static let sets: [KernelSet?] =
-    [nil] + KernelSet.supported.filter { (try? $0.elementwise?.floatSoftmax(beta: 1, depth: 100)) != nil }
+  /// None, and each that is tested.
+  static let sets: [KernelSet?] = [nil] + KernelSet.tested
 
   @Test("rows of any length are right to the last places", arguments: sets)
   func isPrecise(_ set: KernelSet?) {
@@ -34,13 +33,31 @@ import Testing
             let powers = values[range].map { exp((Double($0) - greatest) * Double(beta)) }
             let sum = powers.reduce(0, +)
             for (power, result) in zip(powers, results[range]) {
-              // What is below the least normal number may be zero.
-              let error = max(0, abs(Double(result) - power / sum) - 0x1p-126)
-              worst = max(worst, error / max(power / sum, 0x1p-118))
+              // Subnormal numbers are right to one of theirs.
+              let error = max(0, abs(Double(result) - power / sum) - Double(Float.leastNonzeroMagnitude))
+              worst = max(worst, error / max(power / sum, Double(Float.leastNonzeroMagnitude)))
             }
           }
           // The distance to the greatest is rounded before the exponential makes its error as many times as great.
           #expect(worst < 2e-7 * (4 + Double(beta * spread)), "\(depth) with \(beta) and \(spread)")
+        }
+      }
+    }
+  }
+
+  @Test("the smallest results are right to the last subnormal number", arguments: sets)
+  func smallest(_ set: KernelSet?) {
+    for depth in [2, 5, 16, 20, 64, 130] {
+      for step in 0...1100 {
+        let distance = Float(step) * 0.1
+        var values = [Float](repeating: -distance, count: depth)
+        values[depth / 2] = 0
+        let power = exp(-Double(distance))
+        let sum = 1 + Double(depth - 1) * power
+        for (place, result) in Self.results(values, beta: 1, depth: depth, set).enumerated() {
+          let exact = (place == depth / 2 ? 1 : power) / sum
+          #expect(
+            abs(Double(result) - exact) <= 4 * Double(Float(exact).ulp), "\(depth), \(distance): \(result)")
         }
       }
     }

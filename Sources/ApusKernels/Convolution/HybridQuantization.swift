@@ -5,6 +5,9 @@
 ///
 /// Symmetric: the largest magnitude becomes 127. Asymmetric: the range, zero included, becomes `-128...127`.
 /// Rounding is to nearest, halves away from zero, in single precision, as in the reference.
+///
+/// NaN does not count for the range and becomes the minimum. An infinity makes the scale infinite and becomes the
+/// minimum, too. An image of zeros and NaN alone becomes zeros.
 struct HybridQuantization {
   let batches: Int
   /// Elements per image.
@@ -89,6 +92,8 @@ struct HybridQuantization {
   }
 
   @safe private struct WholeImages: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let lanes: UnsafeMutableRawPointer
@@ -142,6 +147,8 @@ struct HybridQuantization {
   }
 
   @safe private struct ExtremeSearch: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let extremes: UnsafeMutablePointer<Float>
@@ -157,6 +164,8 @@ struct HybridQuantization {
   }
 
   @safe private struct Chunks: TileWork {
+    static var mayStop: Bool { true }
+
     let owner: HybridQuantization
     let input: UnsafePointer<Float>
     let lanes: UnsafeMutableRawPointer
@@ -198,7 +207,8 @@ struct HybridQuantization {
   }
 
   private func extremes(_ values: UnsafePointer<Float>, count: Int) -> (least: Float, most: Float) {
-    var (low, high) = unsafe (values[0], values[0])
+    // NaN is passed over, as it does not compare.
+    var (low, high): (Float, Float) = (.infinity, -.infinity)
     var index = 0
     if let code, count >= QuantizationCode.step {
       let steps = count / QuantizationCode.step
@@ -234,24 +244,22 @@ struct HybridStep {
   private let inverse: Float
   private let zeroPoint: Float
   private let minimum: Float
+  private let maximum: Float
 
-  /// Chooses the scale for values from `least` to `most`.
+  /// Chooses the scale for values from `least` to `most`; if `most` is less, there are none.
   init(least: Float, most: Float, isAsymmetric: Bool) {
+    let range = isAsymmetric ? max(0, most) - min(0, least) : max(abs(least), abs(most))
+    guard range != 0, least <= most else {
+      (scale, inverse, zeroPoint, minimum, maximum) = (1, 0, 0, 0, 0)
+      return
+    }
+    maximum = 127
     guard isAsymmetric else {
-      let range = max(abs(least), abs(most))
-      let isZero = range == 0
-      scale = isZero ? 1 : range / 127
-      inverse = isZero ? 0 : 127 / range
-      (zeroPoint, minimum) = (0, -127)
+      (scale, inverse, zeroPoint, minimum) = (range / 127, 127 / range, 0, -127)
       return
     }
     minimum = -128
     // The reference computes the range in single precision and the rest in double precision.
-    let range = max(0, most) - min(0, least)
-    if range == 0 {
-      (scale, inverse, zeroPoint) = (1, 0, 0)
-      return
-    }
     let (low, high) = (Double(min(0, least)), Double(max(0, most)))
     let step = Double(range) / 255
     let fromLow = -128 - low / step
@@ -259,7 +267,9 @@ struct HybridStep {
     let lowError = 128 + abs(low / step)
     let highError = 127 + abs(high / step)
     let exact = lowError < highError ? fromLow : fromHigh
-    zeroPoint = Float(exact <= -128 ? -128 : (exact >= 127 ? 127 : Self.nearest(exact)))
+    // A quotient of infinities has no nearest integer.
+    zeroPoint = Float(
+      exact <= -128 ? -128 : exact >= 127 ? 127 : exact.isNaN ? 0 : Self.nearest(exact))
     scale = Float(step)
     inverse = 1 / scale
   }
@@ -272,13 +282,13 @@ struct HybridStep {
     return rest == 0.5 && value > 0 ? even + 1 : rest == -0.5 && value < 0 ? even - 1 : even
   }
 
-  /// The zero point of bytes plus 128; meaningless for an image with infinities, which has none.
-  var byteZeroPoint: Int32 { (zeroPoint >= -128 && zeroPoint <= 127 ? Int32(zeroPoint) : 0) &+ 128 }
+  /// The zero point of bytes plus 128.
+  var byteZeroPoint: Int32 { Int32(zeroPoint) &+ 128 }
 
   /// The parameters of generated code.
   fileprivate var parameters: QuantizationCode.RowParameters {
     QuantizationCode.RowParameters(
-      inverse: inverse, least: minimum - zeroPoint, most: 127 - zeroPoint, zeroPoint: byteZeroPoint,
+      inverse: inverse, least: minimum - zeroPoint, most: maximum - zeroPoint, zeroPoint: byteZeroPoint,
       leastBytes: UInt32(max(0, minimum + 128)) &* 0x0101_0101)
   }
 
@@ -345,10 +355,10 @@ struct HybridStep {
   private func quantize(_ values: SIMD4<Float>) -> SIMD4<Int32> {
     let exact = values * SIMD4(repeating: inverse)
     // Clamping beyond a byte's range changes no result and makes the sum with the shifter exact; NaN becomes
-    // a bound.
+    // the lower bound.
     let bound = SIMD4<Float>(repeating: 512)
-    let above = exact.replacing(with: -bound, where: exact .< -bound)
-    let bounded = bound.replacing(with: above, where: above .< bound)
+    let above = (-bound).replacing(with: exact, where: exact .> -bound)
+    let bounded = above.replacing(with: bound, where: above .> bound)
     let shifter = SIMD4<Float>(repeating: 0x1.8p23)
     var nearest = (bounded + shifter) - shifter
     // Rounded to nearest, ties to even. A remainder of one half with the value's sign was rounded toward
@@ -358,7 +368,7 @@ struct HybridStep {
     nearest.replace(with: nearest + one, where: (rest .== half) .& (bounded .> zero))
     nearest.replace(with: nearest - one, where: (rest .== -half) .& (bounded .< zero))
     let least = SIMD4<Float>(repeating: minimum - zeroPoint)
-    let most = SIMD4<Float>(repeating: 127 - zeroPoint)
+    let most = SIMD4<Float>(repeating: maximum - zeroPoint)
     nearest.replace(with: least, where: nearest .< least)
     nearest.replace(with: most, where: nearest .> most)
     let shifted = nearest + shifter

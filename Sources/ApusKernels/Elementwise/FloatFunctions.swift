@@ -14,7 +14,7 @@ package enum FloatFunction: Hashable, Sendable {
   case exp, log, sin, cos, tanh
   /// `1 / (1 + e⁻ˣ)`, and `eˣ` below `logisticCutoff`.
   case logistic
-  /// `x` times `logistic`, which is rounded before the product.
+  /// `x` times `logistic`, which is rounded before the product; at most the greatest finite float, as `MUL` clamps.
   case swish
   /// `eˣ − 1` below zero.
   case elu
@@ -49,7 +49,8 @@ package enum FloatFunction: Hashable, Sendable {
     case .cos: cosf(value)
     case .tanh: tanhf(value)
     case .logistic: Self.logistic(value)
-    case .swish: value * Self.logistic(value)
+    case .swish:
+      ScalarBounds(minimum: -.infinity, maximum: .greatestFiniteMagnitude).clamp(value * Self.logistic(value))
     case .elu: value < 0 ? expm1f(value) : value
     case .leakyRelu(let alpha): value > 0 ? value : value * alpha
     case .hardSwish: value * ScalarBounds(minimum: 0, maximum: 6).clamp(value + 3) / 6
@@ -243,7 +244,8 @@ private struct LogisticFunction: FloatVectorFunction {
 private struct Swish: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    values * values.logistic
+    // No product is below the least finite float: that of −∞ is NaN.
+    (values * values.logistic).bounded(-.infinity, .greatestFiniteMagnitude)
   }
 }
 
@@ -280,9 +282,7 @@ private struct ApproximateGelu: FloatVectorFunction {
 
 private struct Gelu: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    values * 0.5 * values.twiceNormalDistribution
-  }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.gelu }
 }
 
 private struct Sine: FloatVectorFunction {

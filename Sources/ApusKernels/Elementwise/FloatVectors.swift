@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Functions of eight floats at once, without branches: within two units in the last place of the true values, but where
-// a comment says otherwise. NaN gives NaN, and infinities what the functions tend to.
+// a comment says otherwise, down to the last subnormal number. NaN gives NaN, and infinities what the functions tend to.
 
 extension SIMD8<Float> {
   /// `eˣ`.
@@ -23,14 +23,16 @@ extension SIMD8<Float> {
     return fractions * power + (power - 1)
   }
 
-  /// `FloatFunction.logistic`; zero below −87, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`.
   @inline(__always)
   var logistic: Self {
-    let (fractions, exponents) = (-self).bounded(-87, 87).reduced
+    // Numerator and denominator are 2⁻²⁴ times what they stand for, so that e⁻ˣ has an exponent down to x = −104.9, where
+    // eˣ rounds to 0. Of 105.5, n is 152, whose power of two has the bits of infinity.
+    let (fractions, exponents) = (-self).bounded(-70, 105.5).reduced
     let isBelow = self .< Self(repeating: FloatFunction.logisticCutoff)
-    let one = Self(repeating: 1).replacing(with: 0, where: isBelow)
-    let quotient = 1 / (one + (fractions + 1) * Self(powersOfTwo: exponents))
-    return quotient.replacing(with: 0, where: self .< Self(repeating: -87))
+    let one = Self(repeating: 0x1p-24).replacing(with: 0, where: isBelow)
+    let powers = (fractions + 1) * Self(powersOfTwo: exponents &- SIMD8<Int32>(repeating: 24))
+    return 0x1p-24 / (one + powers)
   }
 
   /// The hyperbolic tangent.
@@ -72,14 +74,14 @@ extension SIMD8<Float> {
     return result.replacing(with: Self(repeating: -.infinity), where: self .== Self(repeating: 0))
   }
 
-  /// Twice the normal distribution at `x`: `erfc(−x/√2)`; where it is small, within z² units in the last place.
+  /// `x·Φ(x)`, with the normal distribution; within `x²/2` units in the last place where it is small.
   @inline(__always)
-  var twiceNormalDistribution: Self {
-    let z = self * 0.707_106_781_2
-    // From 9 on, erfc counts as zero; it would soon be subnormal.
-    let distances = Self(bits: SIMD8<Int32>(bits: z) & SIMD8<Int32>(repeating: .max))
-    let magnitudes = distances.bounded(0, 9)
-    let square = magnitudes * magnitudes
+  var gelu: Self {
+    // Above 12.73, erfc(x/√2) is too small to be seen; below −14.42, the result rounds to zero.
+    let bits = SIMD8<Int32>(bits: bounded(-14.424_98, 12.73))
+    let magnitudes = Self(bits: bits & SIMD8<Int32>(repeating: .max))
+    let z = magnitudes * 0.707_106_781_2
+    let square = z * z
     // erf(z) = z·P(z²) below 1
     var polynomial = square * 7.875_875_063e-5 - 0.000_801_686_428_7
     polynomial = polynomial * square + 0.005_189_087_423
@@ -87,9 +89,10 @@ extension SIMD8<Float> {
     polynomial = polynomial * square + 0.112_835_947_2
     polynomial = polynomial * square - 0.376_126_266_7
     polynomial = polynomial * square + 1.128_379_166
-    let near = 1 - polynomial * magnitudes
-    // erfc(z) = e^(−z²)·t·Q(t) with t = 1 / (1 + z/2) above
-    let t = 1 / (magnitudes * 0.5 + 1)
+    let near = 1 - polynomial * z
+    // erfc(z) = e^(−x²/2)·t·Q(t) with t = 1 / (1 + z/2) above; the power is 2²⁴ times as large, and Q(t) is as much
+    // smaller.
+    let t = 1 / (z * 0.5 + 1)
     var quotient = t * 0.091_166_241_74 - 0.219_186_884_7
     quotient = quotient * t + 0.073_462_007_82
     quotient = quotient * t + 0.067_188_072_73
@@ -97,25 +100,31 @@ extension SIMD8<Float> {
     quotient = quotient * t + 0.247_539_811_4
     quotient = quotient * t + 0.281_967_600_3
     quotient = quotient * t + 0.282_102_130_5
-    let (fractions, exponents) = (-square).reduced
-    let far = (fractions + 1) * Self(powersOfTwo: exponents) * t * quotient
-    var tail = far.replacing(with: near, where: magnitudes .< Self(repeating: 1))
-    tail.replace(with: Self(), where: distances .> Self(repeating: 9))
-    return (2 - tail).replacing(with: tail, where: z .< Self(repeating: 0))
+    let far = t * quotient * 0x1p-24
+    let (fractions, exponents) = (magnitudes * -0.5 * magnitudes).reduced
+    var power = (fractions + 1) * Self(powersOfTwo: exponents &+ SIMD8<Int32>(repeating: 24))
+    power.replace(with: Self(), where: self .< Self(repeating: -14.424_98))
+    let isNear = z .< Self(repeating: 1)
+    let half = self * 0.5
+    let above = half * (2 - (far * power).replacing(with: near, where: isNear))
+    let below = (half * far * power).replacing(with: half * near, where: isNear)
+    return above.replacing(with: below, where: self .< Self(repeating: 0))
   }
 
   /// The sine, or the cosine, of angles below 8192 in magnitude.
   @inline(__always)
   func sine(isCosine: Bool) -> Self {
-    // x = n·π/2 + r: the first two parts of π/2 have few bits, so that their multiples are exact.
+    // x = n·π/2 + r: the first part of π/2 has 33 bits, so that its multiples are exact in double precision.
     let shifted = self * 0.636_619_772_4 + 0x1.8p23
-    let n = shifted - 0x1.8p23
-    let r = self - n * 1.5703125 - n * 0x1.fb4p-12 - n * 7.549_789_948_8e-8
+    let n = SIMD8<Double>(shifted - 0x1.8p23)
+    let r = Self(SIMD8<Double>(self) - n * 0x1.921f_b544p0 - n * 0x1.0b46_11a6_2633_1p-34)
     let square = r * r
     var sine = square * 2.724_378_141e-6 - 0.000_198_400_388_7
     sine = sine * square + 0.008_333_331_785
     sine = sine * square - 0.166_666_666_6
     sine = sine * square * r + r
+    // That of −0 has its sign.
+    sine = Self(bits: SIMD8<Int32>(bits: sine) | SIMD8<Int32>(bits: r) & SIMD8<Int32>(repeating: .min))
     var cosine = square * -2.729_583_083e-7 + 2.480_056_043e-5
     cosine = cosine * square - 0.001_388_888_76
     cosine = cosine * square + 0.041_666_666_66

@@ -24,11 +24,13 @@ import ApusSystem
       .bindMemory(to: Int32.self, capacity: capacity)
   }
 
-  /// Puts the numbers in order; poses of equal scores stay as they were found.
-  func sort() {
+  /// Puts the numbers in order; poses of equal scores stay as they were found. Where the run has to end, the rest
+  /// stays as it was found, too.
+  func sort(_ poll: inout StopPoll) {
     for place in 0..<count {
       var hole = place
-      while hole > 0, unsafe scores[Int(numbers[hole &- 1])] < scores[place] {
+      let ends = poll.mustStop(before: place)
+      while !ends, hole > 0, unsafe scores[Int(numbers[hole &- 1])] < scores[place] {
         unsafe numbers[hole] = numbers[hole &- 1]
         hole &-= 1
       }
@@ -59,8 +61,8 @@ struct PoseFinder {
 
   /// Fills the list, in order of the final scores.
   mutating func findPoses(threshold: Float, radius: Float, threads: ThreadTeam) {
-    addCandidates(leastLogit: Float(-log(1 / (Double(threshold) + 1e-6) - 1)))
     var poll = StopPoll(threads)
+    addCandidates(leastLogit: Float(-log(1 / (Double(threshold) + 1e-6) - 1)), &poll)
     while poses.count < poses.capacity, queue.count > 0, !poll.mustStop(before: poses.count &+ 2048) {
       let index = Int(queue.removeFirst().item)
       let root = point(ofCandidate: index)
@@ -76,19 +78,21 @@ struct PoseFinder {
       unsafe poses.scores[poses.count] = sum / Float(pointCount)
       if unsafe poses.scores[poses.count] >= threshold { poses.count &+= 1 }
     }
-    poses.sort()
-    lowerScores(radius: radius)
-    poses.sort()
+    poses.sort(&poll)
+    lowerScores(radius: radius, &poll)
+    poses.sort(&poll)
   }
 
   /// Queues all points whose logit is none of its neighbors' less.
-  private mutating func addCandidates(leastLogit: Float) {
+  private mutating func addCandidates(leastLogit: Float, _ poll: inout StopPoll) {
     let (height, width) = (logits.height, logits.width)
     func value(_ row: Int, _ column: Int, _ kind: Int) -> Float {
       unsafe logits.values[(row &* width &+ column) &* pointCount &+ kind]
     }
     for row in 0..<height {
       for column in 0..<width {
+        // Each is compared with its neighbors, and many may be queued.
+        if poll.mustStop(before: 16 &* pointCount) { return }
         for kind in 0..<pointCount {
           let score = value(row, column, kind)
           guard score >= leastLogit else { continue }
@@ -163,8 +167,9 @@ struct PoseFinder {
   }
 
   /// Gives poses the mean score of those points that are not near the same ones of better poses.
-  private func lowerScores(radius: Float) {
+  private func lowerScores(radius: Float, _ poll: inout StopPoll) {
     for place in 0..<poses.count {
+      if poll.mustStop(before: place &* pointCount) { return }
       let pose = unsafe Int(poses.numbers[place])
       var sum: Float = 0
       for index in 0..<pointCount {

@@ -7,7 +7,7 @@ package struct PostOperation: Sendable {
 
   @safe private enum Function: Sendable {
     case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
-    case parametricRelu(ParametricRelu)
+    case rectifier(Rectifier)
   }
 
   private let function: Function
@@ -23,40 +23,68 @@ package struct PostOperation: Sendable {
 
   /// PRELU: multiplies negative values by a factor; the factors of a row repeat.
   package init?(parametricRelu factors: [Float], using set: KernelSet) {
-    guard let function = ParametricRelu(factors, using: set) else { return nil }
-    self.function = .parametricRelu(function)
+    guard let function = Rectifier(factors, sumBounds: nil, using: set) else { return nil }
+    self.function = .rectifier(function)
+  }
+
+  /// Adds `max(x, 0)` and a factor times `min(x, 0)`, and clamps the sum; the factors of a row repeat.
+  package init?(
+    rectifiedSum factors: [Float], within minimum: Float, _ maximum: Float, using set: KernelSet
+  ) {
+    let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
+    guard let function = Rectifier(factors, sumBounds: bounds, using: set) else { return nil }
+    self.function = .rectifier(function)
+  }
+
+  /// One value of ``init(rectifiedSum:within:_:using:)``.
+  package static func rectifiedSum(
+    _ value: Float, factor: Float, within minimum: Float, _ maximum: Float
+  ) -> Float {
+    let (above, below) = (value < 0 ? 0 : value, value > 0 ? 0 : value)
+    return ScalarBounds(minimum: minimum, maximum: maximum).clamp(above + below * factor)
   }
 
   /// Applies the operation to `count` values, the first of which is element `position` of its tensor.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     switch function {
     case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
-    case .parametricRelu(let function): unsafe function.apply(to: values, position: position, count: count)
+    case .rectifier(let function): unsafe function.apply(to: values, position: position, count: count)
     }
   }
 }
 
-/// PRELU with periodic factors.
-private struct ParametricRelu: Sendable {
+/// PRELU with periodic factors, or the sum of both of its parts.
+private struct Rectifier: Sendable {
   /// The number of factors before they repeat.
   private let period: Int
   /// The factors, repeated far enough for a call that begins anywhere in the first period.
   private let factors: [Float]
+  /// The bounds of the sum of both parts; nil for PRELU, which takes one part or the other.
+  private let sumBounds: ScalarBounds<Float>?
   private let code: PostOperationCode?
 
-  init?(_ factors: [Float], using set: KernelSet) {
+  init?(_ factors: [Float], sumBounds: ScalarBounds<Float>?, using set: KernelSet) {
     guard (1...1 << 16).contains(factors.count) else { return nil }
     period = factors.count
     let rows = (PostOperation.stretch + factors.count - 1) / factors.count + 1
     self.factors = Array(Array(repeating: factors, count: rows).joined())
-    code = factors.allSatisfy(\.isFinite) ? set.elementwise?.postOperation(.parametricRelu) : nil
+    self.sumBounds = sumBounds
+    let isFinite = factors.allSatisfy(\.isFinite)
+    code = isFinite ? set.elementwise?.postOperation(sumBounds == nil ? .parametricRelu : .rectifiedSum) : nil
   }
 
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     unsafe factors.withUnsafeBufferPointer { factors in
       guard let factors = unsafe factors.baseAddress.map({ unsafe $0 + position % period }) else { return }
-      if let code { return unsafe code.apply(to: values, factors, count: count) }
-      unsafe Self.multiply(values, factors, count: count)
+      if let code {
+        let bounds = sumBounds ?? ScalarBounds(minimum: 0, maximum: 0)
+        return unsafe code.apply(to: values, factors, count: count, within: bounds)
+      }
+      if let bounds = sumBounds {
+        unsafe Self.add(values, factors, count: count, within: bounds)
+      } else {
+        unsafe Self.multiply(values, factors, count: count)
+      }
     }
   }
 
@@ -74,6 +102,27 @@ private struct ParametricRelu: Sendable {
     while index < count {
       let value = unsafe values[index]
       unsafe values[index] = value >= 0 ? value : value * factors[index]
+      index &+= 1
+    }
+  }
+
+  private static func add(
+    _ values: UnsafeMutablePointer<Float>, _ factors: UnsafePointer<Float>, count: Int,
+    within bounds: ScalarBounds<Float>
+  ) {
+    var index = 0
+    while index &+ 8 <= count {
+      let eight = unsafe UnsafeRawPointer(values + index).loadUnaligned(as: SIMD8<Float>.self)
+      let below =
+        unsafe eight.bounded(-.infinity, 0)
+        * UnsafeRawPointer(factors + index).loadUnaligned(as: SIMD8<Float>.self)
+      let results = (eight.bounded(0, .infinity) + below).bounded(bounds.minimum, bounds.maximum)
+      unsafe UnsafeMutableRawPointer(values + index).storeBytes(of: results, as: SIMD8<Float>.self)
+      index &+= 8
+    }
+    while index < count {
+      unsafe values[index] = PostOperation.rectifiedSum(
+        values[index], factor: factors[index], within: bounds.minimum, bounds.maximum)
       index &+= 1
     }
   }

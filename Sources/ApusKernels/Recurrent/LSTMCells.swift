@@ -30,14 +30,14 @@ package struct LSTMCells: Sendable {
   /// The number of sums per row.
   private var sumCount: Int { (hasInputGate ? 4 : 3) * count }
 
-  /// Computes a row of outputs, before any projection, and the cells' new values.
+  /// Computes a row of outputs, before any projection, and the cells' new values, unless the run has to end.
   ///
   /// - Parameters:
   ///   - sums: the contributions of the state; overwritten.
   ///   - inputs: the contributions of the inputs and the biases.
   package func run(
     _ sums: inout MutableSpan<Float>, adding inputs: Span<Float>, cells: inout MutableSpan<Float>,
-    outputs: inout MutableSpan<Float>
+    outputs: inout MutableSpan<Float>, threads: ThreadTeam
   ) {
     precondition(
       sums.count == sumCount && inputs.count == sumCount && cells.count == count && outputs.count == count)
@@ -49,7 +49,7 @@ package struct LSTMCells: Sendable {
               let cells = cells.baseAddress,
               let outputs = outputs.baseAddress
             else { return }
-            unsafe run(sums, inputs, cells, outputs)
+            unsafe run(sums, inputs, cells, outputs, threads)
           }
         }
       }
@@ -58,12 +58,12 @@ package struct LSTMCells: Sendable {
 
   private func run(
     _ sums: UnsafeMutablePointer<Float>, _ inputs: UnsafePointer<Float>, _ cells: UnsafeMutablePointer<Float>,
-    _ outputs: UnsafeMutablePointer<Float>
+    _ outputs: UnsafeMutablePointer<Float>, _ threads: ThreadTeam
   ) {
     unsafe sum.apply(to: sums, other: inputs, first: 0, count: sumCount)
     let values = unsafe sums + (sumCount &- count)
-    unsafe logistic.apply(to: sums, count: sumCount &- count)
-    unsafe function.apply(to: values, count: count)
+    unsafe logistic.apply(to: sums, count: sumCount &- count, threads: threads)
+    unsafe function.apply(to: values, count: count, threads: threads)
     if hasInputGate {
       unsafe update(cells, values) { index in unsafe sums[2 &* count &+ index] }
     } else {
@@ -71,7 +71,7 @@ package struct LSTMCells: Sendable {
     }
     // Without an activation the reference continues with the new values, not with the cells.
     unsafe outputs.update(from: isLinear ? values : cells, count: count)
-    unsafe function.apply(to: outputs, count: count)
+    unsafe function.apply(to: outputs, count: count, threads: threads)
     for index in 0..<count { unsafe outputs[index] *= sums[count &+ index] }
 
     /// Updates the cells: forget gates × cells + `input` × new values.

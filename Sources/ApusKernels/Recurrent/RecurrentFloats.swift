@@ -6,16 +6,26 @@ import ApusSystem
 package enum RecurrentActivation: Sendable {
   case none, relu, reluN1To1, relu6, tanh, signBit, logistic
 
-  /// Applies the function in place.
-  package func apply(to values: inout MutableSpan<Float>) {
+  /// Applies the function in place, unless the run has to end.
+  package func apply(to values: inout MutableSpan<Float>, threads: ThreadTeam) {
+    var poll = StopPoll(threads)
+    let count = values.count
     switch self {
     case .none: return
     case .relu: for index in 0..<values.count { values[index] = max(values[index], 0) }
     case .reluN1To1: for index in 0..<values.count { values[index] = min(max(values[index], -1), 1) }
     case .relu6: for index in 0..<values.count { values[index] = min(max(values[index], 0), 6) }
-    case .tanh: for index in 0..<values.count { values[index] = tanhf(values[index]) }
+    case .tanh:
+      for index in 0..<count {
+        if poll.mustStop(atTurn: index, of: count, steps: 16) { return }
+        values[index] = tanhf(values[index])
+      }
     case .signBit: for index in 0..<values.count { values[index] = values[index].sign == .minus ? 1 : 0 }
-    case .logistic: for index in 0..<values.count { values[index] = 1 / (1 + expf(-values[index])) }
+    case .logistic:
+      for index in 0..<count {
+        if poll.mustStop(atTurn: index, of: count, steps: 16) { return }
+        values[index] = 1 / (1 + expf(-values[index]))
+      }
     }
   }
 }

@@ -20,10 +20,22 @@ struct RecurrentFunction: Sendable {
     operation = function.flatMap { PostOperation($0, using: set) }
   }
 
-  /// Applies the function in place.
-  func apply(to values: UnsafeMutablePointer<Float>, count: Int) {
-    if let operation { return unsafe operation.apply(to: values, position: 0, count: count) }
-    var span = unsafe MutableSpan(_unsafeStart: values, count: count)
-    activation.apply(to: &span)
+  /// Applies the function in place, unless the run has to end.
+  func apply(to values: UnsafeMutablePointer<Float>, count: Int, threads: ThreadTeam) {
+    guard let operation else {
+      var span = unsafe MutableSpan(_unsafeStart: values, count: count)
+      return activation.apply(to: &span, threads: threads)
+    }
+    var poll = StopPoll(threads)
+    var first = 0
+    while first < count {
+      let part = min(Self.stretch, count &- first)
+      if poll.mustStop(before: part) { return }
+      unsafe operation.apply(to: values + first, position: 0, count: part)
+      first &+= part
+    }
   }
+
+  /// Values between two questions whether the run has to end.
+  private static let stretch = 1 << 16
 }

@@ -12,15 +12,16 @@ package struct RecurrentSums: Sendable {
     function = RecurrentFunction(activation, using: set)
   }
 
-  /// Replaces a row of the state's contributions by the layer's output, given the input's contributions.
-  package func run(_ values: inout MutableSpan<Float>, adding inputs: Span<Float>) {
+  /// Replaces a row of the state's contributions by the layer's output, given the input's contributions, unless the
+  /// run has to end.
+  package func run(_ values: inout MutableSpan<Float>, adding inputs: Span<Float>, threads: ThreadTeam) {
     let count = values.count
     precondition(inputs.count == count)
     unsafe values.withUnsafeMutableBufferPointer { values in
       unsafe inputs.withUnsafeBufferPointer { inputs in
         guard let values = values.baseAddress, let inputs = inputs.baseAddress else { return }
         unsafe sum.apply(to: values, other: inputs, first: 0, count: count)
-        unsafe function.apply(to: values, count: count)
+        unsafe function.apply(to: values, count: count, threads: threads)
       }
     }
   }

@@ -11,6 +11,9 @@ protocol Combination {
   /// The result after a row of elements.
   static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result
 
+  /// Whether combining the parts of a row one after the other gives the same result.
+  static var takesParts: Bool { get }
+
   /// Combines rows that are `stride` elements apart column by column; each column has its own result.
   static func combineColumns(
     _ results: UnsafeMutablePointer<Result>, _ elements: UnsafePointer<Element>, stride: Int, rows: Int,
@@ -31,6 +34,9 @@ extension Summation where Result: FixedWidthInteger {
 }
 
 extension Combination {
+  @inline(__always)
+  static var takesParts: Bool { true }
+
   @inline(__always)
   static func combine(_ result: Result, _ row: UnsafePointer<Element>, count: Int) -> Result {
     var result = result
@@ -96,6 +102,9 @@ enum SumOfFloats: Summation {
   static var zero: Float { 0 }
   @inline(__always)
   static func join(_ first: Float, _ second: Float) -> Float { first + second }
+  /// The sixteen parts are those of a whole row.
+  @inline(__always)
+  static var takesParts: Bool { false }
 
   @inline(__always)
   static func combine(_ result: Float, _ element: Float) -> Float { result + element }

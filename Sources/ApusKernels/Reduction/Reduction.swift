@@ -176,7 +176,7 @@ package struct Reduction: Sendable {
           guard inputCount > 0, let from = input.baseAddress else { return }
           let work = unsafe FoldingWork(
             axes: axes, tiles: parts > 1 ? parts : tiles, areParts: parts > 1, input: from,
-            output: UnsafeMutableRawPointer(to)
+            output: UnsafeMutableRawPointer(to), threads: threads
           ) { work, tile in
             work.fold(combination, tile: tile)
           }
@@ -200,6 +200,7 @@ package struct Reduction: Sendable {
   let areParts: Bool
   let input: UnsafeRawPointer
   let output: UnsafeMutableRawPointer
+  let threads: ThreadTeam
   let body: (borrowing FoldingWork, Int) -> Void
 
   func run(tile: Int, worker: Int) { body(self, tile) }
@@ -209,76 +210,109 @@ package struct Reduction: Sendable {
     let first = unsafe axes[0]
     let from = unsafe input.assumingMemoryBound(to: C.Element.self)
     let to = unsafe output.assumingMemoryBound(to: C.Result.self)
+    var poll = StopPoll(threads)
     if areParts {
       let (rows, columns) = unsafe (share(of: first.count, tile: tile, of: tiles), axes[1].count)
-      return unsafe C.combineColumns(
-        to + tile &* columns, from + rows.lowerBound &* first.inputStride, stride: first.inputStride,
-        rows: rows.count, columns: columns)
+      return unsafe combineColumns(
+        combination, to + tile &* columns, from + rows.lowerBound &* first.inputStride,
+        stride: first.inputStride, rows: rows.count, columns: columns, &poll)
     }
     if first.isFolded, tiles > 1 {
       let columns = unsafe share(of: axes[1].count, tile: tile, of: tiles)
-      return unsafe C.combineColumns(
-        to + columns.lowerBound, from + columns.lowerBound, stride: first.inputStride, rows: first.count,
-        columns: columns.count)
+      return unsafe combineColumns(
+        combination, to + columns.lowerBound, from + columns.lowerBound, stride: first.inputStride,
+        rows: first.count, columns: columns.count, &poll)
     }
     let range = share(of: first.count, tile: tile, of: tiles)
     unsafe walk(
       combination, 0, from + range.lowerBound &* first.inputStride,
       to + range.lowerBound &* first.outputStride,
-      count: range.count)
+      count: range.count, &poll)
   }
+
+  /// Combines columns, some rows at a time, unless the run has to end.
+  @inline(__always)
+  private func combineColumns<C: Combination>(
+    _ combination: C.Type, _ results: UnsafeMutablePointer<C.Result>, _ elements: UnsafePointer<C.Element>,
+    stride: Int, rows: Int, columns: Int, _ poll: inout StopPoll
+  ) {
+    // Columns of bytes are summed 256 rows at a time.
+    let length = max(256, Self.stretch / max(1, columns) & ~255)
+    var row = 0
+    while row < rows {
+      let count = min(length, rows &- row)
+      if poll.mustStop(before: count &* columns) { return }
+      unsafe C.combineColumns(
+        results, elements + row &* stride, stride: stride, rows: count, columns: columns)
+      row &+= count
+    }
+  }
+
+  /// Elements between two questions whether the run has to end.
+  private static var stretch: Int { 1 << 20 }
 
   @inline(__always)
   private func walk<C: Combination>(
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
-    _ output: UnsafeMutablePointer<C.Result>, count: Int
+    _ output: UnsafeMutablePointer<C.Result>, count: Int, _ poll: inout StopPoll
   ) {
     switch unsafe axes.count &- depth {
-    case 1: unsafe walkRow(combination, input, output, count: count, isFolded: axes[depth].isFolded)
-    case 2: unsafe walkRows(combination, depth, input, output, count: count)
-    default: unsafe walkPlanes(combination, depth, input, output, count: count)
+    case 1: unsafe walkRow(combination, input, output, count: count, isFolded: axes[depth].isFolded, &poll)
+    case 2: unsafe walkRows(combination, depth, input, output, count: count, &poll)
+    default: unsafe walkPlanes(combination, depth, input, output, count: count, &poll)
     }
   }
 
   private func walkPlanes<C: Combination>(
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
-    _ output: UnsafeMutablePointer<C.Result>, count: Int
+    _ output: UnsafeMutablePointer<C.Result>, count: Int, _ poll: inout StopPoll
   ) {
     let axis = unsafe axes[depth]
     let next = unsafe axes[depth &+ 1].count
     for index in 0..<count {
       let (from, to) = unsafe (input + index &* axis.inputStride, output + index &* axis.outputStride)
       if unsafe axes.count &- depth == 3 {
-        unsafe walkRows(combination, depth &+ 1, from, to, count: next)
+        unsafe walkRows(combination, depth &+ 1, from, to, count: next, &poll)
       } else {
-        unsafe walkPlanes(combination, depth &+ 1, from, to, count: next)
+        unsafe walkPlanes(combination, depth &+ 1, from, to, count: next, &poll)
       }
     }
   }
 
   private func walkRows<C: Combination>(
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
-    _ output: UnsafeMutablePointer<C.Result>, count: Int
+    _ output: UnsafeMutablePointer<C.Result>, count: Int, _ poll: inout StopPoll
   ) {
     let (axis, row) = unsafe (axes[depth], axes[depth &+ 1])
     if axis.isFolded, !row.isFolded {
-      return unsafe C.combineColumns(
-        output, input, stride: axis.inputStride, rows: count, columns: row.count)
+      return unsafe combineColumns(
+        combination, output, input, stride: axis.inputStride, rows: count, columns: row.count, &poll)
     }
     for index in 0..<count {
       unsafe walkRow(
         combination, input + index &* axis.inputStride, output + index &* axis.outputStride, count: row.count,
-        isFolded: row.isFolded)
+        isFolded: row.isFolded, &poll)
     }
   }
 
   @inline(__always)
   private func walkRow<C: Combination>(
     _ combination: C.Type, _ input: UnsafePointer<C.Element>, _ output: UnsafeMutablePointer<C.Result>,
-    count: Int, isFolded: Bool
+    count: Int, isFolded: Bool, _ poll: inout StopPoll
   ) {
+    if poll.mustStop(before: count) { return }
     if isFolded {
-      unsafe output[0] = C.combine(output[0], input, count: count)
+      guard count > Self.stretch, C.takesParts else {
+        unsafe output[0] = C.combine(output[0], input, count: count)
+        return
+      }
+      var first = 0
+      while first < count {
+        let part = min(Self.stretch, count &- first)
+        if poll.mustStop(before: part) { return }
+        unsafe output[0] = C.combine(output[0], input + first, count: part)
+        first &+= part
+      }
     } else {
       for index in 0..<count { unsafe output[index] = C.combine(output[index], input[index]) }
     }

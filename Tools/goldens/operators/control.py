@@ -142,7 +142,10 @@ def handle_of(model, name, main=False):
 
 
 def variables(name, main):
-    """A model that keeps state: an initial value, set once or not, is read, changed and read again."""
+    """A model that keeps state: an initial value, set once or not, is read, changed and read again.
+
+    What is read into a tensor of unknown shape has the variable's; of a larger variable the first elements are read.
+    """
 
     def case(draw):
         model = GraphBuilder()
@@ -151,6 +154,9 @@ def variables(name, main):
         draw.tag("scalar" if not shape else "")
         count = draw.choice([1, 2])
         once = main == "CALL_ONCE" or draw.flag("initialized", 2)
+        reads = main == "READ_VARIABLE" and bool(shape)
+        larger = [2 * shape[0], *shape[1:]] if reads and draw.flag("larger", 3) else shape
+        read_shape = [] if reads and larger == shape and draw.flag("unknown", 3) else shape
         version = 2 if draw.type == "int8" else 1
         if once:
             start = model.subgraph()
@@ -160,17 +166,18 @@ def variables(name, main):
         for index in range(count):
             if once:
                 handle = handle_of(start, f"state{index}")
-                value = start.constant(draw.values(shape), quantization)
+                value = start.constant(draw.values(larger), quantization)
                 start.add("ASSIGN_VARIABLE", [handle, value], [], schema.AssignVariableOptionsT())
             is_main = index == 0
             handle = handle_of(model, f"state{index}", main == "VAR_HANDLE" and is_main)
             value = model.input(draw.values(shape), quantization)
             if not once:
+                first = value if larger == shape else model.input(draw.values(larger), quantization)
                 model.add(
-                    "ASSIGN_VARIABLE", [handle, value], [], schema.AssignVariableOptionsT(),
+                    "ASSIGN_VARIABLE", [handle, first], [], schema.AssignVariableOptionsT(),
                     main=main == "ASSIGN_VARIABLE" and is_main,
                 )
-            old = model.tensor(draw.type, shape, quantization)
+            old = model.tensor(draw.type, read_shape, quantization)
             model.add(
                 "READ_VARIABLE", [handle], [old], schema.ReadVariableOptionsT(),
                 main=main == "READ_VARIABLE" and is_main,
@@ -178,7 +185,7 @@ def variables(name, main):
             new = model.tensor(draw.type, shape, quantization)
             model.add("ADD", [old, value], [new], schema.AddOptionsT(), version=version)
             model.add("ASSIGN_VARIABLE", [handle, new], [], schema.AssignVariableOptionsT())
-            again = model.tensor(draw.type, shape, quantization)
+            again = model.tensor(draw.type, read_shape, quantization)
             model.add("READ_VARIABLE", [handle], [again], schema.ReadVariableOptionsT())
             output = model.output(draw.type, quantization)
             model.add("ADD", [old, again], [output], schema.AddOptionsT(), version=version)

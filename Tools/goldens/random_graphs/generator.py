@@ -11,7 +11,7 @@ from random_graphs.moves.grafts import RANDOM, Sources
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 2
+VERSION = 3
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -30,6 +30,10 @@ KINDS = {
     "batch": (6, "batch", ("float32", "float32", "int8", "uint8", "int16")),
     "grafts": (6, "grafts", ("float32", "int8", "uint8", "int16")),
 }
+# Kinds whose floats may be special: those that do not make integers of them everywhere.
+SPECIAL = ("float", "vectors", "mixed", "odd", "control", "state", "hybrid", "batch", "grafts")
+SPECIALS = [np.float32(x) for x in (
+    np.inf, -np.inf, np.nan, -0.0, 3.4028235e38, -3.4028235e38, 1e-45, -1e-45, 1e-40, 88.7, -88.5, -103.5, 1e30, -1e20)]
 WEIGHTS = {
     "hybrid": {"plain": 1, "hybrid": 8, "half": 1},
     "half": {"plain": 1, "half": 8, "bytes": 2, "made": 1},
@@ -75,6 +79,7 @@ class _Drawing:
         elif w.chance(0.02):
             w.limit, w.budget, w.is_large = 16_000, 4_000_000, True
         count = chooser.choices((w.integer(2, 6), w.integer(5, 14), w.integer(12, 30), w.integer(25, 60)), (3, 5, 3, 1))[0]
+        self.graph.is_special = kind in SPECIAL and w.chance(0.08)
         self._inputs(theme)
         failures = 0
         while self.graph.operator_count() < count and failures < 60:
@@ -148,6 +153,8 @@ class _Drawing:
             likeness = (w.random.choice((0.5, 1, 2)), w.random.choice((0, 0, 0, 1)))
             sets = [self._values(shape, type_name, quantization, *likeness) for _ in range(2)]
             tensor = w.input(sets, type_name, quantization)
+            if self.graph.is_special and type_name == "float32":
+                tensor.sets = [self._with_specials(values) for values in tensor.sets]
         else:
             tensor.sets = [tensor.sets[0], self._values(shape, type_name, None)]
         if w.is_flexible:
@@ -164,6 +171,16 @@ class _Drawing:
             return values.astype(np.float32)
         low, high = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767)}[type_name]
         return w.numbers.integers(low, high + 1, shape).astype(type_name)
+
+    def _with_specials(self, values):
+        """A few elements become infinite, NaN, subnormal or the like; ranges are made for the others."""
+        w = self._weaver
+        values = values.copy()
+        flat = values.reshape(-1)
+        for _ in range(w.integer(1, 4)):
+            if flat.size:
+                flat[w.integer(0, flat.size - 1)] = w.choice(SPECIALS)
+        return values
 
     # Outputs
 

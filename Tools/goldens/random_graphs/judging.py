@@ -74,7 +74,7 @@ class Judge:
             return Verdict("failed", str(death), str(death), answers)
         except Refused as refusal:
             return Verdict("failed", f"refused: {refusal}", "refused: " + _without_numbers(str(refusal)), answers)
-        if disagreements and absorbs_padding(graph) and all(map(is_last_bit, disagreements)):
+        if disagreements and absorbs_padding(graph) and (graph.is_special or all(map(is_last_bit, disagreements))):
             return Verdict("sensitive", disagreements[0], outputs=answers)
         if disagreements:
             key = "way: " + _without_numbers(disagreements[0].split(":")[0])

@@ -39,7 +39,7 @@ class Tensor:
         # Quantization and sparsity as a FlatBuffer of their own, where `quantization` cannot say it.
         self.blob = None
         self.sparsity = None
-        # Whether the file leaves the shape open.
+        # Whether the file leaves the shape open: a signature, all sizes (True), or even how many there are ("unranked").
         self.open = False
         self.name = None
         # Whether it is memory that an operator uses, and nothing to read.
@@ -124,6 +124,8 @@ class Graph:
         self.is_mixed = False
         # Whether it may have such.
         self.may_mix = False
+        # Whether its inputs have infinities, NaN and numbers that are almost these.
+        self.is_special = False
         # Shapes of the inputs in the last set, if that has other shapes.
         self.resized = False
 

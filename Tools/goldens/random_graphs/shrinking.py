@@ -179,7 +179,8 @@ def copied(graph):
 
     new = Graph(graph.kind)
     new.main = copy_of(graph.main)
-    new.has_state, new.has_random, new.is_mixed, new.resized = graph.has_state, graph.has_random, graph.is_mixed, graph.resized
+    for flag in ("has_state", "has_random", "is_mixed", "is_special", "resized"):
+        setattr(new, flag, getattr(graph, flag))
     return new
 
 

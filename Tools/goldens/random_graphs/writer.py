@@ -143,16 +143,18 @@ class _Writer:
             fields.append((5, "B", 1))
         if tensor.sparsity:
             fields.append((6, "O", 0))
-        if tensor.open:
+        has_signature = tensor.open and tensor.open != "unranked"
+        if has_signature:
             fields.append((7, "O", 0))
         start, places = self._table(fields)
-        self._patch(places[0], self._vector(tensor.shape if not tensor.open else [max(n, 1) for n in tensor.shape]))
+        shape = () if tensor.open == "unranked" else tensor.shape
+        self._patch(places[0], self._vector(shape if not tensor.open else [max(n, 1) for n in shape]))
         self._patch(places[3], self._string(tensor.name or f"t{index}"))
         if quantization:
             self._patch(places[4], self._blob(tensor.blob) if tensor.blob else self._quantization(quantization))
         if tensor.sparsity:
             self._patch(places[6], self._blob(tensor.sparsity))
-        if tensor.open:
+        if has_signature:
             self._patch(places[7], self._vector(tensor.open if isinstance(tensor.open, tuple) else [-1] * tensor.rank))
         return start
 

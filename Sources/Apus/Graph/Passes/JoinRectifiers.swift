@@ -3,7 +3,8 @@ import ApusKernels
 
 extension PlanDraft {
   /// **Rule:** a sum of two piecewise linear functions of one float tensor, with a bend at zero and slope 1
-  /// above it, becomes PRELU. All steps between must be exact and have no other consumers.
+  /// above it, becomes one function with a factor for each channel. It must give the same bits for zeros of either
+  /// sign, underflow, overflow, infinities and NaN, and the steps between must have no other consumers.
   ///
   /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators instead of one, which the
   /// producer of `x` may absorb.
@@ -13,10 +14,11 @@ extension PlanDraft {
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
       try limits.checkTime(at: index)
-      guard let sum = steps[index].operation.floatSum, sum.minimum == -.infinity, sum.maximum == .infinity,
+      guard let sum = steps[index].operation.floatSum,
         let rectifier = try rectifier(index, sum, writers: writers, planner),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
-        let tail = PostOperation(parametricRelu: rectifier.factors, using: kernels)
+        let tail = PostOperation(
+          rectifiedSum: rectifier.factors, within: sum.minimum, sum.maximum, using: kernels)
       else { continue }
       steps[index] = steps[index].doing(
         RectifierOperator(tail, input: rectifier.input, output: sum.output),
@@ -58,18 +60,10 @@ extension PlanDraft {
               steps[index].does(reader) || members.contains { steps[$0].does(reader) }
             }
         }),
-        let first = try slopes(left.steps.prefix(leftCount).reversed(), channels: channels, planner),
-        let second = try slopes(right.steps.prefix(rightCount).reversed(), channels: channels, planner)
+        let factors = Self.factors(
+          try kinks(left.steps.prefix(leftCount).reversed(), planner),
+          try kinks(right.steps.prefix(rightCount).reversed(), planner), of: sum, channels: channels)
       else { return nil }
-      var factors: [Float] = []
-      for channel in 0..<channels {
-        let (one, other) = (first[channel], second[channel])
-        // On each side of zero, one operand must be zero, so that the sum is exact.
-        guard one.below == 0 || other.below == 0, one.above == 0 || other.above == 0,
-          one.above + other.above == 1
-        else { return nil }
-        factors.append(one.below + other.below)
-      }
       return Rectifier(input: tensor, factors: factors, members: members.sorted())
     }
     return nil
@@ -119,32 +113,85 @@ extension PlanDraft {
     return nil
   }
 
-  /// Each channel's slopes below and above zero after some steps, given in order; nil if one would round.
-  private func slopes(
-    _ path: [Int], channels: Int, _ planner: Planner
-  ) throws(ApusError) -> [(below: Float, above: Float)]? {
-    var slopes = Array(repeating: (below: 1 as Float, above: 1 as Float), count: channels)
+  /// How each of some steps, given in order, changes slopes.
+  private func kinks(_ path: [Int], _ planner: Planner) throws(ApusError) -> [Kink] {
+    var kinks: [Kink] = []
     for index in path {
-      guard let (_, kink) = try kink(index, planner) else { return nil }
-      for channel in slopes.indices {
-        let (below, above) = slopes[channel]
-        switch kink {
-        case .negate: slopes[channel] = (-below, -above)
-        case .magnitude: slopes[channel] = (-abs(below), abs(above))
-        case .rectify: slopes[channel] = (min(below, 0), max(above, 0))
-        case .multiply(let factors):
-          guard
-            let factor = factors.count == 1
-              ? factors.first : factors.count == channels ? factors[channel] : nil,
-            // Zero times infinity is NaN. So factors must be finite, and may be zero only below zero, where
-            // PRELU multiplies as well.
-            factor.isFinite, factor != 0 || above == 0 && below != 0, [0, 1].contains(abs(below)),
-            [0, 1].contains(abs(above))
-          else { return nil }
-          slopes[channel] = (below * factor, above * factor)
-        }
+      if let (_, kink) = try kink(index, planner) { kinks.append(kink) }
+    }
+    return kinks
+  }
+
+  /// The factors below zero of the sum of two paths' results; nil if a rectified sum would give other bits.
+  private static func factors(
+    _ first: [Kink], _ second: [Kink], of sum: FloatSum, channels: Int
+  ) -> [Float]? {
+    let bounds = (sum.minimum, sum.maximum)
+    var factors: [Float] = []
+    for channel in 0..<channels {
+      guard let one = slopes(first, channel), let other = slopes(second, channel),
+        // On each side of zero, one operand must be zero, so that the sum is exact.
+        one.below == 0 || other.below == 0, one.above == 0 || other.above == 0, one.above + other.above == 1
+      else { return nil }
+      let factor = one.below + other.below
+      for value in doubtful {
+        let added = clamped(result(first, channel, value) + result(second, channel, value), bounds)
+        let joined = PostOperation.rectifiedSum(value, factor: factor, within: bounds.0, bounds.1)
+        guard added.bitPattern == joined.bitPattern || added.isNaN && joined.isNaN else { return nil }
+      }
+      factors.append(factor)
+    }
+    return factors
+  }
+
+  /// Values for which steps that agree on all others might differ.
+  private static let doubtful: [Float] = [
+    0, -0.0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .greatestFiniteMagnitude,
+    -.greatestFiniteMagnitude, .infinity, -.infinity, .nan, 1.5, -1.5,
+  ]
+
+  /// A channel's slopes below and above zero after some steps, given in order; nil if one would round.
+  private static func slopes(_ path: [Kink], _ channel: Int) -> (below: Float, above: Float)? {
+    var (below, above): (Float, Float) = (1, 1)
+    for kink in path {
+      switch kink {
+      case .negate: (below, above) = (-below, -above)
+      case .magnitude: (below, above) = (-abs(below), abs(above))
+      case .rectify: (below, above) = (min(below, 0), max(above, 0))
+      case .multiply(let factors):
+        guard let factor = factors.count == 1 ? factors.first : factors.element(channel),
+          // Zero times infinity is NaN. So factors must be finite, and may be zero only below zero, where the
+          // joined step multiplies as well.
+          factor.isFinite, factor != 0 || above == 0 && below != 0, [0, 1].contains(abs(below)),
+          [0, 1].contains(abs(above))
+        else { return nil }
+        (below, above) = (below * factor, above * factor)
       }
     }
-    return slopes
+    return (below, above)
   }
+
+  /// The result of the steps for one value, computed as their operators do.
+  private static func result(_ path: [Kink], _ channel: Int, _ value: Float) -> Float {
+    path.reduce(value) { value, kink in
+      switch kink {
+      case .negate: -value
+      case .magnitude: abs(value)
+      case .rectify: value < 0 ? 0 : value
+      case .multiply(let factors):
+        clamped(
+          value * (factors.count == 1 ? factors[0] : factors[channel]),
+          (-.greatestFiniteMagnitude, .greatestFiniteMagnitude))
+      }
+    }
+  }
+
+  /// Clamps a value to two bounds; NaN passes.
+  private static func clamped(_ value: Float, _ bounds: (minimum: Float, maximum: Float)) -> Float {
+    value < bounds.minimum ? bounds.minimum : bounds.maximum < value ? bounds.maximum : value
+  }
+}
+
+extension [Float] {
+  fileprivate func element(_ index: Int) -> Float? { indices.contains(index) ? self[index] : nil }
 }

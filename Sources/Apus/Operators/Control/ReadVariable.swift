@@ -3,6 +3,9 @@
 import ApusKernels
 
 /// `READ_VARIABLE`: the value that was assigned to a resource variable.
+///
+/// A result without dimensions has the shape of the variable. Any other keeps the shape that the file declares, as in the reference:
+/// of a larger variable, as after an input was resized, it is the first elements.
 struct ReadVariable: Operator {
   private let handle: TensorSlot
   private let output: TensorSlot
@@ -38,14 +41,15 @@ struct ReadVariable: Operator {
       throw Self.neverAssigned(place)
     }
     var bytes = tensors.writeBytes(output)
-    guard variable.type == output.type, variable.byteCount == bytes.byteCount else {
+    let byteCount = bytes.byteCount
+    guard variable.type == output.type, variable.byteCount >= byteCount else {
       throw ApusError(
         .invalidData,
-        "\(place): the variable is \(variable.type) \(variable.shape), not \(output.type) \(output.shape)")
+        "\(place): the variable is \(variable.type) \(variable.shape), not \(output.type) \(output.shape)"
+          + (variable.type == output.type ? ", which has more elements" : ""))
     }
     unsafe bytes.withUnsafeMutableBytes {
-      unsafe $0.copyMemory(
-        from: UnsafeRawBufferPointer(start: variable.memory.base, count: variable.byteCount))
+      unsafe $0.copyMemory(from: UnsafeRawBufferPointer(start: variable.memory.base, count: byteCount))
     }
   }
 }

@@ -83,7 +83,10 @@ struct BasicLSTM: Operator {
     let oldCells = tensors.read(oldCell, as: Float.self)
     var cells = tensors.write(cell, as: Float.self)
     var outputs = tensors.write(output, as: Float.self)
+    var poll = StopPoll(tensors.threads)
     for unit in 0..<units {
+      // Five exponentials for each.
+      if poll.mustStop(atTurn: unit, of: units, steps: 64) { return }
       let input = RecurrentFloats.logistic(sums[unit])
       let value = RecurrentFloats.hyperbolicTangent(sums[units + unit])
       let forget = RecurrentFloats.logistic(sums[2 * units + unit])

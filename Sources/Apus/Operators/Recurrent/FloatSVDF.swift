@@ -36,7 +36,7 @@ struct FloatSVDF: Operator {
       if tensors.threads.mustStop { return }
       var outputs = tensors.write(output, batch * units..<(batch + 1) * units, as: Float.self)
       if let bias { shape.add(tensors.read(bias), to: &outputs) }
-      activation.apply(to: &outputs)
+      activation.apply(to: &outputs, threads: tensors.threads)
     }
   }
 }

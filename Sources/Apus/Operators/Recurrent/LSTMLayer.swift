@@ -160,7 +160,7 @@ struct LSTMLayer: SequenceLayer {
       RecurrentFloats.normalize(
         &sums, coefficients: tensors.read(normalization), bias: tensors.read(gate.bias))
     }
-    activation.apply(to: &sums)
+    activation.apply(to: &sums, threads: tensors.threads)
   }
 
   private func updateCell(_ batch: Int, _ tensors: borrowing TensorTable) {
@@ -185,7 +185,7 @@ struct LSTMLayer: SequenceLayer {
         let cells = tensors.read(cellState, as: Float.self)
         RecurrentFloats.copy(cells.extracting(batch * cellCount..<(batch + 1) * cellCount), to: &hidden)
       }
-      options.activation.apply(to: &hidden)
+      options.activation.apply(to: &hidden, threads: tensors.threads)
       RecurrentFloats.multiply(&hidden, by: tensors.read(scratch[3]))
     }
     var state = tensors.write(outputState, batch * outputCount..<(batch + 1) * outputCount, as: Float.self)

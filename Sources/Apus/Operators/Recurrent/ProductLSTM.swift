@@ -83,7 +83,7 @@ struct ProductLSTM: SequenceReader {
         var hidden = tensors.write(projection?.hidden ?? layer.outputState, row, as: Float.self)
         cells.run(
           &sums, adding: products.inputSums(batch: batch, step: step, from: first, tensors), cells: &cellRow,
-          outputs: &hidden)
+          outputs: &hidden, threads: tensors.threads)
       }
       project(tensors)
       for batch in 0..<layout.batch {

@@ -45,7 +45,9 @@ struct ProductRNN: SequenceReader {
       products.multiplyStates(layer.state, tensors)
       for batch in 0..<layout.batch {
         var values = products.stateSums(batch: batch, tensors)
-        sums.run(&values, adding: products.inputSums(batch: batch, step: step, from: first, tensors))
+        sums.run(
+          &values, adding: products.inputSums(batch: batch, step: step, from: first, tensors),
+          threads: tensors.threads)
         let place = direction.place(row: layout.row(batch: batch, time: step))
         var result = tensors.write(direction.output, place..<place + layer.unitCount, as: Float.self)
         RecurrentFloats.copy(values.span, to: &result)

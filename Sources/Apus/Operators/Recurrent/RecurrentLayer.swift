@@ -62,7 +62,7 @@ struct RecurrentLayer: SequenceLayer {
       auxiliary?.add(vector(auxiliarySlot, row, auxiliaryCount, 1, tensors), to: &sums, tensors)
     }
     recurrent.add(h, to: &sums, tensors)
-    activation.apply(to: &sums)
+    activation.apply(to: &sums, threads: tensors.threads)
     var new = tensors.write(state, batch * unitCount..<(batch + 1) * unitCount, as: Float.self)
     RecurrentFloats.copy(
       tensors.read(output, as: Float.self).extracting(offset..<offset + unitCount), to: &new)

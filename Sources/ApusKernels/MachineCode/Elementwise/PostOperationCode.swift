@@ -8,6 +8,8 @@ package struct PostOperationCode: Sendable {
     case sum
     /// Multiplies values below zero with the other tensor, of finite factors.
     case parametricRelu
+    /// Adds what is above zero and what is below, this multiplied with the other tensor, and brings the sums between two bounds.
+    case rectifiedSum
   }
 
   struct Arguments: CodeArguments {

@@ -12,7 +12,7 @@ struct QuantizationCode {
     var most: Float
     /// What is added to make bytes.
     var zeroPoint: Int32
-    /// The least byte, four times.
+    /// The lowest byte, four times.
     var leastBytes: UInt32
   }
 
@@ -33,6 +33,9 @@ struct QuantizationCode {
     var order: UInt64 = 0x0703_0602_0501_0400
     /// The same of twice as many.
     var wideOrder = SIMD2<UInt64>(0x0D09_0501_0C08_0400, 0x0F0B_0703_0E0A_0602)
+    /// What the search for extremes begins with.
+    var infinity = Float.infinity
+    var negativeInfinity = -Float.infinity
   }
 
   /// Finds the least and the greatest value of each row.
@@ -40,7 +43,7 @@ struct QuantizationCode {
   /// Makes differences from the zero point, as words, or unsigned bytes: differences to which their zero point is added again.
   let lanes: CodeFunction<Arguments>
 
-  /// The least and the greatest value of each row, of at least one step.
+  /// The least and the greatest value of each row, of at least one step; NaN is passed over.
   func findExtremes(
     _ values: UnsafePointer<Float>, steps: Int, rows: Int, to result: UnsafeMutablePointer<SIMD2<Float>>
   ) {
@@ -50,7 +53,7 @@ struct QuantizationCode {
   }
 
   /// Writes `value · inverse`, rounded to nearest, halves away from zero, between two integers, as `int16`; or plus a zero
-  /// point, as bytes.
+  /// point, as bytes. A product that is NaN becomes the lower integer.
   func fill(
     _ target: UnsafeMutableRawPointer, from values: UnsafePointer<Float>, steps: Int, rows: Int,
     _ parameters: UnsafePointer<RowParameters>

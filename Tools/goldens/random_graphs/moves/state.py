@@ -21,8 +21,12 @@ def assign(w, where, tensor):
     w.subgraph.operators.append(Operator("ASSIGN_VARIABLE", [where, tensor], [], options("AssignVariable"), state=True))
 
 
-def read(w, where, like):
-    return w.emit("READ_VARIABLE", [where], like.value, like.type, like.quantization, options("ReadVariable"), 1, state=True)
+def read(w, where, like, unranked=None):
+    """READ_VARIABLE, now and then into a tensor of which the file tells no shape."""
+    y = w.emit("READ_VARIABLE", [where], like.value, like.type, like.quantization, options("ReadVariable"), 1, state=True)
+    if w.chance(0.3) if unranked is None else unranked:
+        y.open = "unranked"
+    return y
 
 
 @move(state=8, control=1, mixed=0.4)
@@ -54,6 +58,67 @@ def variable(w):
         again = read(w, where, x)
         sum_of(w, old, again, "fit")
     w.later.append(lambda: read(w, handle(w, name) if w.chance(0.5) else where, x))
+
+
+@move(state=3, control=1.5, mixed=0.3, shapes=0.7, batch=0.8)
+def passing(w):
+    """A variable that is assigned before it is read in each run, so that its shape is what it happens to be; a branch or a called
+    subgraph may read it."""
+    x = w.find(lambda t: t.size > 0 and not t.is_variable, ("float32", "int32"))
+    name = f"passing{w.random.randrange(10**6)}"
+    where = handle(w, name)
+    assign(w, where, x)
+    if w.is_flexible or w.parent is not None or w.chance(0.6):
+        again = handle(w, name) if w.chance(0.4) else where
+        y = read(w, again, x, unranked=w.is_flexible or None)
+        if w.chance(0.4) and not w.is_flexible and w.parent is None:
+            # Another shape for the same variable.
+            twice = w.emit("CONCATENATION", [y, y], np.concatenate([y.value] * 2), opts=options("Concatenation", axis=0)
+                           ) if y.rank else y
+            assign(w, where, twice)
+            read(w, where, twice, unranked=True)
+        return
+    truth = w.input([np.array(w.chance(0.5)) for _ in range(2)])
+    children = []
+    for reads in (True, w.chance(0.5)):
+        child = Weaver(w.random, w.numbers, w.graph, Subgraph(), w.act, parent=w)
+        argument = Tensor(x.type, x.shape, None, value=x.value)
+        child.subgraph.inputs.append(argument)
+        y = read(child, handle(child, name), x) if reads else argument
+        child.subgraph.outputs = [child.emit("ADD", [y, argument], y.value + argument.value, opts=table_of("ADD", 0))]
+        children.append(child.subgraph)
+    w.emit_all("IF", [truth, x], [(x.value, x.type, None)],
+               lambda indices: options("If", thenSubgraphIndex=indices[0], elseSubgraphIndex=indices[1]), subgraphs=children,
+               state=True)
+
+
+@move(state=2, control=1, shapes=0.5)
+def growing(w):
+    """A loop that makes a variable longer each time, which is read behind it."""
+    if w.parent is not None or w.is_flexible:
+        raise Abandoned
+    x = w.find(lambda t: 0 < t.rank < 4 and 0 < t.size < 60 and not t.is_variable, ("float32", "int32"))
+    name, times = f"growing{w.random.randrange(10**6)}", w.choice([0, 1, 2, 3])
+    where = handle(w, name)
+    assign(w, where, x)
+    counter = w.constant(np.array(0, np.int32))
+    test, body = (Weaver(w.random, w.numbers, w.graph, Subgraph(), w.act, parent=w) for _ in range(2))
+    for child in (test, body):
+        child.subgraph.inputs = [Tensor("int32", (), None, value=counter.value), Tensor(x.type, x.shape, None, value=x.value)]
+    test.subgraph.outputs = [test.emit("LESS", [test.subgraph.inputs[0], test.constant(np.int32(times))], np.array(True), "bool",
+                                       None, version=1)]
+    number, argument = body.subgraph.inputs
+    inside = handle(body, name)
+    old = read(body, inside, x, unranked=True)
+    parts = [old, argument] if w.chance(0.5) else [argument, old]
+    assign(body, inside, body.emit("CONCATENATION", parts, np.concatenate([x.value] * 2), opts=options("Concatenation", axis=0)))
+    body.subgraph.outputs = [
+        body.emit("ADD", [number, body.constant(np.int32(1))], number.value, opts=options("Add")), argument]
+    w.emit_all("WHILE", [counter, x], [(counter.value, "int32", None), (x.value, x.type, None)],
+               lambda indices: options("While", condSubgraphIndex=indices[0], bodySubgraphIndex=indices[1]),
+               subgraphs=[test.subgraph, body.subgraph], state=True)
+    grown = Tensor(x.type, (), None, value=np.concatenate([x.value] * (1 + times)))
+    read(w, where if w.chance(0.5) else handle(w, name), grown, unranked=True)
 
 
 def sum_of(w, a, b, quantization):

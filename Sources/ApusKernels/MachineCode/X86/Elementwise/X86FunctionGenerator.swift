@@ -77,7 +77,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .sin: return Self.sine(x, &program)
     case .cos: return Self.cosine(x, &program)
     case .logistic: return logistic(x, &program)
-    case .swish: return program.multiply(logistic(x, &program), .value(x))
+    case .swish:
+      return program.lesser(.greatestFiniteMagnitude, program.multiply(logistic(x, &program), .value(x)))
     case .tanh: return Self.hyperbolicTangent(x, &program)
     case .elu:
       let below = Self.exponentialMinusOne(program.greater(-88, program.lesser(0, x)), &program)
@@ -90,7 +91,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .leakyRelu(let alpha):
       guard alpha.isFinite else { return nil }
       let product = program.multiply(x, .bits(alpha.bitPattern))
-      return Self.choose(product, x, where: program.shiftRight(x, by: 31), &program)
+      // Zero is multiplied, too, which shows where the factor is negative: of zero alone one less has the sign set.
+      let isBelow =
+        alpha.sign == .plus ? x : program.or(x, .value(program.subtractIntegers(x, .bits(1))))
+      return Self.choose(product, x, where: program.shiftRight(isBelow, by: 31), &program)
     case .hardSwish:
       let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
       // A sixth of it: within a unit in the last place of the quotient, and quotients take four times as long.
@@ -134,38 +138,62 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return (p.fma(square, .value(polynomial), .value(r)), bits)
   }
 
-  /// `e^x` of numbers from −104 to 89 with AVX-512, which multiplies with powers of two.
-  private static func scaledPower(_ x: Value, _ p: inout Program) -> Value {
+  /// `scale·eˣ` with AVX-512, which multiplies with powers of two; the scale is one of these.
+  private static func scaledPower(_ x: Value, scale: Float = 1, _ p: inout Program) -> Value {
     let (r, exponents, _) = reduced(x, &p)
-    let power = p.polynomial(
-      r, [0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5, 1, 1])
-    return p.scale(power, byPowerOfTwo: exponents)
+    let coefficients: [Float] = [
+      0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5, 1, 1,
+    ]
+    return p.scale(p.polynomial(r, coefficients.map { $0 * scale }), byPowerOfTwo: exponents)
   }
 
-  /// 2ⁿ, for bits whose lowest are `n`, in `-126...127`.
-  private static func powerOfTwo(_ bits: Value, _ p: inout Program) -> Value {
-    p.addIntegers(p.shiftLeft(bits, by: 23), .bits((1 as Float).bitPattern))
+  /// `scale·2ⁿ`, for bits whose lowest are `n`, where that has an exponent in `-126...127`; of the numbers beside these, 0 and
+  /// infinity.
+  private static func powerOfTwo(_ bits: Value, scale: Float = 1, _ p: inout Program) -> Value {
+    p.addIntegers(p.shiftLeft(bits, by: 23), .bits(scale.bitPattern))
   }
 
   private func exponential(_ x: Value, _ p: inout Program) -> Value { Self.exponential(x, &p, target) }
 
-  /// `eˣ`; with AVX2, zero below 2⁻¹²⁵.
+  /// `eˣ`.
   static func exponential(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
     // Beyond these bounds all results are infinite or 0.
-    guard target != .avx512 else { return scaledPower(p.lesser(89, p.greater(-104, x)), &p) }
-    let (fractions, bits) = fractions(p.lesser(89, p.greater(-87.33, x)), &p)
-    // Half of the power, since 2¹²⁸ has no exponent; that of n = −126, the least, has the bits of zero.
-    let half = p.addIntegers(p.shiftLeft(bits, by: 23), .bits((0.5 as Float).bitPattern))
-    let result = p.fma(fractions, .value(half), .value(half))
-    return p.add(result, .value(result))
+    let bounded = p.lesser(89, p.greater(-104.5, x))
+    guard target != .avx512 else { return scaledPower(bounded, &p) }
+    let (fractions, bits) = fractions(bounded, &p)
+    // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵¹ has a normal exponent.
+    let half = p.shiftRight(bits, by: 1)
+    let first = powerOfTwo(half, &p)
+    let second = powerOfTwo(p.subtractIntegers(bits, .value(half)), &p)
+    return p.multiply(p.fma(fractions, .value(first), .value(first)), .value(second))
   }
 
-  /// `eˣ` of numbers that are not above zero, in fewer steps: with AVX2, what would be subnormal is zero.
+  /// `eˣ` of numbers that are not above zero, in fewer steps, where what is below 2⁻¹²⁵ makes no difference: with AVX2, that is zero.
   static func exponentialBelowZero(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
     guard target != .avx512 else { return scaledPower(p.greater(-104, x), &p) }
     // Of −88, n is −127, whose power of two has the bits of zero.
-    let (fractions, bits) = fractions(p.greater(-88, x), &p)
-    let power = powerOfTwo(bits, &p)
+    return product(p.greater(-88, x), scale: 1, &p)
+  }
+
+  /// What ``enlargedExponential(_:least:_:_:)`` is too great by.
+  static let enlargement: Float = 0x1p24
+
+  /// `2²⁴·eˣ` of numbers that are not above zero: normal down to where `eˣ` rounds to zero.
+  ///
+  /// - Parameter least: numbers below it count as this; from −104.7 on down, of which `n` is −151 or less, the result is so small that
+  ///   its product with 2⁻²⁴ or less is zero. AVX2 takes none below that.
+  static func enlargedExponential(
+    _ x: Value, least: Float, _ p: inout Program, _ target: X86Target
+  ) -> Value {
+    let bounded = p.greater(least, x)
+    return target == .avx512
+      ? scaledPower(bounded, scale: enlargement, &p) : product(bounded, scale: enlargement, &p)
+  }
+
+  /// `scale·eˣ`, where the power of two has an exponent.
+  private static func product(_ x: Value, scale: Float, _ p: inout Program) -> Value {
+    let (fractions, bits) = fractions(x, &p)
+    let power = powerOfTwo(bits, scale: scale, &p)
     return p.fma(fractions, .value(power), .value(power))
   }
 
@@ -177,19 +205,21 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.fma(fractions, .value(power), .value(rest))
   }
 
-  /// `FloatFunction.logistic`; zero below −88 or −89, since subnormal numbers would take a hundred times as long.
+  /// `FloatFunction.logistic`.
   private func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
-    // e⁸⁹ is infinite: its n is 128, whose power of two has the bits of infinity.
-    let bounded = p.lesser(89, p.greater(-87, negative))
+    // Numerator and denominator are 2⁻²⁴ times what they stand for, so that e⁻ˣ has an exponent down to x = −104.9, where eˣ rounds
+    // to zero. Of 105.5, n is 152, whose power of two is infinite.
+    let bounded = p.lesser(105.5, p.greater(-70, negative))
+    let scale: Float = 0x1p-24
     let exponential: Value
     if target == .avx512 {
-      exponential = Self.scaledPower(bounded, &p)
+      exponential = Self.scaledPower(bounded, scale: scale, &p)
     } else {
       let (fractions, bits) = Self.fractions(bounded, &p)
-      exponential = p.multiply(p.add(fractions, 1), .value(Self.powerOfTwo(bits, &p)))
+      exponential = p.multiply(p.add(fractions, 1), .value(Self.powerOfTwo(bits, scale: scale, &p)))
     }
-    let one = p.constant((1 as Float).bitPattern)
+    let one = p.constant(scale.bitPattern)
     // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
     let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
     let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
@@ -224,9 +254,9 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: so there is nothing to choose, and nothing is lost of what is far below zero.
   private func gelu(_ x: Value, _ p: inout Program) -> Value {
-    // Above 13, the second term is far too small to be seen. Below −14.4 its exponential is zero.
+    // Above 13, the second term is far too small to be seen. Below −14.4 it rounds to zero.
     let magnitude = p.and(p.lesser(13, x), .bits(0x7FFF_FFFF))
-    // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. This is −Q.
+    // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. This is −2⁻²⁴·Q.
     let one = p.constant((1 as Float).bitPattern)
     let t = p.divide(one, .value(p.fma(magnitude, 0.35, .value(one))))
     let factor = p.polynomial(
@@ -234,11 +264,12 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       [
         0.029_108_893_13, -0.143_788_039_7, 0.255_326_896_9, -0.158_721_566_2, 0.022_790_439_43,
         -0.105_369_068_7, -0.119_869_120_4, -0.139_856_696_1, -0.139_621_704_8,
-      ])
+      ].map { $0 / Self.enlargement })
     let square = p.multiply(p.multiply(magnitude, -0.5), .value(magnitude))
-    let exponential = Self.exponentialBelowZero(square, &p, target)
-    let tail = p.multiply(p.multiply(exponential, .value(t)), .value(factor))
-    return p.fma(tail, .value(magnitude), .value(p.greater(0, x)))
+    let exponential = Self.enlargedExponential(square, least: -104, &p, target)
+    // The exponential, which is as small as the result, comes last, so that this is rounded once.
+    let others = p.multiply(p.multiply(t, .value(factor)), .value(magnitude))
+    return p.fma(exponential, .value(others), .value(p.greater(0, x)))
   }
 
   private func inverseSquareRoot(_ x: Value, _ p: inout Program) -> Value {
@@ -320,15 +351,18 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     p.keepGreatest(p.and(x, .bits(0x7FFF_FFFF)), in: magnitudes)
   }
 
-  /// `sin(x − n·π)`, where that is small. The first difference is exact: both are multiples of 2⁻²³, or those of smaller numbers.
+  /// `sin(x − n·π)`, where that is small. The first difference is exact: both are multiples of 2⁻²³, or those of smaller numbers. With
+  /// three parts of π, all of which are subtracted lest −0 become 0, what is left has all of its digits near any multiple.
   private static func sineOfRest(_ x: Value, _ n: Value, _ p: inout Program) -> Value {
-    let first = p.fma(n, .bits((-0x1.921fb6p1 as Float).bitPattern), .value(x))
-    let r = p.fma(n, 8.742_278e-8, .value(first))
+    let first = p.fma(n, .bits((-0x1.921fb4p1 as Float).bitPattern), .value(x))
+    let second = p.fma(n, .bits((-0x1.4442dp-23 as Float).bitPattern), .value(first))
+    let r = p.fma(n, .bits((-0x1.84698ap-47 as Float).bitPattern), .value(second))
     let square = p.multiply(r, .value(r))
     // Coefficients by which the sine of a quarter turn is one.
     let polynomial = p.polynomial(
       square, [2.603_160_74e-6, -1.980_867_24e-4, 0.008_333_054_37, -0.166_666_582_23])
-    return p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
+    let result = p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
+    return p.or(result, .value(p.and(r, .bits(1 << 31))))
   }
 
   /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.

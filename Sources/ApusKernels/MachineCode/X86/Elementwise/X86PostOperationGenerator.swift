@@ -16,15 +16,18 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
     a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
     a.vector(.vbroadcastss, width, minimum, 0, .init(.rdi, A.offset(\.minimum)))
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdi, A.offset(\.maximum)))
-    if kind == .parametricRelu { a.vector(.vpxor, width, zero, zero, zero) }
+    if kind != .sum { a.vector(.vpxor, width, zero, zero, zero) }
+    func bound(_ a: inout X86Assembler) {
+      // The second source is the answer where it is NaN.
+      a.vector(.vmaxps, width, value, minimum, value)
+      a.vector(.vminps, width, value, maximum, value)
+    }
     let next = a.loopHead()
     a.vector(.vmovups, width, value, 0, .init(.rax))
     switch kind {
     case .sum:
       a.vector(.vaddps, width, value, value, .init(.rdx))
-      // The second source is the answer where it is NaN.
-      a.vector(.vmaxps, width, value, minimum, value)
-      a.vector(.vminps, width, value, maximum, value)
+      bound(&a)
     case .parametricRelu:
       // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
       a.vector(.vmulps, width, product, value, .init(.rdx))
@@ -33,6 +36,13 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
       a.vector(.vpxor, width, product, product, value)
       a.vector(.vpand, width, product, product, sign)
       a.vector(.vpxor, width, value, value, product)
+    case .rectifiedSum:
+      // Of two zeros, too, the second source is taken.
+      a.vector(.vminps, width, product, zero, value)
+      a.vector(.vmaxps, width, value, zero, value)
+      a.vector(.vmulps, width, product, product, .init(.rdx))
+      a.vector(.vaddps, width, value, value, product)
+      bound(&a)
     }
     a.vector(.vmovupsStore, width, value, 0, .init(.rax))
     a.add(.rax, width.byteCount)

@@ -63,11 +63,9 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
   /// Four vectors of each kind, so that none waits for the one before it.
   private func writeExtremes(_ a: inout X86Assembler) {
     let width = target.width
-    let firstCount = QuantizationCode.step / target.lanes
     for part in 0..<4 {
-      let place = Memory(.rax, width.byteCount * (part % firstCount))
-      a.vector(.vmovups, width, part, 0, place)
-      a.vector(.vmovups, width, 4 + part, 0, place)
+      a.vector(.vbroadcastss, width, part, 0, Memory(.rdi, A.offset(\.infinity)))
+      a.vector(.vbroadcastss, width, 4 + part, 0, Memory(.rdi, A.offset(\.negativeInfinity)))
     }
     forEachStep(&a) { a, stepWidth in
       for part in 0..<(4 * stepWidth.byteCount / width.byteCount) {
@@ -125,9 +123,10 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     forEachStep(&a) { a, width in
       for part in 0..<4 {
         a.vector(.vmulps, width, part, inverse, Memory(.rax, width.byteCount * part))
-        // The bounds are integers: it makes no difference that they come first. NaN becomes the greater one.
-        a.vector(.vminps, width, part, part, most)
+        // The bounds are integers: it makes no difference that they come first. NaN becomes the lower one, of bytes as an integer
+        // that is less than any other.
         if result == .words { a.vector(.vmaxps, width, part, part, least) }
+        a.vector(.vminps, width, part, most, part)
         writeHalf(&a, width, of: part, to: 4 + part)
         a.vector(.vaddps, width, part, part, 4 + part)
         a.vector(.vcvttps2dq, width, part, 0, part)

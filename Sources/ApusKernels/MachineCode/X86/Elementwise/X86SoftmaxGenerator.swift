@@ -185,17 +185,22 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
       result, to: &a, target, registerCount: spare, inputs: [[place]], constants: .rsi)?[0]
   }
 
-  /// `e^(β·(x − most))`.
+  /// `e^(β·(x − most))`, of which quotients with the sum are taken: if it is at most one, 2²⁴ times as much, so that it is normal.
+  /// Logarithms need the sum alone, which is one or more.
   private var program: (X86VectorProgram, result: X86VectorProgram.Value) {
     var program = X86VectorProgram()
     let (most, beta) = (program.held(in: 15), program.held(in: 11))
     let distance = program.subtract(program.input(), .value(most))
     let exponent = program.multiply(distance, .value(beta))
-    let result =
-      isBelowZero
-      ? X86FunctionGenerator.exponentialBelowZero(exponent, &program, target)
-      : X86FunctionGenerator.exponential(exponent, &program, target)
-    return (program, result)
+    guard isBelowZero else {
+      return (program, X86FunctionGenerator.exponential(exponent, &program, target))
+    }
+    if isLogarithm {
+      return (program, X86FunctionGenerator.exponentialBelowZero(exponent, &program, target))
+    }
+    // What is masked becomes zero, not subnormal, with which processors take long.
+    let least: Float = target == .avx512 ? -130 : -104.7
+    return (program, X86FunctionGenerator.enlargedExponential(exponent, least: least, &program, target))
   }
 
   private var exponentialConstants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
