@@ -26,7 +26,7 @@ extension Model {
   /// How many items may share a run, proved for each size up to `most`.
   ///
   /// The first dimension of all inputs and outputs must be open (−1). Other open dimensions are those of the options. An interpreter is
-  /// prepared for each size, and dropped; where that takes long, a deadline of the options ends it.
+  /// prepared for each size, and dropped. All of them together take no longer than the options' `timeLimit`: larger sizes are not proved.
   ///
   /// - Parameters:
   ///   - most: The largest size that is of interest.
@@ -46,6 +46,11 @@ extension Model {
           return Batching(count: 1, reason: "\(role) \(position) (\(tensor.name.brief)) has \(first), not -1")
         }
       }
+    }
+    var options = options
+    if let limit = options.timeLimit {
+      let end = ContinuousClock.now + limit
+      options.deadline = options.deadline.map { min($0, end) } ?? end
     }
     let alone = try Interpreter(model: self, options: options.withBatch(1, of: entry), signature: key).rows
     if let reason = alone.reason { return Batching(count: 1, reason: reason) }

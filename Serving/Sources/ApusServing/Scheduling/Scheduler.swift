@@ -114,7 +114,7 @@ public final class Scheduler: Sendable {
     let byteCount = outputs.reduce(1) { $0 + $1.shape.elementCount * ($1.type.byteCount ?? 1) }
     let fitting = max(1, ModelInstance.maximumOutputBytes / byteCount)
     var options = configuration.interpreterOptions
-    options.deadline = ContinuousClock.now + Self.proofTime
+    options.timeLimit = Self.proofTime
     do throws(ApusError) {
       let proved = try model.model.batching(
         upTo: min(model.maximumBatch, fitting), options: options, signature: model.signature)
