@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 
 /// The outputs of a classifier: each has one score for each class.
 struct ClassificationHeads: Sendable {
@@ -7,11 +8,16 @@ struct ClassificationHeads: Sendable {
   private struct Head: Sendable {
     let output: Int
     let name: String
+    /// One number for two classes: the probability of the second.
+    let isPair: Bool
     let classes: Int
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
-    let scores: ScoreReading
+    let scores: Decision<ScoreForm>
+
+    /// Whether what is reported are the model's own numbers.
+    var hasRawScores: Bool { scores.value == .raw && calibration == nil }
   }
 
   /// The most outputs, scores of all of them, and classes that an answer names.
@@ -39,7 +45,7 @@ struct ClassificationHeads: Sendable {
     var files = HeadFiles(labels, options)
     var total = 0
     for output in prepared.outputs.indices {
-      guard let classes = prepared.rowLength(of: output) else {
+      guard let columns = prepared.rowLength(of: output) else {
         throw ApusError(
           .invalidArgument,
           """
@@ -47,19 +53,21 @@ struct ClassificationHeads: Sendable {
           \(prepared.outputDescription)
           """)
       }
-      total += min(classes, Self.mostScores)
+      total += min(columns, Self.mostScores)
       guard total <= Self.mostScores else {
         throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
       }
       var source = try files.labels(of: prepared, output)
+      let isPair = columns == 1 && source?.map.rowCount == 2
+      let classes = isPair ? 2 : columns
       if options.labelOffset == nil { source?.align(toScores: classes) }
       heads.append(
         Head(
-          output: output, name: prepared.name(of: output), classes: classes, labels: source,
+          output: output, name: prepared.name(of: output), isPair: isPair, classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
           calibration: try files.calibration(of: prepared, output),
-          scores: prepared.scores(of: output, given: scores, usual: .raw)))
+          scores: Self.scores(of: prepared, output, given: scores, isPair: isPair)))
     }
     self.heads = heads
     guard categoryCount <= Self.mostCategories else {
@@ -81,23 +89,97 @@ struct ClassificationHeads: Sendable {
   var labels: LabelSource? { heads.first?.labels }
   /// What each output holds.
   var roles: [Int: String] {
-    Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first }
+    Dictionary(
+      heads.map {
+        ($0.output, $0.isPair ? "the score of the second class" : "the scores of \($0.classes) classes")
+      }
+    ) { first, _ in first }
   }
   /// How the outputs are read.
   var readings: [Assumption] {
     [Assumption("layout", "a score for each class", .guess, reason: "each output is a row of numbers")]
       + heads.map(\.scores.assumption)
   }
+
+  /// What is to be said about the scores.
+  var warnings: [String] {
+    for head in heads where head.hasRawScores && head.scores.assumption.source != .given {
+      return [
+        "the scores are the model's own numbers, not probabilities (\(head.scores.assumption.reason)); --scores logit makes "
+          + "probabilities of them, --scores raw says that they are meant so"
+      ]
+    }
+    return []
+  }
+
+  /// What the scores of answers are so far.
+  var scoreForm: ScoreForm { heads.contains(where: \.hasRawScores) ? .raw : .probability }
+
   /// What is done to scores, for people.
-  var steps: [String] { heads.compactMap { $0.calibration?.description } + options.classificationSteps }
+  var steps: [String] {
+    var steps: [String] = []
+    if heads.contains(where: { $0.scores.value == .logit }) {
+      steps.append("probabilities = softmax of the logits, or 1 / (1 + exp(-value)) of a single one")
+    }
+    if heads.contains(where: \.isPair) {
+      steps.append("the score of the first class is 1 - that of the second")
+    }
+    return steps + heads.compactMap { $0.calibration?.description } + options.classificationSteps
+  }
 
   // MARK: Answers
 
-  /// The scores of each output as the model gives them.
+  /// The scores of each output: as the model gives them, or as probabilities where it gives logits.
   func scores(of run: ModelRun) throws(ApusError) -> [[Float]] {
     var scores: [[Float]] = []
-    for head in heads { scores.append(try run.values(of: head.output)) }
+    for head in heads { scores.append(try self.scores(try run.values(of: head.output), of: head)) }
     return scores
+  }
+
+  private func scores(_ values: [Float], of head: Head) throws(ApusError) -> [Float] {
+    var scores = values
+    if let odd = scores.first(where: \.isInfinite) {
+      throw AnswerCheck([head.scores.assumption]).refusal("an answer has a score of \(odd)", "scores")
+    }
+    if head.scores.value == .logit {
+      scores = scores.count == 1 ? scores.map { 1 / (1 + exp(-$0)) } : Self.softmax(scores)
+    } else if head.scores.value == .probability {
+      // NaN is not a score, and no answer has it.
+      if let odd = scores.first(where: { $0 < -Self.tolerance || $0 > 1 + Self.tolerance }) {
+        let reading = head.scores.assumption
+        guard !head.isPair, reading.source != .given, try head.scores.settle(.raw) == .raw else {
+          throw AnswerCheck([reading]).refusal("an answer has a score of \(odd), not 0 to 1", "scores")
+        }
+      }
+    }
+    guard head.isPair, scores.count == 1 else { return scores }
+    return head.scores.value == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
+  }
+
+  /// What rounding may add to a probability.
+  private static let tolerance: Float = 0.01
+
+  private static func softmax(_ logits: [Float]) -> [Float] {
+    let greatest = logits.reduce(-Float.infinity) { max($0, $1) }
+    let powers = logits.map { exp($0 - greatest) }
+    let sum = powers.reduce(0, +)
+    return powers.map { $0 / sum }
+  }
+
+  /// What an output's numbers are: a layer's own numbers stay what they are, unless there are two labels for one of them,
+  /// which then is the logit of the second.
+  private static func scores(
+    of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
+  ) -> Decision<ScoreForm> {
+    let reading = prepared.scores(of: output, given: given, usual: .probability)
+    guard reading.form == .logit, given == nil, !isPair else {
+      return Decision(reading.form, reading.assumption)
+    }
+    return Decision(
+      .raw,
+      Assumption(
+        "scores", ScoreForm.raw.rawValue, reading.assumption.source, reason: reading.assumption.reason,
+        option: reading.assumption.option))
   }
 
   /// The classes that the scores of each output name.

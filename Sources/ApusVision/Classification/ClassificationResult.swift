@@ -8,6 +8,8 @@ public struct ClassificationResult: VisionResult, Hashable {
   public let imageHeight: Int
   /// The classes of each head; most models have one.
   public var classifications: [Classifications]
+  /// What the scores are: probabilities, or the model's own numbers.
+  public var scoreForm = ScoreForm.probability
   /// The minimum score of a decision; nil for no decision.
   public var decisionThreshold: Float?
   /// The time of each stage.
@@ -20,6 +22,7 @@ public struct ClassificationResult: VisionResult, Hashable {
 extension ClassificationResult: Encodable {
   private enum CodingKeys: String, CodingKey {
     case classes, heads, decision, name
+    case scoreForm = "scores"
     case timings = "milliseconds"
   }
 
@@ -29,7 +32,8 @@ extension ClassificationResult: Encodable {
     let decision: String?
   }
 
-  /// Encodes `classes`, or `heads` if there are several; `decision` if there is a threshold; `milliseconds`.
+  /// Encodes `classes`, or `heads` if there are several; `decision` if there is a threshold; `"scores":"raw"` if they are
+  /// not probabilities; `milliseconds`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     func decision(_ head: Classifications?) -> String? {
@@ -42,6 +46,7 @@ extension ClassificationResult: Encodable {
     } else {
       try container.encode(categories, forKey: .classes)
     }
+    if scoreForm != .probability { try container.encode(scoreForm, forKey: .scoreForm) }
     try container.encodeIfPresent(decision(classifications.first), forKey: .decision)
     try container.encode(timings, forKey: .timings)
   }

@@ -38,8 +38,13 @@ public final class ImageClassifier: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
-  public let assumptions: TaskAssumptions
+  /// What the task assumes about the model, and what its answers have shown so far.
+  public var assumptions: TaskAssumptions {
+    TaskAssumptions(
+      task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
+      reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
+      readings: heads.readings, labels: heads.labels, steps: heads.steps, warnings: heads.warnings)
+  }
 
   private let pictures: PictureModel
   private let heads: ClassificationHeads
@@ -61,11 +66,6 @@ public final class ImageClassifier: VisionTask {
       of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults()))
-    assumptions = TaskAssumptions(
-      task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
-      reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
-      readings: heads.readings,
-      labels: heads.labels, steps: heads.steps)
   }
 
   /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.
@@ -124,9 +124,9 @@ public final class ImageClassifier: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> ClassificationResult {
-    ClassificationResult(
-      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
-      classifications: heads.classifications(of: try heads.scores(of: run)),
-      decisionThreshold: options.decisionThreshold)
+    let classifications = heads.classifications(of: try heads.scores(of: run))
+    return ClassificationResult(
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, classifications: classifications,
+      scoreForm: heads.scoreForm, decisionThreshold: options.decisionThreshold)
   }
 }

@@ -16,11 +16,10 @@ struct DetectionRows {
   /// - Parameters:
   ///   - objects: The model's number of objects; nil if it has none. NaN and numbers
   ///     below zero count as zero, fractions are truncated, and the number of rows is the maximum.
-  ///   - isAmbiguous: Whether `classes` and `scores` may have to change places: they do where only that makes
-  ///     classes of the whole numbers and scores of the fractions up to 1.
+  ///   - order: Whether `classes` and `scores` change places.
   init(
     boxes: [Float], classes: [Float], scores: [Float], objects: Float?, rowsPerObject: Int = 1,
-    isAmbiguous: Bool = false
+    order: ClassOrder = ClassOrder(isAmbiguous: false)
   ) {
     self.boxes = boxes
     self.classes = classes
@@ -33,19 +32,17 @@ struct DetectionRows {
     } else {
       count = capacity
     }
-    if isAmbiguous {
-      let asGiven = Self.looksLikeClasses(classes[..<count]) || Self.looksLikeScores(scores[..<count])
-      let exchanged = Self.looksLikeClasses(scores[..<count]) || Self.looksLikeScores(classes[..<count])
-      if exchanged, !asGiven { swap(&self.classes, &self.scores) }
+    if order.isExchanged(classes: classes[..<count], scores: scores[..<count]) {
+      swap(&self.classes, &self.scores)
     }
   }
 
-  private static func looksLikeClasses(_ values: ArraySlice<Float>) -> Bool {
-    values.contains { $0 > 1 }
-  }
-
-  private static func looksLikeScores(_ values: ArraySlice<Float>) -> Bool {
-    values.contains { $0 != $0.rounded() }
+  /// The class of a row with at least that score, if it is far from a whole number; nil if there is none.
+  func oddClass(scoreThreshold: Float) -> Float? {
+    for row in 0..<count where scores[row] >= scoreThreshold && classes[row].isFinite {
+      if abs(classes[row] - classes[row].rounded()) > 0.1 { return classes[row] }
+    }
+    return nil
   }
 
   /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's

@@ -16,8 +16,13 @@ import ApusFormat
 public final class ObjectDetector: VisionTask {
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
-  public let assumptions: TaskAssumptions
+  /// What the task assumes about the model, and what its answers have shown so far.
+  public var assumptions: TaskAssumptions {
+    TaskAssumptions(
+      task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
+      roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
+      warnings: head.warnings)
+  }
 
   private let pictures: PictureModel
   private let head: any DetectionHead
@@ -51,10 +56,6 @@ public final class ObjectDetector: VisionTask {
       categories: try CategorySelection(
         allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
-    assumptions = TaskAssumptions(
-      task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
-      roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings)
   }
 
   /// Makes a detector from files.
@@ -133,7 +134,8 @@ public final class ObjectDetector: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
-    let detections = try head.objects(in: run, criteria).map { object in
+    let objects = try checked(head.objects(in: run, criteria))
+    let detections = objects.map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
       if head.clipsBoxes { rect = placement.clipped(rect) }
       let keypointNames = object.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
@@ -150,6 +152,17 @@ public final class ObjectDetector: VisionTask {
     }
     return DetectionResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
+  }
+
+  /// The objects, if the reading of the model can have them.
+  private func checked(_ objects: [DetectedObject]) throws(ApusError) -> [DetectedObject] {
+    let check = AnswerCheck(self.head.readings)
+    var objects = objects
+    for index in objects.indices {
+      if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
+      try check.check(objects[index].box)
+    }
+    return objects
   }
 
   /// The mask, unless the picture's masks have too many pixels already, or perhaps too many runs of them.

@@ -10,8 +10,12 @@ struct PostProcessedHead: DetectionHead {
   /// Which output is which.
   let rows: DetectionLayout
   private let calibration: ScoreCalibration?
-  private let boxUnits: BoxReading
+  private let boxUnits: Decision<BoxUnits>
   private let scores: ScoreReading
+  /// Whether classes and scores change places; nil until an answer tells.
+  private let order: ClassOrder
+  private let width: Float
+  private let height: Float
   /// Where top, left, bottom and right stand in a box.
   private let edges: [Int]
 
@@ -31,18 +35,24 @@ struct PostProcessedHead: DetectionHead {
       edges = [index[1], index[0], index[3], index[2]]
     }
     self.edges = edges
-    let side = max(prepared.geometry.width, prepared.geometry.height)
-    if rows.source == .model, rows.isOfOperator, prepared.options.boxUnits == nil {
-      boxUnits = BoxReading(
-        units: .fraction,
-        assumption: Assumption(
+    let geometry = prepared.geometry
+    (width, height) = (Float(geometry.width), Float(geometry.height))
+    if rows.isOfOperator, prepared.options.boxUnits == nil {
+      boxUnits = Decision(
+        .fraction,
+        Assumption(
           "box units", BoxUnits.fraction.rawValue, .model, reason: rows.reason, option: "--box-units"))
     } else {
-      boxUnits = prepared.boxUnits(of: rows.outputs.boxes, given: prepared.options.boxUnits, side: side)
+      let units = prepared.boxUnits(
+        of: rows.outputs.boxes, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height))
+      boxUnits = Decision(units.units, units.assumption)
     }
+    order = ClassOrder(isAmbiguous: rows.isAmbiguous)
     scores = prepared.scores(
       of: rows.outputs.scores, given: prepared.options.scores, usual: .probability)
   }
+
+  var warnings: [String] { boxUnits.warning.map { [$0] } ?? [] }
 
   var readings: [Assumption] {
     [
@@ -55,7 +65,8 @@ struct PostProcessedHead: DetectionHead {
     var roles = [
       rows.outputs.boxes: "boxes: "
         + ["top", "left", "bottom", "right"].enumerated().sorted { edges[$0.offset] < edges[$1.offset] }
-        .map(\.element).joined(separator: ", ") + " in fractions of the input",
+        .map(\.element).joined(separator: ", ")
+        + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input",
       rows.outputs.classes: "classes", rows.outputs.scores: "scores",
     ]
     if let count = rows.outputs.count { roles[count] = "the number of rows that count" }
@@ -65,7 +76,9 @@ struct PostProcessedHead: DetectionHead {
   func steps(_ criteria: DetectionCriteria) -> [String] {
     var steps: [String] = []
     if rows.isAmbiguous {
-      steps.append("classes and scores change places where only that gives whole classes")
+      steps.append(
+        "classes and scores change places if only that gives whole classes; the first answer that tells decides"
+      )
     }
     if rows.outputs.count != nil {
       steps.append(
@@ -83,12 +96,27 @@ struct PostProcessedHead: DetectionHead {
     let found = DetectionRows(
       boxes: try run.values(of: outputs.boxes), classes: try run.values(of: outputs.classes),
       scores: try run.values(of: outputs.scores), objects: objects, rowsPerObject: rows.rowsPerObject,
-      isAmbiguous: rows.isAmbiguous)
+      order: order)
+    let check = AnswerCheck(readings)
+    if calibration == nil, let odd = found.oddClass(scoreThreshold: criteria.scoreThreshold) {
+      throw check.refusal("an answer has a class of \(odd), not a whole number", "layout")
+    }
     let selected = found.selected(
       edges: edges, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
       limit: criteria.maxResults, isWanted: criteria.categories.contains)
-    return selected.map {
-      DetectedObject(index: $0.index, score: $0.score, box: $0.box)
+    var units = boxUnits.value
+    if boxUnits.isOpen,
+      let shown = try BoxUnits(shownBy: selected.map { max($0.box.xmax, $0.box.ymax) }, check)
+    {
+      units = try boxUnits.settle(shown)
+    }
+    let (unitX, unitY) = units == .pixel ? (width, height) : (1, 1)
+    return selected.map { row in
+      DetectedObject(
+        index: row.index, score: row.score,
+        box: BoundingBox(
+          ymin: row.box.ymin / unitY, xmin: row.box.xmin / unitX, ymax: row.box.ymax / unitY,
+          xmax: row.box.xmax / unitX))
     }
   }
 }

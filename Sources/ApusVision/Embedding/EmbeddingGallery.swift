@@ -93,7 +93,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// The nearest known embeddings, nearest first; equal distances in the order of adding.
   ///
   /// - Parameters:
-  ///   - embedding: The new one; one with another number of coordinates has no neighbors.
+  ///   - embedding: The new one; one with another number of coordinates, or with one that is not finite, has no neighbors.
   ///   - k: The maximum number of matches.
   ///   - limit: The maximum distance of a match with a name; nil for no limit.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
@@ -106,7 +106,9 @@ public struct EmbeddingGallery: Hashable, Sendable {
     }
     let most = k > 1 << 20 ? .max : max(2 * k, 256)
     for (place, entry) in entries.enumerated() {
-      guard let distance = Embedding(entry.values).euclideanDistance(to: embedding) else { continue }
+      guard let distance = Embedding(entry.values).euclideanDistance(to: embedding), distance.isFinite else {
+        continue
+      }
       nearest.append((place, distance))
       if nearest.count >= most { keep() }
     }

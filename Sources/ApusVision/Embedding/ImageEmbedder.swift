@@ -135,6 +135,11 @@ public final class ImageEmbedder: VisionTask {
     var embeddings: [Embedding] = []
     for (output, name) in names.enumerated() {
       let embedding = Embedding(try run.values(of: output), headIndex: output, headName: name)
+      guard embedding.values.allSatisfy(\.isFinite) else {
+        throw ApusError(
+          .invalidData,
+          "output \(output) (\(name)) has a coordinate that is not finite, so it is no embedding")
+      }
       embeddings.append(options.l2Normalize ? embedding.l2Normalized() : embedding)
     }
     return EmbeddingResult(

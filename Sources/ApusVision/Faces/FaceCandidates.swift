@@ -28,16 +28,18 @@ struct FaceCandidates {
   ///
   /// - Parameters:
   ///   - predictions: For each anchor x, y, width, height and the keypoints, in pixels of the input relative to it.
-  ///   - logits: The score of each.
+  ///   - scores: The score of each, a logit unless `areProbabilities`.
   init(
-    _ predictions: Span<Float>, _ logits: [Float], centers: [(x: Float, y: Float)], columns: Int,
+    _ predictions: Span<Float>, _ scores: [Float], areProbabilities: Bool = false,
+    centers: [(x: Float, y: Float)], columns: Int,
     width: Float, height: Float, threshold: Float
   ) {
     var found = BestValues<Candidate>(limit: Self.maximumCandidates)
     for (row, center) in centers.enumerated() {
-      let logit = logits[row]
-      guard !logit.isNaN else { continue }
-      let score = 1 / (1 + exp(-min(max(logit, -Self.clippedScore), Self.clippedScore)))
+      let value = scores[row]
+      guard !value.isNaN else { continue }
+      let score =
+        areProbabilities ? value : 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore)))
       guard score >= threshold else { continue }
       let start = row * columns
       let x = predictions[start] / width + center.x

@@ -57,6 +57,7 @@ public final class FaceDetector: VisionTask {
   private let scores: Int
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
+  private let scoreReading: ScoreReading
 
   /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
   ///
@@ -88,6 +89,7 @@ public final class FaceDetector: VisionTask {
     (predictions, scores) = found
     columns = shapes[predictions].dimensions.last ?? 0
     centers = anchors.centers
+    scoreReading = prepared.scores(of: scores, given: options.baseOptions.scores, usual: .logit)
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
     assumptions = TaskAssumptions(
@@ -95,15 +97,16 @@ public final class FaceDetector: VisionTask {
       roles: [
         predictions: """
         x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
-        """, scores: "the logits of the scores",
+        """, scores: scoreReading.form == .logit ? "the logits of the scores" : "the scores",
       ],
       readings: [
         Assumption("layout", anchors.name, .guess, reason: "\(anchors.centers.count) anchors"),
         Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so BlazeFace has them"),
-        Assumption("scores", ScoreForm.logit.rawValue, .guess, reason: "so BlazeFace has them"),
+        scoreReading.assumption,
       ],
       steps: [
-        "score = 1 / (1 + exp(-clip(logit, -100, 100))) >= \(options.minDetectionConfidence)",
+        (scoreReading.form == .logit ? "score = 1 / (1 + exp(-clip(logit, -100, 100)))" : "score")
+          + " >= \(options.minDetectionConfidence)",
         "box and points = prediction / side of the input + center of the cell",
         """
         candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
@@ -164,10 +167,16 @@ public final class FaceDetector: VisionTask {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
       return FaceCandidates(
-        values, logits, centers: centers, columns: columns, width: Float(pictures.processor.width),
+        values, logits, areProbabilities: scoreReading.form != .logit, centers: centers, columns: columns,
+        width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
     let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    let check = AnswerCheck(self.assumptions.readings)
+    for candidate in merged {
+      if options.baseOptions.scores != .raw { _ = try check.score(candidate.score) }
+      try check.check(candidate.box)
+    }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)
       let points = stride(from: 4, to: candidate.coordinates.count, by: 2).enumerated().map { index, start in

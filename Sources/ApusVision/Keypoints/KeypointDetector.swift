@@ -32,8 +32,15 @@ public final class KeypointDetector: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
-  public let assumptions: TaskAssumptions
+  /// What the task assumes about the model, and what its answers have shown so far.
+  public var assumptions: TaskAssumptions {
+    TaskAssumptions(
+      task: "keypoints", kind: head.kind, reason: head.reason, pictures: pictures, roles: head.roles,
+      readings: head.readings,
+      steps: head.steps
+        + (head.filtersPoses ? ["pose score >= \(options.scoreThreshold), best first"] : []),
+      warnings: head.warnings)
+  }
 
   private let pictures: PictureModel
   private let head: any KeypointHead
@@ -66,11 +73,6 @@ public final class KeypointDetector: VisionTask {
         """)
     }
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
-    assumptions = TaskAssumptions(
-      task: "keypoints", kind: head.kind, reason: head.reason, pictures: pictures, roles: head.roles,
-      readings: head.readings,
-      steps: head.steps
-        + (head.filtersPoses ? ["pose score >= \(options.scoreThreshold), best first"] : []))
   }
 
   /// Makes a detector from a file.
@@ -118,10 +120,23 @@ public final class KeypointDetector: VisionTask {
     try pictures.run(images, cancellation: cancellation, result)
   }
 
+  /// Refuses poses that the reading of the model cannot have.
+  private func check(_ poses: [ModelPose]) throws(ApusError) {
+    let check = AnswerCheck(self.head.readings)
+    for pose in poses {
+      if options.baseOptions.scores != .raw { _ = try check.score(pose.score) }
+      for point in pose.keypoints where (point.score ?? 1) >= options.scoreThreshold {
+        try check.check(position: point.x)
+        try check.check(position: point.y)
+      }
+    }
+  }
+
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> KeypointResult {
     let found = try head.poses(in: run, threshold: options.scoreThreshold).filter { pose in
       !head.filtersPoses || pose.score >= options.scoreThreshold
     }
+    try check(found)
     let sorted = found.enumerated().sorted { one, other in
       one.element.score > other.element.score
         || one.element.score == other.element.score && one.offset < other.offset

@@ -23,6 +23,8 @@ protocol KeypointHead: Sendable {
   var filtersPoses: Bool { get }
   /// What is done with the outputs, for people.
   var steps: [String] { get }
+  /// What looks suspicious about the model, or its answers have shown.
+  var warnings: [String] { get }
 
   /// The poses, in any order.
   func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose]
@@ -30,6 +32,7 @@ protocol KeypointHead: Sendable {
 
 extension KeypointHead {
   var filtersPoses: Bool { true }
+  var warnings: [String] { [] }
 }
 
 /// MoveNet for one person: y, x and score of seventeen points.
@@ -125,6 +128,7 @@ struct YOLOPoseHead: KeypointHead {
   var kind: String { "YOLO pose, \(head.layout.rawValue)" }
   var reason: String { head.reason }
   var readings: [Assumption] { head.readings }
+  var warnings: [String] { head.warnings }
   var pictureDefaults: PictureDefaults { head.pictureDefaults }
   var roles: [Int: String] { head.roles }
   var steps: [String] { head.steps(criteria(threshold: 0.3)) }

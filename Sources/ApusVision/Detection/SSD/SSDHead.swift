@@ -8,7 +8,7 @@ struct SSDHead: DetectionHead {
   let layout = DetectorLayout.ssd
   let reason: String
   private let source: AssumptionSource
-  private let scoreReading: ScoreReading
+  private let scoreForm: Decision<ScoreForm>
   /// The output with the boxes, four numbers each: y, x, height, width.
   let boxes: Int
   /// The output with the scores.
@@ -22,8 +22,6 @@ struct SSDHead: DetectionHead {
   private let widthScale: Float
   private let heightScale: Float
   private let hasExponentialSizes: Bool
-  /// Whether scores are logits; nil if their values have to tell.
-  private let hasLogits: Bool?
   private let calibration: ScoreCalibration?
 
   /// Recognizes raw heads; nil for other outputs.
@@ -38,6 +36,7 @@ struct SSDHead: DetectionHead {
     columns = shapes[scores].elementCount / count
     let geometry = prepared.geometry
     let metadata = Self.metadata(prepared)
+    let hasLogits: Bool?
     if let metadata, metadata.anchors.count == count,
       [metadata.xScale, metadata.yScale, metadata.widthScale, metadata.heightScale].allSatisfy({
         $0 > 0 && $0.isFinite
@@ -82,13 +81,13 @@ struct SSDHead: DetectionHead {
     let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
     if prepared.options.scores == nil, let hasLogits {
       let form: ScoreForm = hasLogits ? .logit : .probability
-      scoreReading = ScoreReading(
-        form: form,
-        assumption: Assumption(
+      scoreForm = Decision(
+        form,
+        Assumption(
           "scores", form.rawValue, .model, reason: "the metadata's options of the detector",
           option: "--scores"))
     } else {
-      scoreReading = reading
+      scoreForm = Decision(reading.form, reading.assumption)
     }
   }
 
@@ -124,11 +123,13 @@ struct SSDHead: DetectionHead {
 
   // MARK: Facts
 
+  var warnings: [String] { scoreForm.warning.map { [$0] } ?? [] }
+
   var readings: [Assumption] {
     [
       Assumption("layout", layout.rawValue, source, reason: reason, option: "--layout"),
       Assumption("box units", BoxUnits.fraction.rawValue, source, reason: "so are the anchors"),
-      scoreReading.assumption,
+      scoreForm.assumption,
     ]
   }
 
@@ -148,11 +149,7 @@ struct SSDHead: DetectionHead {
         ? "size = (exp(height / \(heightScale)) * anchor height, exp(width / \(widthScale)) * anchor width)"
         : "size = (height / \(heightScale) * anchor height, width / \(widthScale) * anchor width)",
     ]
-    switch hasLogits {
-    case true?: steps.append("score = 1 / (1 + exp(-value))")
-    case nil: steps.append("score = the value, or 1 / (1 + exp(-value)) where values are outside 0 to 1")
-    case false?: break
-    }
+    if scoreForm.value == .logit { steps.append("score = 1 / (1 + exp(-value))") }
     if let calibration { steps.append(calibration.description) }
     steps += [
       "the best class of a box counts: score >= \(criteria.scoreThreshold)",
@@ -172,7 +169,7 @@ struct SSDHead: DetectionHead {
       guard values.count == anchors.count * columns, encoded.count == anchors.count * 4 else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
-      return candidates(encoded, values, criteria)
+      return candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
     }
     let kept = NonMaximumSuppression(
       iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
@@ -185,23 +182,29 @@ struct SSDHead: DetectionHead {
     }
   }
 
-  private func candidates(_ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria)
-    -> BestValues<Candidate>
-  {
-    var isLogistic = hasLogits ?? false
-    if hasLogits == nil {
-      for index in 0..<values.count where values[index] < 0 || values[index] > 1 {
-        isLogistic = true
-        break
-      }
-    }
+  /// Whether scores are logits. Where nothing in the file says so, values that count decide: those beyond any rounding of 1
+  /// can be nothing else.
+  private func areLogits(_ values: Span<Float>, _ criteria: DetectionCriteria) throws(ApusError) -> Bool {
+    guard scoreForm.isOpen, calibration == nil else { return scoreForm.value == .logit }
+    var greatest = -Float.infinity
+    for index in 0..<values.count where values[index] > greatest { greatest = values[index] }
+    guard greatest >= criteria.scoreThreshold else { return scoreForm.value == .logit }
+    return try scoreForm.settle(greatest > Self.leastLogit ? .logit : .probability) == .logit
+  }
+
+  /// A value that no probability has, however it is rounded.
+  private static let leastLogit: Float = 1.5
+
+  private func candidates(
+    _ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria, areLogits: Bool
+  ) -> BestValues<Candidate> {
     let first = hasBackground ? 1 : 0
     var found = NonMaximumSuppression.collection()
     for row in anchors.indices {
       var best: (index: Int, score: Float) = (0, -.infinity)
       for column in first..<columns where criteria.categories.contains(column - first) {
         var score = values[row * columns + column]
-        if isLogistic { score = 1 / (1 + exp(-score)) }
+        if areLogits { score = 1 / (1 + exp(-score)) }
         if let calibration { score = calibration.score(score, of: column - first) }
         if criteria.isMultiLabel {
           if score >= criteria.scoreThreshold { add(row, column - first, score, encoded, &found) }

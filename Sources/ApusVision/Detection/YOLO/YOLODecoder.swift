@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusSystem
 
 /// Reads candidates out of a YOLO output; coordinates become pixels of the input.
 struct YOLODecoder {
@@ -6,6 +7,8 @@ struct YOLODecoder {
   /// The input's size.
   let width: Float
   let height: Float
+  /// Whether scores are logits.
+  var areLogits = false
 
   private var perRow: Int { shape.isTransposed ? 1 : shape.columns }
   private var perColumn: Int { shape.isTransposed ? shape.rows : 1 }
@@ -15,21 +18,32 @@ struct YOLODecoder {
     (first..<min(first + count, shape.columns)).map { values[row * perRow + $0 * perColumn] }
   }
 
-  /// Whether positions are pixels: fractions do not go beyond 2, and of a grid's cells, pixels do.
-  func isPixels(_ values: Span<Float>) -> Bool {
-    let isCorners = shape.layout == .yolo10Raw || shape.layout == .yoloEndToEnd
-    for column in 0..<(isCorners ? 4 : 2) {
-      for row in 0..<shape.rows {
-        let value = values[row * perRow + column * perColumn]
-        if value > 2, value.isFinite { return true }
-      }
+  /// A class of the candidates whose score is the same in every row of the output, which no model gives; nil for none.
+  func constantClass(of candidates: [Candidate], _ values: Span<Float>) -> (index: Int, score: Float)? {
+    guard shape.layout != .yoloEndToEnd, shape.rows >= Self.leastConstant else { return nil }
+    for index in Set(candidates.map(\.index)) where (0..<shape.classes).contains(index) {
+      let start = (shape.firstClass + index) * perColumn
+      let score = values[start]
+      if (1..<shape.rows).allSatisfy({ values[start + $0 * perRow] == score }) { return (index, score) }
     }
-    return false
+    return nil
+  }
+
+  /// How many rows must agree.
+  private static let leastConstant = 16
+
+  /// A score as a probability.
+  private func probability(_ value: Float) -> Float { areLogits ? 1 / (1 + exp(-value)) : value }
+
+  /// The value that a probability has in the output.
+  private func value(_ probability: Float) -> Float {
+    guard areLogits else { return probability }
+    return probability <= 0 ? -.infinity : probability >= 1 ? .infinity : log(probability / (1 - probability))
   }
 
   /// The candidates to keep, best first.
   ///
-  /// - Parameter isPixels: Whether positions are pixels already; see ``isPixels(_:)``.
+  /// - Parameter isPixels: Whether positions are pixels already.
   func candidates(_ values: Span<Float>, isPixels: Bool, _ criteria: DetectionCriteria) -> [Candidate] {
     let (unitX, unitY): (Float, Float) = isPixels ? (1, 1) : (width, height)
     let isSuppressed = shape.layout == .yolo5 || shape.layout == .yolo8
@@ -63,7 +77,7 @@ struct YOLODecoder {
   private func scanRows(_ values: Span<Float>, _ threshold: Float, _ add: (Int, Int, Float) -> Void) {
     for row in 0..<shape.rows {
       let start = row * perRow
-      let score = values[start + 4 * perColumn]
+      let score = probability(values[start + 4 * perColumn])
       guard score > threshold, let index = Int(exactly: values[start + 5 * perColumn].rounded()), index >= 0
       else { continue }
       add(row, index, score)
@@ -78,11 +92,11 @@ struct YOLODecoder {
     let first = shape.firstClass
     for row in 0..<shape.rows {
       let start = row * perRow
-      let objectness = values[start + 4 * perColumn]
+      let objectness = probability(values[start + 4 * perColumn])
       guard objectness > threshold else { continue }
       var best: (index: Int, score: Float) = (0, -.infinity)
       for index in 0..<shape.classes {
-        let score = values[start + (first + index) * perColumn] * objectness
+        let score = probability(values[start + (first + index) * perColumn]) * objectness
         if criteria.isMultiLabel, shape.classes > 1 {
           if score > threshold { add(row, index, score) }
         } else if score > best.score {
@@ -97,13 +111,13 @@ struct YOLODecoder {
   private func scanClasses(
     _ values: Span<Float>, _ criteria: DetectionCriteria, _ add: (Int, Int, Float) -> Void
   ) {
-    let threshold = criteria.scoreThreshold
+    let threshold = value(criteria.scoreThreshold)
     let first = shape.firstClass
     if criteria.isMultiLabel, shape.classes > 1 {
       for row in 0..<shape.rows {
         for index in 0..<shape.classes {
           let score = values[row * perRow + (first + index) * perColumn]
-          if score > threshold { add(row, index, score) }
+          if score > threshold { add(row, index, probability(score)) }
         }
       }
       return
@@ -133,6 +147,8 @@ struct YOLODecoder {
         }
       }
     }
-    for row in 0..<shape.rows where scores[row] > threshold { add(row, Int(classes[row]), scores[row]) }
+    for row in 0..<shape.rows where scores[row] > threshold {
+      add(row, Int(classes[row]), probability(scores[row]))
+    }
   }
 }

@@ -10,9 +10,9 @@ struct YOLOHead: DetectionHead {
   let prototypes: MaskPrototypes?
   /// How many keypoints each object has, and how many numbers each of them.
   let keypoints: (count: Int, values: Int)?
-  let warnings: [String]
   let pictureDefaults: PictureDefaults
-  private let boxUnits: BoxReading
+  private let ownWarnings: [String]
+  private let boxUnits: Decision<BoxUnits>
   private let scores: ScoreReading
   private let width: Float
   private let height: Float
@@ -66,14 +66,15 @@ struct YOLOHead: DetectionHead {
     self.shape = shape
     self.output = output
     (width, height) = (Float(geometry.width), Float(geometry.height))
-    warnings = Self.warnings(tensor, output)
+    ownWarnings = Self.warnings(tensor, output)
     pictureDefaults = PictureDefaults(
       exportedBy: export,
       usual: PictureDefaults(
         fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: "usual for YOLO"))
-    boxUnits = prepared.boxUnits(
+    let units = prepared.boxUnits(
       of: output, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height),
       exported: Self.exportedUnits(export, shape, isPlanar: geometry.isPlanar))
+    boxUnits = Decision(units.units, units.assumption)
     scores = prepared.scores(of: output, given: prepared.options.scores, usual: .probability)
   }
 
@@ -112,6 +113,7 @@ struct YOLOHead: DetectionHead {
   // MARK: Facts
 
   var layout: DetectorLayout { shape.layout }
+  var warnings: [String] { ownWarnings + (boxUnits.warning.map { [$0] } ?? []) }
   var reason: String { shape.reason }
   var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
   var clipsBoxes: Bool { true }
@@ -147,11 +149,13 @@ struct YOLOHead: DetectionHead {
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
     var steps = [
-      "coordinates are fractions of the input, or pixels where a position is beyond 2",
+      boxUnits.value == .pixel
+        ? "coordinates are pixels of the input" : "coordinates are fractions of the input",
       shape.layout == .yoloEndToEnd || shape.layout == .yolo10Raw
         ? "boxes are corners" : "corners are the center less and plus half the size",
     ]
     let threshold = criteria.scoreThreshold
+    if scores.form == .logit { steps.append("a score is 1 / (1 + exp(-value))") }
     switch shape.layout {
     case .yoloEndToEnd: steps.append("score > \(threshold); nothing is suppressed")
     case .yolo5:
@@ -187,9 +191,24 @@ struct YOLOHead: DetectionHead {
           .invalidData,
           "output \(output) has \(values.count) values, not \(shape.rows)×\(shape.columns) as when prepared")
       }
-      let decoder = YOLODecoder(shape: shape, width: width, height: height)
-      let isPixels = decoder.isPixels(values)
-      let kept = decoder.candidates(values, isPixels: isPixels, criteria)
+      let decoder = YOLODecoder(
+        shape: shape, width: width, height: height, areLogits: scores.form == .logit)
+      var isPixels = boxUnits.value == .pixel
+      var kept = decoder.candidates(values, isPixels: isPixels, criteria)
+      if boxUnits.isOpen,
+        let shown = try BoxUnits(
+          shownBy: decoder.candidates(values, isPixels: true, criteria).map { max($0.x2, $0.y2) },
+          AnswerCheck(readings))
+      {
+        let wasPixels = isPixels
+        isPixels = try boxUnits.settle(shown) == .pixel
+        if isPixels != wasPixels { kept = decoder.candidates(values, isPixels: isPixels, criteria) }
+      }
+      if let constant = decoder.constantClass(of: kept, values) {
+        throw AnswerCheck(readings).refusal(
+          "class \(constant.index) has the score \(constant.score) in each of the \(shape.rows) candidates",
+          "layout", "scores")
+      }
       if let prototypes {
         coefficients = kept.map { decoder.columns($0.row, shape.firstExtra, prototypes.count, values) }
       }

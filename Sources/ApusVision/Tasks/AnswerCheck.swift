@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Holds answers against the reading of their model: what the reading cannot have is never reported.
+struct AnswerCheck {
+  /// How the model is read; asked only for messages.
+  let readings: () -> [Assumption]
+
+  /// Holds answers against readings.
+  init(_ readings: @escaping @autoclosure () -> [Assumption]) { self.readings = readings }
+
+  /// What rounding may add to a number.
+  private static let tolerance: Float = 0.01
+  /// How far a box may reach beyond the input, in sides of it.
+  private static let reach: Float = 2
+
+  /// A score of 0 to 1, without what rounding added.
+  func score(_ score: Float) throws(ApusError) -> Float {
+    if score >= 0, score <= 1 { return score }
+    guard score >= -Self.tolerance, score <= 1 + Self.tolerance else {
+      throw refusal("an answer has a score of \(score), not 0 to 1", "scores", "layout")
+    }
+    return score < 0 ? 0 : 1
+  }
+
+  /// Refuses a box, in fractions of the input, that is of no size or far outside.
+  func check(_ box: BoundingBox) throws(ApusError) {
+    guard box.xmax - box.xmin >= -Self.tolerance, box.ymax - box.ymin >= -Self.tolerance else {
+      throw refusal(
+        "an answer has a box of \(box.xmax - box.xmin) × \(box.ymax - box.ymin) of the input", "box units",
+        "layout")
+    }
+    for edge in [box.xmin, box.ymin, box.xmax, box.ymax] { try check(position: edge) }
+  }
+
+  /// Refuses a position, in fractions of the input, that is far outside.
+  func check(position: Float) throws(ApusError) {
+    guard position >= -Self.reach, position <= 1 + Self.reach else {
+      throw refusal(
+        "an answer has a position of \(position) times the input's side", "box units", "layout")
+    }
+  }
+
+  /// An error that names the readings which an answer contradicts, and the options that decide them.
+  func refusal(_ what: String, _ subjects: String...) -> ApusError {
+    let doubtful = readings().filter { subjects.contains($0.subject) }.map { reading in
+      let option = reading.option.map { "; \($0) decides" } ?? ""
+      return "\(reading.subject): \(reading.value), from \(reading.source.text) (\(reading.reason)\(option))"
+    }
+    return ApusError(
+      .invalidData, "\(what), which the reading of the model cannot have: \(doubtful.joined(separator: "; "))"
+    )
+  }
+}
