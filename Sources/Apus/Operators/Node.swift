@@ -255,7 +255,8 @@ class Node {
     try planner.scratch(byteCount: byteCount, of: self)
   }
 
-  /// Counts tables that an operator is about to make and keeps, of so many entries, towards the limit on memory.
+  /// Counts tables of `count` entries, which an operator is about to create and keep, towards the memory
+  /// limit.
   func keep(tablesOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
     do throws(ApusError) { try planner.hold(overflow ? .max : byteCount) } catch {

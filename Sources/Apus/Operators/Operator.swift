@@ -15,7 +15,7 @@ protocol Operator {
   /// Itself, if only a run decides its output shapes.
   var deferred: (any DeferredOperator)? { get }
 
-  /// How it works, for people.
+  /// How it works, for reports.
   var implementation: Implementation { get }
 
   /// What the order depends on in which it adds floats, as ``PreparedConvolution/summation`` says it; nil if nobody knows.
@@ -36,7 +36,7 @@ protocol Operator {
   /// The operator with its constant weights packed, after the last pass.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator
 
-  /// Whether a caller wrote it, so that nobody knows how long it takes.
+  /// Whether it is a custom operator, whose duration is unknown.
   var isForeign: Bool { get }
 
   // MARK: What passes ask
@@ -65,7 +65,7 @@ protocol Operator {
   func adding(
     _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
   ) -> (any Operator)?
-  /// The float tensor of which it is an elementwise function.
+  /// The float tensor that it applies an elementwise function to, if it is such a function.
   var functionInput: TensorSlot? { get }
   /// That function; nil if no other operator could do it.
   func floatFunction(using set: KernelSet) -> FloatFunctionStep?

@@ -167,7 +167,7 @@ extension Node {
   /// About what a plan keeps of a copy.
   private static let copyByteCount = 512
 
-  /// Counts what the plan keeps of some copies, of which an operator may have thousands.
+  /// Counts the memory that the plan keeps for `count` copies; an operator may have thousands.
   func keepCopies(_ count: Int) throws(ApusError) {
     try keep(tablesOf: count, entryByteCount: Self.copyByteCount)
   }
