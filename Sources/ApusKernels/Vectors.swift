@@ -11,7 +11,7 @@ extension SIMD8<Int32> {
     for lane in 0..<8 { self[lane] = Int32(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<UInt32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -74,7 +74,7 @@ extension SIMD8<UInt32> {
     for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<Int32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -122,7 +122,7 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
-  /// The greater of each two values, of which the others are given as words of four.
+  /// The maximum, lane by lane, with eight values that are given as two 64-bit words.
   @inline(__always)
   private func greater(_ words: SIMD2<UInt64>) -> Self {
     let other = unsafe unsafeBitCast(words, to: Self.self)
@@ -132,7 +132,7 @@ extension SIMD8<Int16> {
   @inline(__always)
   private var words: SIMD2<UInt64> { unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self) }
 
-  /// The greatest value: the library's `max` takes lane after lane.
+  /// The maximum of all lanes; the library's `max` compares one after the other.
   @inline(__always)
   var greatest: Int16 {
     let four = greater(SIMD2(words[1], words[0]))
@@ -142,7 +142,7 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<UInt16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -157,7 +157,7 @@ extension SIMD8<UInt16> {
     for lane in 0..<8 { self[lane] = UInt16(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -206,7 +206,7 @@ extension SIMD16<UInt8> {
 }
 
 extension SIMD4<UInt32> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD4<Int32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -243,7 +243,7 @@ extension SIMD2<UInt32> {
 }
 
 extension SIMD4<Int32> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD4<UInt32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -251,7 +251,7 @@ extension SIMD4<Int32> {
 }
 
 extension SIMD4<Double> {
-  /// The same values.
+  /// Converts the values.
   @inline(__always)
   init(converting other: SIMD4<Int32>) {
     self.init()

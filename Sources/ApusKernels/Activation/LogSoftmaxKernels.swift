@@ -9,7 +9,7 @@ package enum LogSoftmax {
     chooseFloats(rows: rows, depth: depth, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {

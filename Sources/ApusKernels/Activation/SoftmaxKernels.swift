@@ -12,7 +12,7 @@ package enum Softmax {
     chooseFloats(beta: beta, isHalf: isHalf, rows: rows, depth: depth, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -208,7 +208,7 @@ package typealias ByteSoftmaxMapping =
 private final class SoftmaxTable: Sendable {
   /// `e^(−factor·d)` as Q0, by the difference `d`.
   let exponentials: Table<Int32>
-  /// The same with 12 bits before the binary point, for sums, from the last to the first.
+  /// The exponentials with 12 bits before the binary point, for sums, from the last to the first.
   let summands: Table<Int32>
   /// The first difference whose exponential counts as zero.
   let end: Int
@@ -357,7 +357,7 @@ private final class SoftmaxTable: Sendable {
     }
   }
 
-  /// Rows of so many elements look their results up.
+  /// The minimum length of rows whose results are looked up in a table.
   private static var leastTabled: Int { 64 }
 }
 

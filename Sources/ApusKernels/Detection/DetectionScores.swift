@@ -2,7 +2,7 @@
 
 /// The scores of all boxes, read row by row.
 protocol DetectionScores {
-  /// The same as a value of a type that is not generic.
+  /// These scores as a value of a type that is not generic.
   var anyScores: AnyDetectionScores { get }
   /// The greatest score of a box, whatever is not a number left out; not a number if there is nothing else.
   func maximum(row: Int) -> Float

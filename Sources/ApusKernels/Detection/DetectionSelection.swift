@@ -41,7 +41,7 @@ package struct DetectionSelection: Sendable {
 
   /// The number of boxes.
   let boxCount: Int
-  /// The numbers that encode one box, of which four are used.
+  /// The numbers that encode one box; the first four are used.
   let encodingWidth: Int
   /// The classes that are looked at.
   let classCount: Int

@@ -59,7 +59,7 @@
   private let capacity: Int
   private(set) var count = 0
 
-  /// Memory for so many.
+  /// The size of the memory for `capacity` boxes.
   static func byteCount(_ capacity: Int) -> Int {
     5 * roundedUp(capacity, to: 8) * MemoryLayout<Float>.stride
   }

@@ -14,7 +14,7 @@ package struct AffineMap: Sendable {
     y = SIMD4(matrix[4], matrix[5], matrix[6], matrix[7])
   }
 
-  /// The same map of points that are counted from the middle of the first pixel, not from its corner.
+  /// This map for coordinates relative to the center of the first pixel, not to its corner.
   package var ofPixelCenters: AffineMap {
     func moved(_ row: SIMD4<Float>) -> SIMD4<Float> {
       var row = row

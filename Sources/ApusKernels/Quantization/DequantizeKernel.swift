@@ -18,7 +18,7 @@ package struct Dequantization: Hashable, Sendable {
     chooseBytes(isSigned: isSigned, count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package func chooseBytes(
     isSigned: Bool, count: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {

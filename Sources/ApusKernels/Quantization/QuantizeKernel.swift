@@ -14,7 +14,8 @@ package struct FloatQuantization: Hashable, Sendable {
   /// The result where the quotient is NaN or does not fit 32 bits: on x86 the reference's conversion answers −2³¹,
   /// whose sum with the zero point wraps.
   let outOfRange: Int32
-  /// What quotients may be made with instead; nil where division alone is known to be right, or nobody has asked.
+  /// The reciprocal that may replace the division; nil if only the division is known to be right, or no
+  /// search was made.
   private(set) var reciprocal: ScaleReciprocal?
 
   /// Describes a quantization to a type with this range; at most 16 bits wide.
@@ -31,7 +32,7 @@ package struct FloatQuantization: Hashable, Sendable {
     chooseBytes(count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {

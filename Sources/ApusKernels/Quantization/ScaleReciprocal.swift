@@ -10,8 +10,8 @@ struct ScaleReciprocal: Hashable {
   /// What `high` lacks.
   let low: Float
 
-  /// Whether it pays for so many floats: trying takes less than a few runs gain. Two vectors of 256 bits are divided while the steps
-  /// around it are done.
+  /// Whether the search pays for `count` floats: it takes less time than a few runs gain. Vectors of 256 bits
+  /// gain nothing, because divisions overlap with the steps around them.
   static func pays(count: Int, vectorByteCount: Int) -> Bool { count >= 1 << 13 && vectorByteCount == 64 }
 
   /// Floats around a half that are tried, on either side: quotients of others are further than two units away from it.
