@@ -312,7 +312,7 @@ final class ProductPlan: Sendable {
     let columns = panels.count > 1 ? panel?.paddedCount ?? 0 : panel?.columnCount ?? 0
     let length = takesPixels ? alone.length : lineLength
     let rows = panel.map { blocks(length, vectorCount: $0.vectorCount).rows } ?? 0
-    let way =
+    let details =
       strategy.isInner
       ? [strategy.text].compactMap(\.self)
       : [
@@ -324,7 +324,7 @@ final class ProductPlan: Sendable {
       ([
         "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
         "blocks of \(counted(rows, "row")) × \(counted(panel?.vectorCount ?? 0, "vector"))",
-      ] + way + [gatheringReason.map { "rows gathered (\($0.text))" } ?? "rows in place"])
+      ] + details + [gatheringReason.map { "rows gathered (\($0.text))" } ?? "rows in place"])
       .joined(separator: ", ")
   }
 
@@ -381,7 +381,8 @@ final class ProductPlan: Sendable {
       let shape = BlockShape(
         rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
         isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-        movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches, way: way(panel))
+        movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches,
+        innerLoop: innerLoop(panel))
       shapes.append(isRest ? shape.alone : shape)
     }
     func add(_ panel: Panel, length: Int) {
@@ -404,7 +405,7 @@ final class ProductPlan: Sendable {
   }
 
   /// The inner loop for a panel.
-  private func way(_ panel: Panel) -> BlockShape.Way {
+  private func innerLoop(_ panel: Panel) -> BlockShape.InnerLoop {
     switch strategy {
     case .inner: .inner(InnerProduct(rest: lanesPerTap % lanesPerStep))
     case .pairs: pairs(panel).map { .pairs($0) } ?? .plain
