@@ -111,7 +111,7 @@
       generator: {
         let run = plan.runs[$0.rowCount]
         var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
-        shape.place = .init(
+        shape.inPlace = .init(
           missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount,
           repeats: c.inputChannels == 1 && c.depthMultiplier > 1
             ? target.lanes : c.depthMultiplier,

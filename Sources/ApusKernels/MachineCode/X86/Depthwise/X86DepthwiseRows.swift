@@ -42,9 +42,9 @@ struct X86DepthwiseRows: DepthwiseRowCode {
     case .unsignedBytes, .signedBytes:
       return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
     case .words:
-      guard let place = shape.place else { return nil }
+      guard let inPlace = shape.inPlace else { return nil }
       let isSigned = if case .int8 = operands { true } else { false }
-      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
+      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, inPlace: inPlace)
     }
   }
 }

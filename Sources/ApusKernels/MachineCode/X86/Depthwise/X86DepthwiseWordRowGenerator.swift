@@ -10,7 +10,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
   let epilogue: X86EpilogueGenerator.Kind
   let shape: DepthwiseRowShape
-  let place: DepthwiseRowShape.Place
+  let inPlace: DepthwiseRowShape.InPlaceInput
 
   private typealias General = X86Assembler.General
   private typealias Memory = X86Assembler.Memory
@@ -123,7 +123,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
       }
       let useCount = (0..<columnCount).count { tap(pixel, $0) != nil }
       guard useCount > 0 else { continue }
-      let isPadding = pixel < place.missingFirst || pixel >= pixelCount - place.missingLast
+      let isPadding = pixel < inPlace.missingFirst || pixel >= pixelCount - inPlace.missingLast
       func memory(_ base: General) -> Memory { isPadding ? Memory(.rcx) : end.place(base, pixel % 6) }
       load(&a, memory(Self.bases[0]), rows.count > 1 ? memory(Self.bases[1]) : nil)
       add(&a, pixel, useCount)
