@@ -138,8 +138,8 @@
   // MARK: Reading
 
   var implementation: String {
-    let form = target.form(convolution.operands, scheme.epilogue)
-    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
+    let epilogue = target.epilogueText(convolution.operands, scheme.epilogue)
+    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(epilogue)"
   }
 
   /// Nothing of the plan that touches sums depends on how many images there are.

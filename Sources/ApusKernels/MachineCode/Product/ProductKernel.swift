@@ -125,8 +125,8 @@
   // MARK: Reading
 
   var implementation: String {
-    let form = target.form(convolution.operands, scheme.epilogue)
-    return "generated products of \(scheme.product.text), \(plan.text), \(form)"
+    let epilogue = target.epilogueText(convolution.operands, scheme.epilogue)
+    return "generated products of \(scheme.product.text), \(plan.text), \(epilogue)"
   }
 
   var summation: String? {

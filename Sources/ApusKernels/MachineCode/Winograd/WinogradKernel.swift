@@ -106,7 +106,7 @@
   // MARK: Reading
 
   var implementation: String {
-    "\(plan.text), \(target.form(convolution.operands, .stated(convolution.epilogue)))"
+    "\(plan.text), \(target.epilogueText(convolution.operands, .stated(convolution.epilogue)))"
   }
 
   /// Squares are cut from each image alone, and each is summed by itself.

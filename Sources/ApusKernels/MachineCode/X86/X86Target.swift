@@ -91,7 +91,7 @@ extension X86Target: CodeTarget {
     }
   }
 
-  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
+  func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
     let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
     switch epilogue {
     case .stated(.fixedPoint), .anySum: break
