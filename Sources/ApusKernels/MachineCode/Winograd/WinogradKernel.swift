@@ -34,12 +34,12 @@
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
     inputs = try unsafe CodeFunction(
-      target.winograd?.generator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.inputs(plan.variant, isSigned: isSigned)), placement: placement)
     weights = try unsafe CodeFunction(
-      target.winograd?.generator(.weights(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.weights(plan.variant, isSigned: isSigned)), placement: placement)
     products = try unsafe BlockFunctions(
       plan.productShapes, placement: placement,
-      generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
+      generator: { target.generator(plan.variant.product, convolution.operands, nil, $0) })
     outputs = try unsafe Self.form(.stated(convolution.epilogue), plan, target, placement)
     if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
       // Later there might be no executable memory for it.
@@ -168,7 +168,7 @@
     _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    let elementByteCount = plan.form.elementByteCount
+    let elementByteCount = plan.variant.elementByteCount
     precondition(
       input.byteCount >= convolution.inputCount * elementByteCount
         && output.byteCount >= convolution.outputCount * elementByteCount
@@ -210,5 +210,5 @@
 
 extension WinogradKernel: PostOperatingKernel {
   /// The kernel itself if its outputs are floats, otherwise nil.
-  var postOperating: (any PostOperatingConvolution)? { plan.form == .floats ? self : nil }
+  var postOperating: (any PostOperatingConvolution)? { plan.variant == .floats ? self : nil }
 }
