@@ -5,7 +5,7 @@
 /// Each lane of inputs and weights, `int16` or floats, is another channel, column or both. Sums have 32 bits.
 /// Intermediate integers may wrap: modular arithmetic is exact if the final results fit.
 struct X86WinogradGenerator: CodeGenerator, Hashable {
-  private enum Step: Hashable {
+  private enum Transform: Hashable {
     case inputs
     case weights
     case outputs(X86EpilogueGenerator)
@@ -15,27 +15,27 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
   let variant: WinogradVariant
   /// Whether bytes are signed.
   private let isSigned: Bool
-  private let step: Step
+  private let transform: Transform
 
-  init(_ target: X86Target, _ step: WinogradStep) {
+  init(_ target: X86Target, _ transform: WinogradTransform) {
     self.target = target
-    switch step {
+    switch transform {
     case .inputs(let variant, let isSigned):
-      (self.variant, self.isSigned, self.step) = (variant, isSigned, .inputs)
+      (self.variant, self.isSigned, self.transform) = (variant, isSigned, .inputs)
     case .weights(let variant, let isSigned):
-      (self.variant, self.isSigned, self.step) = (variant, isSigned, .weights)
+      (self.variant, self.isSigned, self.transform) = (variant, isSigned, .weights)
     case .outputs(let operands, let epilogue, let shape):
       let end = X86EpilogueGenerator(
         target: target, kind: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
         vectorCount: shape.vectorCount, columnCount: shape.columnCount)
-      (variant, isSigned, self.step) = (end.kind.isBytes ? .words : .floats, false, .outputs(end))
+      (variant, isSigned, self.transform) = (end.kind.isBytes ? .words : .floats, false, .outputs(end))
     }
   }
 
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.enter()
-    switch step {
+    switch transform {
     case .inputs: inputs(&a)
     case .weights: weights(&a)
     case .outputs(let end): outputs(&a, end)

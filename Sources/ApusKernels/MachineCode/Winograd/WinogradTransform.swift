@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A transform of a Winograd convolution.
-enum WinogradStep {
+enum WinogradTransform {
   /// From pixels, perhaps signed bytes, to points.
   case inputs(WinogradVariant, isSigned: Bool)
   /// From 3×3 weights to points.
