@@ -28,8 +28,8 @@ extension WinogradKernel {
       for panel in panels {
         unsafe transformWeights(plan.panels[panel], work, scratch)
         unsafe multiply(batch, plan.panels[panel], cut, scratch)
-        unsafe work.form._withUnsafeGuaranteedRef { form in
-          unsafe transformOutputs(batch, panel, form, work, scratch)
+        unsafe work.code._withUnsafeGuaranteedRef { code in
+          unsafe transformOutputs(batch, panel, code, work, scratch)
         }
       }
     }
@@ -137,7 +137,7 @@ extension WinogradKernel {
   }
 
   private func transformOutputs(
-    _ batch: Batch, _ index: Int, _ form: OutputForm, _ work: Work, _ scratch: UnsafeMutableRawPointer
+    _ batch: Batch, _ index: Int, _ code: EpilogueCode, _ work: Work, _ scratch: UnsafeMutableRawPointer
   ) {
     let panel = plan.panels[index]
     let (side, elementByteCount) = (plan.variant.side, plan.variant.elementByteCount)
@@ -150,7 +150,7 @@ extension WinogradKernel {
     arguments.outputLineStride = width &* pixelByteCount
     unsafe arguments.offsets = Int(
       bitPattern: work.packed + weightPacking.offsets + panel.paddedBefore &* 4)
-    arguments.factors = form.factors(index)
+    arguments.factors = code.factors(index)
     unsafe arguments.spare = Int(bitPattern: scratch + work.cut.spare)
     // The inverse of 9 modulo 2³².
     arguments.constant = 0x38E3_8E39
@@ -165,13 +165,13 @@ extension WinogradKernel {
       let whole = min(count, (width &- x) / side)
       if whole > 0 {
         arguments.blocks = whole
-        form.functions.call(rows: side, columns: panel.columnCount, &arguments)
+        code.functions.call(rows: side, columns: panel.columnCount, &arguments)
       }
       if whole < count {
         arguments.rows &+= whole &* rowByteCount
         arguments.output &+= whole &* side &* pixelByteCount
         arguments.blocks = 1
-        form.functions.call(rows: width % side, columns: panel.columnCount, &arguments)
+        code.functions.call(rows: width % side, columns: panel.columnCount, &arguments)
       }
     }
   }
