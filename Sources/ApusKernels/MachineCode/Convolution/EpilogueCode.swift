@@ -34,7 +34,7 @@ import Synchronization
 
   private static let making = Mutex(0)
 
-  /// Returns `form`, and creates it if a run needs it for the first time, whatever the limit for code is.
+  /// Returns `code`, and creates it if a run needs it for the first time, whatever the limit for code is.
   ///
   /// Few layers need one. Without memory for it, the process ends.
   static func made(

@@ -19,7 +19,7 @@ final class DirectCalls {
   private let weightPacking: ProductPacking
   private let offsets: Int
 
-  /// Prepares the calls; nil if the product needs others. `taps` and the form's factors must keep their
+  /// Prepares the calls; nil if the product needs others. `taps` and the code's factors must keep their
   /// addresses.
   init?(
     _ plan: ProductPlan, _ code: EpilogueCode, _ weightPacking: ProductPacking,
