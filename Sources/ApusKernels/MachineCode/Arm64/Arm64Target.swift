@@ -93,7 +93,7 @@ extension Arm64EpilogueGenerator {
   /// The epilogue for operands, a lowered epilogue and a block's shape.
   init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape) {
     self.init(
-      kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+      outputs: Outputs(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
       columnCount: shape.columnCount)
   }
 }

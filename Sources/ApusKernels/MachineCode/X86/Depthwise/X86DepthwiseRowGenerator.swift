@@ -9,7 +9,7 @@
 /// with a mask (`k3`, or `k4` for the last ones) and permuted to their lanes; a single channel is broadcast.
 struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   let target: X86Target
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let shape: DepthwiseRowShape
 
   private typealias General = X86Assembler.General
@@ -38,7 +38,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
 
   private func end(vector: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1,
+      target: target, outputs: epilogue, rowCount: columnCount, vectorCount: 1,
       columnCount: min(target.lanes, shape.channelCount - vector * target.lanes))
   }
 
@@ -46,7 +46,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private var tail: X86EpilogueGenerator? {
     guard let count = inPlace?.tailCount, count > 0 else { return nil }
     var end = X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
+      target: target, outputs: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
     end.narrowWidth = Self.tailWidth(count)
     return end
   }

@@ -8,7 +8,7 @@
 /// correct for it, and the padding has the zero point's value.
 struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let shape: DepthwiseRowShape
   let inPlace: DepthwiseRowShape.InPlaceInput
 
@@ -30,7 +30,8 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   private var columnCount: Int { shape.columnCount }
   private var tapColumns: Int { shape.tapColumns }
   private var end: X86EpilogueGenerator {
-    X86EpilogueGenerator(target: .avx2, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
+    X86EpilogueGenerator(
+      target: .avx2, outputs: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
   }
   /// The accumulators come first.
   private func weight(_ tap: Int) -> Int { columnCount + tap }

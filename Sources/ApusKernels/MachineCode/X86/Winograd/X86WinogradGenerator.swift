@@ -26,9 +26,9 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
       (self.variant, self.isSigned, self.transform) = (variant, isSigned, .weights)
     case .outputs(let operands, let epilogue, let shape):
       let end = X86EpilogueGenerator(
-        target: target, kind: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
+        target: target, outputs: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
         vectorCount: shape.vectorCount, columnCount: shape.columnCount)
-      (variant, isSigned, self.transform) = (end.kind.isBytes ? .words : .floats, false, .outputs(end))
+      (variant, isSigned, self.transform) = (end.outputs.isBytes ? .words : .floats, false, .outputs(end))
     }
   }
 
@@ -236,7 +236,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     let (inverse, offset) = (14, 15)
     a.vector(.vpbroadcastd, target.width, inverse, 0, Memory(.rdi, A.offset(\.constant)))
     loadVector(&a, offset, Memory(.rsi, vector * vectorByteCount))
-    if end.kind.shiftsRight {
+    if end.outputs.shiftsRight {
       a.vector(
         .vpaddd, target.width, offset, offset, Memory(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
     }
