@@ -18,7 +18,8 @@ protocol Operator {
   /// How it works, for reports.
   var implementation: Implementation { get }
 
-  /// What the order depends on in which it adds floats, as ``PreparedConvolution/summation`` says it; nil if nobody knows.
+  /// The parameters that its order of float additions depends on, in the form of
+  /// ``PreparedConvolution/summation``; nil if unknown.
   var summation: String? { get }
 
   // MARK: Getting ready
