@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Vector conversions, written lane by lane. The standard library's generic ones say the same, but whether the
-// compiler inlines them depends on the size of the module, and a call for each vector costs ten times the work.
+// Vector conversions, written lane by lane. The standard library's generic ones are equivalent, but whether
+// the compiler inlines them depends on the size of the module, and a call per vector costs ten times the
+// work.
 
 extension SIMD8<Int32> {
   /// Signed values, widened.
@@ -33,7 +34,7 @@ extension SIMD8<Int32> {
 }
 
 extension SIMDMask<SIMD8<Int32>> {
-  /// Whether any lane is set: the library's `any` looks at lane after lane.
+  /// Whether any lane is set; the library's `any` tests lane after lane.
   @inline(__always)
   var isSomewhereSet: Bool {
     let words = unsafe unsafeBitCast(self, to: SIMD4<UInt64>.self)
@@ -103,7 +104,7 @@ extension SIMD8<Int16> {
     for lane in 0..<8 { self[lane] = Int16(truncatingIfNeeded: other[lane]) }
   }
 
-  /// Values brought into the range of 16 bits: one `packssdw`.
+  /// Values saturated to 16 bits: one `packssdw`.
   @inline(__always)
   init(saturating other: SIMD8<Int32>) {
     self.init()
@@ -112,7 +113,7 @@ extension SIMD8<Int16> {
     }
   }
 
-  /// Each value brought between two others.
+  /// Values clamped lane by lane.
   @inline(__always)
   func bounded(_ least: Self, _ most: Self) -> Self {
     var result = Self()
@@ -190,13 +191,13 @@ extension SIMD16<UInt16> {
 }
 
 extension SIMD16<UInt8> {
-  /// The greater of each two values.
+  /// The maximum, lane by lane.
   @inline(__always)
   func greater(_ other: Self) -> Self {
     replacing(with: other, where: self .< other)
   }
 
-  /// The greatest value.
+  /// The maximum of all lanes.
   @inline(__always)
   var greatest: UInt8 {
     var result = self[0]
