@@ -169,7 +169,7 @@ class Node {
     return try planner.values(of: slot, as: T.self)
   }
 
-  /// The most values that preparation reads of a tensor: they become arrays.
+  /// The maximum number of values that preparation reads from a tensor: they become arrays.
   private static let valueLimit = 1 << 24
 
   /// The values of an `int32` or `int64` tensor: a shape, axes, paddings.

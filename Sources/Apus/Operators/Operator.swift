@@ -12,7 +12,7 @@ protocol Operator {
   /// Computes the outputs. Only data moves here: it allocates nothing, and throws only if a value in
   /// a tensor is invalid.
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
-  /// Itself, if only a run decides its output shapes.
+  /// The operator, if only a run decides its output shapes.
   var deferred: (any DeferredOperator)? { get }
 
   /// How it works, for reports.
@@ -42,9 +42,9 @@ protocol Operator {
 
   // MARK: What passes ask
 
-  /// What it computes element by element, if it does nothing else.
+  /// Its elementwise function, if it does nothing else.
   var elementwise: ElementwiseStep? { get }
-  /// What it folds of a matrix of floats, if it does nothing else.
+  /// Its reduction of a float matrix, if it does nothing else.
   var reduction: ReductionStep? { get }
   /// The inputs where its only output may lie: it reads each element before it writes the one in its place.
   var overwritableInputs: [TensorSlot] { get }
@@ -55,7 +55,7 @@ protocol Operator {
   var paddableInput: TensorSlot? { get }
   /// The operator with the padding of its input absorbed; nil if it cannot do that.
   func absorbing(_ padding: Padding) -> (any Operator)?
-  /// Itself, if it is a function of one tensor; asking the runtime for its type would take longer.
+  /// The operator, if it is a function of one tensor; asking the runtime for its type would take longer.
   var unary: UnaryOperator? { get }
   /// The product, if the operator is one that might be a function of one tensor.
   var gatedProduct: GatedProduct? { get }
@@ -68,7 +68,7 @@ protocol Operator {
   ) -> (any Operator)?
   /// The float tensor that it applies an elementwise function to, if it is such a function.
   var functionInput: TensorSlot? { get }
-  /// That function; nil if no other operator could do it.
+  /// Its elementwise function as a step; nil if no other operator can absorb it.
   func floatFunction(using set: KernelSet) -> FloatFunctionStep?
   /// Whether ``followed(by:to:)`` is worth asking.
   var canBeFollowed: Bool { get }

@@ -4,7 +4,7 @@ import ApusKernels
 
 /// An operator that only moves elements: it fills its outputs where needed, then copies along strides.
 struct DataMovement: Operator {
-  /// What an output holds where nothing is copied.
+  /// The value of an output's elements to which nothing is copied.
   enum Filling: Sendable {
     /// The low bytes of a number.
     case value(Int64)

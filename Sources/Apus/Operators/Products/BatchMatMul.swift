@@ -11,7 +11,7 @@ struct BatchMatMul: Operator {
   private let rhs: TensorSlot
   private let output: TensorSlot
   private let products: ProductBatch
-  /// What makes products of few rows with matrices that no run packs; nil for others.
+  /// The kernel for products of few rows with matrices that are not packed; nil for others.
   private let thin: ThinProducts?
   private let isEmpty: Bool
   /// Whether the operands have changed places.

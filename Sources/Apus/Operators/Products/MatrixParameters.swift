@@ -33,7 +33,7 @@ extension Node {
     }
   }
 
-  /// The most output channels.
+  /// The maximum number of output channels.
   private static let channelLimit = 1 << 23
   /// The memory that kernels keep per channel besides packed weights: its scale, factors and bounds.
   private static let channelByteCount = 64

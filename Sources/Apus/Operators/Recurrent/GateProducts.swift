@@ -151,7 +151,7 @@ struct GateProducts {
       threads: tensors.threads)
   }
 
-  /// What the state of a sequence contributes to a step; to be overwritten.
+  /// The contributions of a sequence's state to a step; they are overwritten.
   @_lifetime(borrow tensors)
   func stateSums(batch: Int, _ tensors: borrowing TensorTable) -> MutableSpan<Float> {
     tensors.write(stateSums, batch * columnCount..<(batch + 1) * columnCount)
