@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The rules that a program can hold: format, no unsafe flags, no traps or printing in library targets, and unsafe
-# code only in the places that Docs/Architecture.md lists, the licence's line in each source.
+# code only in the places that Docs/Architecture.md lists, the licence's line in each source, comments that stand alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 failed=0
@@ -36,6 +36,7 @@ if grep -rlE 'Unsafe(Mutable|Raw|MutableRaw)?(Buffer)?Pointer|withUnsafe|unsafeB
   complain "unsafe code in Serving/ outside the places that this script lists"
 fi
 Tools/structure.py || complain "imports that Package.swift does not declare, or operators in files of other names"
+Tools/comments.py || complain "comments that lean on others or avoid the field's words: see RULES in Tools/comments.py"
 Tools/snippets.py || complain "snippets that no program contains"
 Tools/pages.py || complain "pages with links or commands that lead nowhere"
 Tools/seeds.py || complain "the page of sources names what is not there"

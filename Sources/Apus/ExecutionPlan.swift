@@ -22,7 +22,7 @@ public struct ExecutionPlan: Sendable {
   public struct Declined: Hashable, Sendable {
     /// The set's name.
     public let kernelSet: String
-    /// What the set looked for, and what it found.
+    /// The set's condition, and what it found instead.
     public let reason: String
   }
 
@@ -119,7 +119,7 @@ extension Interpreter {
   private func describe(
     _ step: Step, in plan: SegmentPlan, _ all: [Int: Layout.Place], segment: Int
   ) -> ExecutionPlan.Step {
-    // Those of tensors, then scratch memory.
+    // The places of tensors, then those of scratch memory.
     let touched = Set(step.writes + step.scratch).compactMap { all[$0] }
     let places = touched.sorted { $0.tensor < $1.tensor }.map {
       ExecutionPlan.Place(

@@ -32,9 +32,10 @@ public final class Interpreter {
   ///   - model: The model.
   ///   - options: How to run it.
   ///   - key: The signature to run; nil for the main subgraph.
-  /// - Throws: `unsupportedOperator` with all reasons; `malformedModel` if an operator's inputs or options violate its
-  ///   rules; `resourceLimit` beyond a limit of ``Options``, or if the system refuses memory; `unreadableFile` if
-  ///   somebody wrote to the file; `invalidArgument` for a wrong option, shape or signature.
+  /// - Throws: `unsupportedOperator` with all reasons; `malformedModel` if an operator's inputs or options
+  ///   violate its rules; `resourceLimit` beyond a limit of ``Options``, or if the system refuses memory;
+  ///   `unreadableFile` if the file was changed meanwhile; `invalidArgument` for a wrong option, shape or
+  ///   signature.
   public convenience init(model: Model, options: Options = Options(), signature key: String? = nil)
     throws(ApusError)
   {

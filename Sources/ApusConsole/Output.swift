@@ -10,7 +10,7 @@ import ApusSystem
 
 /// Results go to standard output, everything else to standard error.
 package enum Output {
-  /// Makes writing to a pipe that nobody reads, or beyond a limit on files, a failure rather than a signal that ends the
+  /// Makes writing to a closed pipe, or beyond a limit on files, a failure rather than a signal that ends the
   /// process.
   package static func surviveRefusedWrites() {
     signal(SIGPIPE, SIG_IGN)
@@ -75,7 +75,7 @@ package enum Output {
     }
   }
 
-  /// Results that nobody gets are a failure; an error that nobody gets has nowhere to go.
+  /// Results that cannot be written are a failure; errors that cannot be written are dropped.
   private static func fail(to descriptor: Int32) {
     guard descriptor == 1 else { return }
     writeError(unsafe "error: cannot write to standard output: \(String(cString: strerror(errno)))")

@@ -7,7 +7,8 @@ import ApusSystem
 /// The memory lives as long as the object. Reading makes a private copy; mapping is for callers that accept
 /// that a file truncated by someone else kills the process.
 @safe package final class FileBytes: @unchecked Sendable {
-  // @unchecked: the memory is written before `init` returns and never afterwards, but for parts that nobody has read.
+  // @unchecked: the memory is written before `init` returns and never afterwards, except parts that have not
+  // been read yet.
 
   /// The alignment of ``baseAddress`` in bytes.
   package static let alignment = 64

@@ -59,7 +59,8 @@ import Synchronization
     if let failure { throw failure }
   }
 
-  /// The same, for sequential access: read-ahead doubles while access is sequential.
+  /// Reads the missing blocks of a range, and blocks ahead of it: read-ahead doubles while access is
+  /// sequential.
   func browse(_ range: Range<Int>) throws(FormatError) {
     let failure: FormatError? = last.withLock { last in
       guard !contains(range) else { return nil }

@@ -34,10 +34,10 @@ package struct FormatError: Error, Hashable, Sendable {
     self.init(place: "", finding: message, kind: .malformed)
   }
 
-  /// As above for a file that cannot be read.
+  /// Makes an error about a file that cannot be read.
   init(unreadable message: String) { self.init(place: "", finding: message, kind: .unreadable) }
 
-  /// As above for more of something than is allowed.
+  /// Makes an error about an exceeded limit.
   init(limit message: String) { self.init(place: "", finding: message, kind: .limit) }
 
   private init(place: String, finding: String, kind: Kind) {
@@ -47,7 +47,7 @@ package struct FormatError: Error, Hashable, Sendable {
     message = place.isEmpty ? finding : "\(place): \(finding)"
   }
 
-  /// The same error, seen from the enclosing place; a name in parentheses goes with the number before it.
+  /// This error, seen from the enclosing place; a name in parentheses goes with the number before it.
   package func inside(_ outer: String) -> FormatError {
     let separator = place.isEmpty ? "" : place.hasPrefix("(") ? " " : ", "
     return FormatError(place: outer + separator + place, finding: finding, kind: kind)

@@ -15,7 +15,8 @@ package struct OperatorCode: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
-  // Those of all raw values, and of all patterns, would be generic. Inlined, a switch over codes becomes a jump.
+  // The standard operators for raw values and patterns are generic. Inlined, a switch over codes becomes a
+  // jump.
   @inlinable package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
   @inlinable package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
   @inlinable package static func ~= (pattern: Self, code: Self) -> Bool { pattern.rawValue == code.rawValue }

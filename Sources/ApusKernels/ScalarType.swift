@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The type of the elements that a kernel reads or writes. Each kernel says which of them it takes.
+/// The type of the elements that a kernel reads or writes. Each kernel states the types that it supports.
 package enum ScalarType: UInt8, Hashable, Sendable {
   /// Bytes of 0 or 1.
   case bool
@@ -18,6 +18,6 @@ package enum ScalarType: UInt8, Hashable, Sendable {
     }
   }
 
-  /// The caller broke its promise to pass a type that the kernel takes.
+  /// Traps, because the caller passed a type that the kernel does not support.
   func isNotTaken() -> Never { preconditionFailure("the kernel does not take \(self)") }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Vector conversions, written lane by lane. The standard library's generic ones say the same, but whether the
-// compiler inlines them depends on the size of the module, and a call for each vector costs ten times the work.
+// Vector conversions, written lane by lane. The standard library's generic ones are equivalent, but whether
+// the compiler inlines them depends on the size of the module, and a call per vector costs ten times the
+// work.
 
 extension SIMD8<Int32> {
   /// Signed values, widened.
@@ -11,7 +12,7 @@ extension SIMD8<Int32> {
     for lane in 0..<8 { self[lane] = Int32(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<UInt32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -33,7 +34,7 @@ extension SIMD8<Int32> {
 }
 
 extension SIMDMask<SIMD8<Int32>> {
-  /// Whether any lane is set: the library's `any` looks at lane after lane.
+  /// Whether any lane is set; the library's `any` tests lane after lane.
   @inline(__always)
   var isSomewhereSet: Bool {
     let words = unsafe unsafeBitCast(self, to: SIMD4<UInt64>.self)
@@ -74,7 +75,7 @@ extension SIMD8<UInt32> {
     for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<Int32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -103,7 +104,7 @@ extension SIMD8<Int16> {
     for lane in 0..<8 { self[lane] = Int16(truncatingIfNeeded: other[lane]) }
   }
 
-  /// Values brought into the range of 16 bits: one `packssdw`.
+  /// Values saturated to 16 bits: one `packssdw`.
   @inline(__always)
   init(saturating other: SIMD8<Int32>) {
     self.init()
@@ -112,7 +113,7 @@ extension SIMD8<Int16> {
     }
   }
 
-  /// Each value brought between two others.
+  /// Values clamped lane by lane.
   @inline(__always)
   func bounded(_ least: Self, _ most: Self) -> Self {
     var result = Self()
@@ -122,7 +123,7 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
-  /// The greater of each two values, of which the others are given as words of four.
+  /// The maximum, lane by lane, with eight values that are given as two 64-bit words.
   @inline(__always)
   private func greater(_ words: SIMD2<UInt64>) -> Self {
     let other = unsafe unsafeBitCast(words, to: Self.self)
@@ -132,7 +133,7 @@ extension SIMD8<Int16> {
   @inline(__always)
   private var words: SIMD2<UInt64> { unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self) }
 
-  /// The greatest value: the library's `max` takes lane after lane.
+  /// The maximum of all lanes; the library's `max` compares one after the other.
   @inline(__always)
   var greatest: Int16 {
     let four = greater(SIMD2(words[1], words[0]))
@@ -142,7 +143,7 @@ extension SIMD8<Int16> {
 }
 
 extension SIMD8<Int16> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<UInt16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -157,7 +158,7 @@ extension SIMD8<UInt16> {
     for lane in 0..<8 { self[lane] = UInt16(other[lane]) }
   }
 
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -190,13 +191,13 @@ extension SIMD16<UInt16> {
 }
 
 extension SIMD16<UInt8> {
-  /// The greater of each two values.
+  /// The maximum, lane by lane.
   @inline(__always)
   func greater(_ other: Self) -> Self {
     replacing(with: other, where: self .< other)
   }
 
-  /// The greatest value.
+  /// The maximum of all lanes.
   @inline(__always)
   var greatest: UInt8 {
     var result = self[0]
@@ -206,7 +207,7 @@ extension SIMD16<UInt8> {
 }
 
 extension SIMD4<UInt32> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD4<Int32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -243,7 +244,7 @@ extension SIMD2<UInt32> {
 }
 
 extension SIMD4<Int32> {
-  /// The same bits.
+  /// Reinterprets the bits.
   @inline(__always)
   init(bits other: SIMD4<UInt32>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
@@ -251,7 +252,7 @@ extension SIMD4<Int32> {
 }
 
 extension SIMD4<Double> {
-  /// The same values.
+  /// Converts the values.
   @inline(__always)
   init(converting other: SIMD4<Int32>) {
     self.init()

@@ -117,7 +117,7 @@ package func regularFileSize(at path: String) throws(ApusError) -> Int? {
   return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
 }
 
-/// Makes room for so many bytes in all.
+/// Reserves capacity for `byteCount` bytes in total.
 private func reserve(_ byteCount: Int, in bytes: inout [UInt8], _ path: String) throws(ApusError) {
   try requireMemory(byteCount, for: "the file '\(path)'")
   bytes.reserveCapacity(byteCount)

@@ -17,9 +17,9 @@ public final class CoreMLDelegate: Delegate {
 extension CoreMLDelegate {
   /// Which devices may use Core ML.
   public enum EnabledDevices: Equatable, Hashable, Sendable {
-    /// Those with a Neural Engine.
+    /// Devices with a Neural Engine.
     case neuralEngine
-    /// All.
+    /// All devices.
     case all
   }
 

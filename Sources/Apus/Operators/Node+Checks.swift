@@ -12,7 +12,7 @@ extension Node {
     }
   }
 
-  /// The same of those that are `int16`.
+  /// Throws if an `int16` tensor among these has a zero point other than 0.
   func requireNoZeroPoint(ofInt16 slots: TensorSlot...) throws(ApusError) {
     for slot in slots where slot.type == .int16 { try requireNoZeroPoint(slot) }
   }

@@ -21,7 +21,8 @@ extension Node {
     return parameters
   }
 
-  /// The same, in the file's form.
+  /// A tensor's quantization in the file's form, checked: scales are finite and above zero, zero points in
+  /// the type's range.
   func checkedQuantization(of slot: TensorSlot) throws(ApusError) -> QuantizationEntry {
     guard let entry = slot.storedQuantization, entry.scaleCount > 0 else { throw noScale(slot) }
     if let scale = entry.firstImproperScale {

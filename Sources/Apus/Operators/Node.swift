@@ -169,7 +169,7 @@ class Node {
     return try planner.values(of: slot, as: T.self)
   }
 
-  /// The most values that preparation reads of a tensor: they become arrays.
+  /// The maximum number of values that preparation reads from a tensor: they become arrays.
   private static let valueLimit = 1 << 24
 
   /// The values of an `int32` or `int64` tensor: a shape, axes, paddings.
@@ -255,7 +255,8 @@ class Node {
     try planner.scratch(byteCount: byteCount, of: self)
   }
 
-  /// Counts tables that an operator is about to make and keeps, of so many entries, towards the limit on memory.
+  /// Counts tables of `count` entries, which an operator is about to create and keep, towards the memory
+  /// limit.
   func keep(tablesOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
     do throws(ApusError) { try planner.hold(overflow ? .max : byteCount) } catch {

@@ -12,13 +12,14 @@ protocol Operator {
   /// Computes the outputs. Only data moves here: it allocates nothing, and throws only if a value in
   /// a tensor is invalid.
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError)
-  /// Itself, if only a run decides its output shapes.
+  /// The operator, if only a run decides its output shapes.
   var deferred: (any DeferredOperator)? { get }
 
-  /// How it works, for people.
+  /// How it works, for reports.
   var implementation: Implementation { get }
 
-  /// What the order depends on in which it adds floats, as ``PreparedConvolution/summation`` says it; nil if nobody knows.
+  /// The parameters that its order of float additions depends on, in the form of
+  /// ``PreparedConvolution/summation``; nil if unknown.
   var summation: String? { get }
 
   // MARK: Getting ready
@@ -36,14 +37,14 @@ protocol Operator {
   /// The operator with its constant weights packed, after the last pass.
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator
 
-  /// Whether a caller wrote it, so that nobody knows how long it takes.
+  /// Whether it is a custom operator, whose duration is unknown.
   var isForeign: Bool { get }
 
   // MARK: What passes ask
 
-  /// What it computes element by element, if it does nothing else.
+  /// Its elementwise function, if it does nothing else.
   var elementwise: ElementwiseStep? { get }
-  /// What it folds of a matrix of floats, if it does nothing else.
+  /// Its reduction of a float matrix, if it does nothing else.
   var reduction: ReductionStep? { get }
   /// The inputs where its only output may lie: it reads each element before it writes the one in its place.
   var overwritableInputs: [TensorSlot] { get }
@@ -54,7 +55,7 @@ protocol Operator {
   var paddableInput: TensorSlot? { get }
   /// The operator with the padding of its input absorbed; nil if it cannot do that.
   func absorbing(_ padding: Padding) -> (any Operator)?
-  /// Itself, if it is a function of one tensor; asking the runtime for its type would take longer.
+  /// The operator, if it is a function of one tensor; asking the runtime for its type would take longer.
   var unary: UnaryOperator? { get }
   /// The product, if the operator is one that might be a function of one tensor.
   var gatedProduct: GatedProduct? { get }
@@ -65,9 +66,9 @@ protocol Operator {
   func adding(
     _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
   ) -> (any Operator)?
-  /// The float tensor of which it is an elementwise function.
+  /// The float tensor that it applies an elementwise function to, if it is such a function.
   var functionInput: TensorSlot? { get }
-  /// That function; nil if no other operator could do it.
+  /// Its elementwise function as a step; nil if no other operator can absorb it.
   func floatFunction(using set: KernelSet) -> FloatFunctionStep?
   /// Whether ``followed(by:to:)`` is worth asking.
   var canBeFollowed: Bool { get }

@@ -34,6 +34,6 @@ final class TensorSlot: Sendable {
   var name: String { entry?.name.brief ?? "scratch memory" }
   /// The file's quantization, unchecked; ``Node/quantization(of:)`` checks.
   var quantization: QuantizationParameters? { storedQuantization.flatMap { QuantizationParameters($0) } }
-  /// The same in the file's form; it may have no scales.
+  /// The file's quantization in the file's form, unchecked; it may have no scales.
   var storedQuantization: QuantizationEntry? { isAsStored ? entry?.quantization : nil }
 }

@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// How many bytes files and pictures may take at the same time; whoever wants more waits, in the order of asking.
+/// The memory that files and pictures may take at the same time. Requests beyond it wait, in order.
 final class PictureBudget: Sendable {
   private struct State {
     var inFlight = 0

@@ -78,7 +78,7 @@ extension ModelDecoder {
       guard let options = try table.table(field) else { return .empty }
       try budget.charge(DecodingBudget.table)
       let read = OptionsTable(bytes, options.header)
-      // Its branches, of which each is followed.
+      // Each of its branches is followed.
       if expectedType == OperatorCode.stablehloCase.options2Type, typeField == 11 {
         try budget.charge((try options.vector(0, elementSize: 4)?.count ?? 0) * DecodingBudget.table)
       }

@@ -9,7 +9,7 @@ struct ModelDecoder {
   var buffers: [Range<Int>] = []
   var operatorCodes: [OperatorCodeEntry] = []
   var tensorCount = 0
-  /// Inputs and outputs of all subgraphs, of which each is described anew.
+  /// The number of inputs and outputs of all subgraphs, each of which is described anew.
   var listedCount = 0
   var operatorCount = 0
 

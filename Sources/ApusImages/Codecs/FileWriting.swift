@@ -4,11 +4,12 @@ import Apus
 import ApusSystem
 import ApusVision
 
-/// Creates or replaces a file: where that fails, what was there before stays as it was.
+/// Creates or replaces a file. If that fails, an existing file stays as it was.
 ///
-/// A regular file is written beside its place and then moved there, so that nobody ever sees a part of it. While it is written
-/// it has no name where the system has such files, so that a process that is killed leaves nothing behind; if it is killed at the
-/// moment in which it replaces another file, the new one may be left beside it, whole. Pipes and devices are written to directly.
+/// A regular file is written under a temporary name, or none if the system supports that, and then moved to
+/// its place, so that no reader ever sees a part of it. A process that is killed leaves nothing behind if
+/// files without names are supported; except at the moment in which it replaces another file, when the new
+/// one may be left beside it, complete. Pipes and devices are written to directly.
 ///
 /// - Throws: `unwritableFile` with the system's reason.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {

@@ -66,7 +66,7 @@ import ApusVision
       orientation: header.orientation, reduction: factor, full: full)
   }
 
-  /// The same memory with another number of bytes, or new memory; its contents are undefined.
+  /// This memory resized, or new memory; its contents are undefined.
   private func resized(_ memory: consuming [UInt8], to count: Int) -> [UInt8] {
     var memory = memory
     guard memory.capacity >= count else {

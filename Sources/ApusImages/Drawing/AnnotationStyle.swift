@@ -58,7 +58,7 @@ public struct AnnotationStyle: Hashable, Sendable {
     return parts.joined(separator: " ")
   }
 
-  /// The color of a name: the same in every picture and every process; gray for nobody.
+  /// The color of a name, equal in every picture and every process; gray without a name.
   func color(ofName name: String?) -> PixelColor {
     guard let name else { return PixelColor(hex: 0x808080) }
     // Fowler, Noll and Vo's hash (FNV-1a): Swift's own differs from process to process.

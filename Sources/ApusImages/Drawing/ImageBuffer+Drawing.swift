@@ -23,7 +23,8 @@ extension ImageBuffer {
     try drawing(detections, style: style) { () throws(ApusError) in }
   }
 
-  /// The same, in bands of about `bandPixelCount` pixels; `checkTime` is asked before each mask.
+  /// A copy with detections drawn on it, in bands of about `bandPixelCount` pixels; `checkTime` is called
+  /// before each mask.
   package func drawing(
     _ detections: [Detection], style: AnnotationStyle = AnnotationStyle(), bandPixelCount: Int? = nil,
     _ checkTime: () throws(ApusError) -> Void

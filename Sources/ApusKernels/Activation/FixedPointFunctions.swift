@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions on 32-bit fixed-point numbers, bit for bit those of gemmlowp on which the reference relies.
+/// Functions on 32-bit fixed-point numbers, bit for bit those of gemmlowp that the reference uses.
 ///
-/// `Qn` is a number with `n` bits before its binary point and `31 − n` after it. A product of `Qm` and `Qn`, as
-/// `saturatingRoundingDoublingHighMultiply` forms it, is `Q(m + n)`.
+/// `Qn` is a number with `n` bits before its binary point and `31 − n` after it. A product of `Qm` and `Qn`
+/// by `saturatingRoundingDoublingHighMultiply` is `Q(m + n)`.
 enum FixedPointFunctions {
   /// `eˣ` as Q0, for `x ≤ 0` given as Q5.
   static func exponential(_ x: Int32) -> Int32 {

@@ -4,12 +4,12 @@ import ApusSystem
 
 /// The logarithm of SOFTMAX, row by row.
 package enum LogSoftmax {
-  /// The kernel for floats, by code of a kernel set where that has some.
+  /// The kernel for floats, by a kernel set's code if it has any.
   package static func floats(rows: Int, depth: Int, using set: KernelSet? = nil) -> any UnaryKernel {
     chooseFloats(rows: rows, depth: depth, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -27,7 +27,7 @@ package enum LogSoftmax {
     }
   }
 
-  /// The kernel for bytes of a scale; results are in units of 1/16 below the type's greatest value.
+  /// The kernel for bytes; results are in units of 1/16 below the type's maximum.
   package static func bytes(isSigned: Bool, scale: Float, rows: Int, depth: Int) -> any UnaryKernel {
     UnaryMap(ByteLogSoftmax(isSigned: isSigned, scale: scale), rows: rows, depth: depth)
   }
@@ -57,7 +57,7 @@ package enum LogSoftmax {
     var sums = SIMD8<Float>()
     var first = 0
     while first < count {
-      // Lanes beyond the row stand for powers of zero.
+      // Lanes beyond the row contribute zero.
       var values = SIMD8<Float>(repeating: -.infinity)
       if first &+ 8 <= count {
         values = unsafe UnsafeRawPointer(input + first).loadUnaligned(as: SIMD8<Float>.self)
@@ -76,7 +76,7 @@ package enum LogSoftmax {
 /// The reference's fixed point: differences and logarithms have five bits before the binary point, sums twelve.
 private struct ByteLogSoftmax: RowFunction {
   private let isSigned: Bool
-  /// Differences from a row's greatest byte as Q5, negated.
+  /// Differences from a row's maximum as Q5, negated.
   private let differences: Table<Int32>
   /// Their exponentials as Q12, zero beyond the last that counts.
   private let summands: Table<Int32>
@@ -100,7 +100,7 @@ private struct ByteLogSoftmax: RowFunction {
   }
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
-    // Signed bytes with their sign flipped are unsigned ones in the same order.
+    // Signed bytes with their sign flipped are unsigned ones of equal order.
     let flip: UInt8 = isSigned ? 0x80 : 0
     var greatest: UInt8 = 0
     for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }

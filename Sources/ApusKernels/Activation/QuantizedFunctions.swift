@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// LEAKY_RELU of quantized values: distances from the zero point have a factor of their own below zero.
+/// LEAKY_RELU of quantized values: negative differences from the zero point have their own factor.
 package struct QuantizedLeakyRelu: Hashable, Sendable {
-  /// The argument's zero point and what makes a result of values that are not negative.
+  /// The argument's zero point, and the rescaling of values that are not negative.
   package let positive: Rescaling
-  /// The factor below zero, without its sign.
+  /// The magnitude of the factor for negative values.
   package let negative: FixedPointMultiplier
-  /// Whether that factor is below zero.
+  /// Whether the factor for negative values is negative.
   package let isNegated: Bool
 
   /// Describes the function.
@@ -78,7 +78,7 @@ package struct QuantizedInverseSquareRoot: Hashable, Sendable {
     self.rescaling = rescaling
   }
 
-  /// The result for one value; values below the zero point have none, and count as it.
+  /// The result for one value; values below the zero point count as the zero point.
   package func callAsFunction(_ value: Int32) -> Int32 {
     let output = rescaling.output
     let difference = value &- rescaling.zeroPoint
@@ -101,14 +101,14 @@ package struct QuantizedHardSwish: Hashable, Sendable {
   private let minimum: Int16
   private let maximum: Int16
 
-  /// Describes the function; nil where the output's scale is below 1/128 of the input's.
+  /// Describes the function; nil if the output's scale is below 1/128 of the input's.
   package init?(
     inputScale: Float, inputZeroPoint: Int32, outputScale: Float, outputZeroPoint: Int32,
     range: ClosedRange<Int>
   ) {
     self.inputZeroPoint = inputZeroPoint
     self.outputZeroPoint = outputZeroPoint
-    // The argument is held in 1/128 of its units, the value that is bounded in units of 3/2¹⁵.
+    // The argument is in units of 1/128 of its own, the clamped value in units of 3/2¹⁵.
     let fineScale: Float = 1 / 128 * inputScale
     output = FixedPointMultiplier(Double(fineScale / outputScale))
     bounded = FixedPointMultiplier(Double(fineScale / (3 / 32768)))
@@ -136,7 +136,8 @@ package struct QuantizedHardSwish: Hashable, Sendable {
     return Int32(min(max(result, minimum), maximum))
   }
 
-  /// The reference divides in 16 bits: by 2¹⁶ and more, its mask is −1, and the result the sign, or 1 for zero.
+  /// The reference divides in 16 bits: for 2¹⁶ and more its mask is −1, and the result is the sign, or 1 for
+  /// zero.
   private static func roundedQuotient(_ x: Int16, _ exponent: Int32) -> Int32 {
     exponent < 16 ? roundingDivideByPowerOfTwo(Int32(x), exponent) : x < 0 ? -1 : 1
   }
@@ -198,7 +199,7 @@ package struct QuantizedSquareRoot: Hashable, Sendable {
     self.range = range
   }
 
-  /// The result for one value; values below the zero point have none, and count as it.
+  /// The result for one value; values below the zero point count as the zero point.
   package func callAsFunction(_ value: Int32) -> Int32 {
     let real = inputScale * Float(value &- inputZeroPoint)
     let steps = (real > 0 ? real : 0).squareRoot() / outputScale

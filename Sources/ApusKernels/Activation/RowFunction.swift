@@ -5,7 +5,7 @@ protocol RowFunction: Sendable {
   associatedtype Argument: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
 
-  /// What does a row, for people to read. Kernels keep it, so it should be a literal.
+  /// The function's name in reports. Kernels keep it, so it should be a literal.
   var way: String { get }
 
   /// Computes one row.

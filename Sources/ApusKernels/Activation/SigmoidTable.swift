@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// LOGISTIC and TANH of `int16` values: linear interpolation in one table, as the reference has it.
+/// LOGISTIC and TANH of `int16` values: linear interpolation in one table, as in the reference.
 package struct WordSigmoid: Hashable, Sendable {
-  /// What an input is multiplied with: it is then in units of 1/(3 · 2¹²), with 2¹⁷ standing for 10.7.
+  /// The factor of inputs; products are in units of 1/(3 · 2¹²), and 2¹⁷ is 10.7.
   package let multiplier: Int32
-  /// By how much the product is shifted right, rounded half up.
+  /// The right shift of the product, rounded half up.
   package let shift: Int32
 
   /// Makes the function for an input scale, given as a factor and a shift right.

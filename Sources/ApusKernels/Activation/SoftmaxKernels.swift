@@ -4,15 +4,15 @@ import ApusSystem
 
 /// `e^(βx)` over its sum, row by row.
 package enum Softmax {
-  /// The kernel for floats, by code of a kernel set where that has some; `isHalf` says that they are to be `float16`, to
-  /// which the reference rounds exponentials.
+  /// The kernel for floats, by a kernel set's code if it has any; `isHalf` says that values represent
+  /// `float16`, to which the reference rounds exponentials.
   package static func floats(
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet? = nil
   ) -> any UnaryKernel {
     chooseFloats(beta: beta, isHalf: isHalf, rows: rows, depth: depth, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -28,7 +28,7 @@ package enum Softmax {
     } catch { return (kernel(nil), .portable(instead: set, error)) }
   }
 
-  /// The set's code, for rows that it is faster for.
+  /// The set's code, if it is faster for such rows.
   private static func code(
     beta: Float, isHalf: Bool, depth: Int, by set: KernelSet
   ) throws(Decline) -> FloatMapping {
@@ -40,12 +40,13 @@ package enum Softmax {
     return try unsafe set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
-  /// The kernel for bytes, in the reference's fixed point, by code of a kernel set where that has some, and how it was chosen.
+  /// The kernel for bytes, in the reference's fixed point, by a kernel set's code if it has any; and why it
+  /// was chosen.
   ///
   /// - Parameters:
   ///   - factor: `β` times the scale.
-  ///   - isWord: whether the results are `int16` in units of 2⁻¹⁶, less 2¹⁵; otherwise bytes of the argument's type,
-  ///     in units of 2⁻⁸ from its least value.
+  ///   - isWord: whether the results are `int16` in units of 2⁻¹⁶, minus 2¹⁵; otherwise bytes of the
+  ///     argument's type, in units of 2⁻⁸ from its minimum.
   package static func chooseBytes(
     isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -78,7 +79,7 @@ package enum Softmax {
     } catch { return (kernel(nil), .portable(instead: set, error)) }
   }
 
-  /// The shortest rows of bytes that generated code is faster for.
+  /// The minimum length of rows of bytes for which generated code is faster.
   private static let leastDepth = 12
 
   /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
@@ -101,7 +102,7 @@ package enum Softmax {
       : isNarrow && !isHalf ? "portable vectors of 8 rows" : "portable vectors of 8 lanes"
   }
 
-  /// The longest rows that are computed side by side.
+  /// The maximum length of rows that are computed side by side.
   static let mostColumns = 16
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
@@ -179,7 +180,7 @@ package enum Softmax {
     for index in 0..<depth { unsafe store(column(UnsafePointer(output), index) / sums, index) }
   }
 
-  /// The greatest of a row; NaN is passed over.
+  /// The maximum of a row; NaN is skipped.
   @inline(__always)
   private func greatest(_ input: UnsafePointer<Float>, _ count: Int) -> Float {
     var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
@@ -200,21 +201,22 @@ package enum Softmax {
   }
 }
 
-/// Computes softmax of some rows of bytes, the first ones, and returns of how many; the next one is left to plain Swift.
+/// Computes softmax of rows of bytes from the first on, and returns how many it did; the next row is left to
+/// plain Swift.
 package typealias ByteSoftmaxMapping =
   @Sendable (_ output: UnsafeMutableRawPointer, _ rows: Int, _ input: UnsafeRawPointer) -> Int
 
-/// The exponentials of all 256 differences from a row's greatest byte.
+/// The exponentials of all 256 differences from a row's maximum.
 private final class SoftmaxTable: Sendable {
   /// `e^(−factor·d)` as Q0, by the difference `d`.
   let exponentials: Table<Int32>
-  /// The same with 12 bits before the binary point, for sums, from the last to the first.
+  /// The exponentials with 12 bits before the binary point, for sums, from the last to the first.
   let summands: Table<Int32>
   /// The first difference whose exponential counts as zero.
   let end: Int
 
   init(factor: Double) {
-    // The greatest factor leaves nothing but the greatest element.
+    // With the maximum factor, only the maximum contributes.
     let multiplier = FixedPointMultiplier(min(factor * 0x1p26, 0x1p31 - 1))
     let radius = 31.0 * 0x1p26 / Double(sign: .plus, exponent: Int(multiplier.shift), significand: 1)
     let end = min(256, Int(radius.rounded(.down)) + 1)
@@ -234,7 +236,7 @@ private final class SoftmaxTable: Sendable {
   let isSigned: Bool
   /// Generated code for rows.
   private let code: ByteSoftmaxMapping?
-  /// The results of the greater and the lesser of two bytes, by their difference, for many rows of two.
+  /// The results of the larger and the smaller of two bytes, by their difference, for many rows of two.
   private var pairs: Table<Result>?
 
   var way: String {
@@ -250,7 +252,7 @@ private final class SoftmaxTable: Sendable {
     guard depth == 2, rows >= 1024 else { return }
     let plain = self
     pairs = Table(count: 512) { place in
-      // As bytes of the type, in this order: the greatest and one that is so much less.
+      // As bytes of the type: the maximum, and one that is smaller by the difference.
       let flip: UInt8 = isSigned ? 0x80 : 0
       let bytes: [UInt8] = [255 ^ flip, UInt8(255 - place / 2) ^ flip]
       var results: [Result] = [0, 0]
@@ -288,17 +290,17 @@ private final class SoftmaxTable: Sendable {
   }
 
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<UInt8>) {
-    // Signed bytes with their sign flipped are unsigned ones in the same order, with the same differences.
+    // Signed bytes with their sign flipped are unsigned ones of equal order and equal differences.
     let flip: UInt8 = isSigned ? 0x80 : 0
     var greatest: UInt8 = 0
     for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
-    // Entries lie at 255 less a difference: from `shift` on, at the byte itself.
+    // Entries are at 255 minus a difference: from `shift` on, at the byte itself.
     let shift = 255 &- Int(greatest)
     let summands = unsafe table.summands.values + shift
     var sum: Int32 = 0
     unsafe forEachByte(input, count) { _, byte in sum &+= unsafe summands[byte] }
     let (scale, bits) = FixedPointFunctions.reciprocal(sum, integerBits: 12)
-    // Only a sum that overflowed, of more than 4096 elements, leaves these bounds.
+    // Only an overflowed sum, of more than 4096 elements, exceeds these bounds.
     let exponent = min(max(bits &+ 31 &- Int32(Result.bitWidth), 0), 31)
     let exponentials = unsafe table.exponentials.values
     let end = table.end
@@ -347,7 +349,7 @@ private final class SoftmaxTable: Sendable {
     }
   }
 
-  /// Calls `body` with each place and its byte, as an unsigned one in the same order.
+  /// Calls `body` with each index and its byte, as an unsigned one of equal order.
   @inline(__always)
   private func forEachByte(_ input: UnsafePointer<UInt8>, _ count: Int, _ body: (Int, Int) -> Void) {
     if isSigned {
@@ -357,7 +359,7 @@ private final class SoftmaxTable: Sendable {
     }
   }
 
-  /// Rows of so many elements look their results up.
+  /// The minimum length of rows whose results are looked up in a table.
   private static var leastTabled: Int { 64 }
 }
 
@@ -369,7 +371,7 @@ private struct WordSoftmax: RowFunction {
   var way: String { "portable tables of 16-bit integers" }
 
   init(factor: Double) {
-    // Differences of 65535 stand for 10, beyond which exponentials count as zero.
+    // A difference of 65535 is 10, beyond which exponentials count as zero.
     multiplier = FixedPointMultiplier(factor / (10.0 / 65535.0))
     let unit = 2.0 / 65535.0
     exponentials = WordTable(

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of `int16` values by linear interpolation between 513 of them.
+/// A function of `int16` values by linear interpolation between 513 samples.
 ///
-/// The computation is in `Real`, single or double precision, as the reference has it.
+/// The computation is in `Real`, single or double precision, as in the reference.
 struct WordTable: Sendable {
   private let table: Table<Int16>
 
   /// Tabulates a function of real numbers over the range of an `int16` quantization.
   ///
-  /// A sample is moved by half the error that interpolation makes in the middle of its interval.
+  /// A sample is moved by half the error of interpolation in the middle of its interval.
   init<Real: BinaryFloatingPoint>(
     inputScale: Real, inputZeroPoint: Int, outputScale: Real, outputZeroPoint: Int, _ function: (Real) -> Real
   ) {

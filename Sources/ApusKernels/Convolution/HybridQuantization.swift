@@ -239,7 +239,7 @@ struct HybridQuantization {
 
 /// The quantization of one image.
 struct HybridStep {
-  /// The difference of consecutive quantized values.
+  /// The real value of one quantization step.
   let scale: Float
   private let inverse: Float
   private let zeroPoint: Float

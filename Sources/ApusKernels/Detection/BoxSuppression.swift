@@ -2,15 +2,16 @@
 
 import ApusSystem
 
-/// Selects boxes by falling score, without those that overlap one selected before, or with their scores lowered.
+/// Selects boxes by descending score, skips boxes that overlap a selected one, or lowers their scores.
 ///
-/// Source: Bodla, Singh, Chellappa and Davis, "Soft-NMS – Improving Object Detection With One Line of Code" (2017).
+/// Source: Bodla, Singh, Chellappa and Davis, "Soft-NMS – Improving Object Detection With One Line of Code"
+/// (2017).
 package struct BoxSuppression: Sendable {
-  /// What a run is asked for.
+  /// The limits of a run.
   package struct Limits: Sendable {
-    /// Boxes that overlap at least so much, as intersection over union, are left out.
+    /// The intersection over union from which on a box is skipped.
     package var overlap: Float
-    /// Only scores above this count.
+    /// Boxes with scores up to this are skipped.
     package var score: Float
     /// The width of the curve by which overlaps lower scores; zero for none.
     package var sigma: Float
@@ -30,12 +31,13 @@ package struct BoxSuppression: Sendable {
     self.boxCount = boxCount
   }
 
-  /// The bytes of memory that a run needs: a queue's entry for each box, where it was compared last, and the selected ones.
+  /// The scratch memory of a run in bytes: for each box a queue entry and the last comparison, and the
+  /// selected boxes.
   package var scratchByteCount: Int {
     boxCount * (MemoryLayout<ScoreHeap.Entry>.stride + 4) + SelectedBoxes.byteCount(boxCount)
   }
 
-  /// Writes the numbers of selected boxes, as many as there is room for, and their scores, if there is room; zeros follow.
+  /// Writes the indices of selected boxes, as many as fit, and their scores, if there is room; zeros follow.
   ///
   /// - Parameter boxes: two opposite corners each: top, left, bottom, right.
   /// - Returns: how many boxes were selected.
@@ -75,7 +77,8 @@ package struct BoxSuppression: Sendable {
           selected.append(place)
           count &+= 1
         }
-        // What is selected comes back once more, and is then left out by itself unless it has no area.
+        // Lowered candidates return to the queue. So do selected boxes, which then suppress themselves unless
+        // they have no area.
         if candidate.score > limits.score { queue.insert(candidate) }
       }
       return count
@@ -85,7 +88,8 @@ package struct BoxSuppression: Sendable {
     return count
   }
 
-  /// Lowers a candidate's score by each of the selected boxes from a number on, the last first; true if it is to be left out.
+  /// Lowers a candidate's score by each selected box from an index on, the last first; returns true if the
+  /// candidate is skipped.
   private func suppress(
     _ score: inout Float, _ candidate: SelectedBoxes.Box, by selected: SelectedBoxes, from first: Int,
     _ limits: Limits
@@ -95,7 +99,7 @@ package struct BoxSuppression: Sendable {
       return selected.contains(from: first, overlapping: candidate, by: limits.overlap)
     }
     let factor = lowers ? Float(-0.5 / Double(limits.sigma)) : 0
-    // Without an overlap the score stays, as the exponential is one.
+    // Without an overlap the exponential is one, and the score stays.
     let passesApart = limits.overlap > 0 && factor.isFinite
     var place = selected.count
     while place > first {

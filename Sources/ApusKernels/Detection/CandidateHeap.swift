@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Candidates by falling score; among equal ones the lower number comes first.
+/// Candidates by descending score; of equal scores the lower index comes first.
 @safe struct CandidateHeap {
   private let keys: UnsafeMutablePointer<UInt64>
   private(set) var count: Int
@@ -22,13 +22,13 @@
     self.count = count
   }
 
-  /// The first candidate's key; there is one.
+  /// The first candidate's key; the heap must not be empty.
   var first: UInt64 { unsafe keys[0] }
 
-  /// A key that orders as score and number do; a score that is not a number comes last.
+  /// A key whose order is that of scores and indices; NaN comes last.
   @inline(__always)
   static func key(score: Float, number: Int) -> UInt64 {
-    // The sum makes one zero of both. Bits of negative numbers order the other way round.
+    // Adding 0 makes both zeros equal. The bits of negative numbers have reverse order.
     let bits = (score + 0).bitPattern
     let ordered = score.isNaN ? 0 : bits >> 31 == 0 ? bits | 1 << 31 : ~bits
     return UInt64(ordered) << 32 | UInt64(~UInt32(truncatingIfNeeded: number))
@@ -45,7 +45,7 @@
     return Self.number(first)
   }
 
-  /// Puts another candidate in the first one's place.
+  /// Replaces the first candidate.
   func replaceFirst(with key: UInt64) {
     unsafe keys[0] = key
     siftDown(0)

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The boxes that a selection has chosen, edge by edge, so that a candidate is held against four of them at a time.
+/// The boxes that a selection has chosen, stored by edges, so that a candidate is compared with four of them
+/// at a time.
 @safe struct ChosenBoxes {
   private typealias Lanes = SIMD4<Float>
 
-  /// The edges and the area of each box, and its label: `-1` where there is none.
+  /// The edges and the area of each box, and its label: `-1` for none.
   private let yMin, xMin, yMax, xMax, area: UnsafeMutablePointer<Float>
   private let labels: UnsafeMutablePointer<Int32>
   /// The room for boxes, a multiple of four.
   private let stride: Int
 
-  /// The elements of four bytes that `capacity` boxes need.
+  /// The 32-bit elements that `capacity` boxes need.
   static func elementCount(_ capacity: Int) -> Int { 6 * roundedUp(capacity, to: Lanes.scalarCount) }
 
-  /// Takes memory for `capacity` boxes, ``elementCount(_:)`` floats, which ``removeAll()`` makes ready.
+  /// Uses memory for `capacity` boxes, ``elementCount(_:)`` floats; ``removeAll()`` initializes it.
   init(_ memory: UnsafeMutablePointer<Float>, _ capacity: Int) {
     stride = roundedUp(capacity, to: Lanes.scalarCount)
     unsafe (yMin, xMin) = (memory, memory + stride)
@@ -22,7 +23,7 @@
     unsafe labels = UnsafeMutableRawPointer(memory + 5 * stride).bindMemory(to: Int32.self, capacity: stride)
   }
 
-  /// Forgets all boxes.
+  /// Removes all boxes.
   func removeAll() { unsafe labels.update(repeating: -1, count: stride) }
 
   /// Chooses a box with a label, which is not negative.
@@ -32,11 +33,11 @@
     unsafe labels[index] = label
   }
 
-  /// Whether one of the first `count` boxes, with the same label, has an intersection over union with `box` of more
+  /// Whether one of the first `count` boxes has the label and an intersection over union with `box` of more
   /// than `limit`, which is positive.
   ///
-  /// Operations and their order are those of the reference, so that the comparison agrees to the last bit, also where a
-  /// coordinate is not a number.
+  /// Operations and their order are the reference's, so that the comparison agrees to the last bit, even if a
+  /// coordinate is NaN.
   @inline(__always)
   func hasOverlap(above limit: Float, with box: DetectionBox, label: Int32, count: Int) -> Bool {
     let otherArea = box.area
@@ -47,7 +48,7 @@
     while index < count {
       let (tops, lefts) = unsafe (lanes(yMin, index), lanes(xMin, index))
       let (bottoms, rights) = unsafe (lanes(yMax, index), lanes(xMax, index))
-      // Of what is not a number, nothing is apart.
+      // Comparisons with NaN are false: nothing is apart from it.
       let isApart =
         ((bottoms .<= top) .| (bottom .<= tops)) .| ((rights .<= left) .| (right .<= lefts))
       let others = unsafe UnsafeRawPointer(labels + index).loadUnaligned(as: SIMD4<Int32>.self)

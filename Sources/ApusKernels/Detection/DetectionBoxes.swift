@@ -8,7 +8,7 @@ import ApusSystem
   private let bytes: UnsafePointer<UInt8>?
   private let values: UnsafePointer<Float>?
 
-  /// Views `base`; `values` says what each byte stands for, and is nil for floats.
+  /// Views `base`; `values` has the real value of each byte, and is nil for floats.
   init(_ base: UnsafeRawPointer, values: UnsafePointer<Float>?) {
     unsafe self.values = values
     unsafe floats = values == nil ? base.assumingMemoryBound(to: Float.self) : nil
@@ -45,14 +45,14 @@ import ApusSystem
 struct DetectionBox {
   var yMin, xMin, yMax, xMax: Float
 
-  /// Whether no edge lies on the wrong side; what is not a number does not.
+  /// Whether no edge is on the wrong side; NaN is not.
   var isUpright: Bool { !(yMin > yMax || xMin > xMax) }
 
   /// Negative for a box that is not upright.
   var area: Float { (yMax - yMin) * (xMax - xMin) }
 }
 
-/// Boxes by their anchors: center and size relative to the anchor's, as numbers of double precision rounded once.
+/// Boxes decoded from anchors: center and size relative to the anchor's, in double precision, rounded once.
 struct DetectionBoxes {
   let encodings: RealElements
   let encodingWidth: Int
@@ -72,9 +72,9 @@ struct DetectionBoxes {
     return DetectionBox(yMin: y - halfHeight, xMin: x - halfWidth, yMax: y + halfHeight, xMax: x + halfWidth)
   }
 
-  /// The first of `count` boxes with an edge on the wrong side, or nil.
+  /// The first of `count` boxes with an edge on the wrong side; nil if there is none.
   ///
-  /// Only an anchor of negative size can turn a box inside out, so that no box is decoded for the others.
+  /// Only an anchor of negative size can invert a box, so boxes of other anchors are not decoded.
   func firstInverted(count: Int) -> Int? {
     guard anchors.mayBeNegative(count: 4 &* count) else { return nil }
     for index in 0..<count where anchors[4 &* index &+ 2] < 0 || anchors[4 &* index &+ 3] < 0 {

@@ -2,9 +2,9 @@
 
 /// The scores of all boxes, read row by row.
 protocol DetectionScores {
-  /// The same as a value of a type that is not generic.
+  /// These scores as a value of a type that is not generic.
   var anyScores: AnyDetectionScores { get }
-  /// The greatest score of a box, whatever is not a number left out; not a number if there is nothing else.
+  /// The maximum score of a box, without NaN; NaN if there is nothing else.
   func maximum(row: Int) -> Float
   /// One score.
   func score(row: Int, class index: Int) -> Float
@@ -12,7 +12,7 @@ protocol DetectionScores {
   func forEachCandidate(row: Int, _ body: (_ class: Int, _ score: Float) -> Void)
 }
 
-/// Scores of either kind: threads reach generic code unspecialized.
+/// Scores of either type, not generic: code that threads reach generically is not specialized.
 enum AnyDetectionScores {
   case floats(FloatDetectionScores)
   case bytes(ByteDetectionScores)
@@ -20,7 +20,7 @@ enum AnyDetectionScores {
 
 /// Scores that are floats.
 @safe struct FloatDetectionScores: DetectionScores {
-  /// The first row's first class, behind the background.
+  /// The first row's first class, after the background.
   let base: UnsafePointer<Float>
   let rowStride: Int
   let classCount: Int
@@ -42,7 +42,7 @@ enum AnyDetectionScores {
     if classCount >= Lanes.scalarCount {
       var bests = Lanes(repeating: best)
       var index = 0
-      // The last lanes overlap those before: a maximum does not mind.
+      // The last lanes overlap the ones before, which does not change a maximum.
       let last = classCount &- Lanes.scalarCount
       while true {
         let values = unsafe lanes(scores, index)
@@ -84,15 +84,15 @@ enum AnyDetectionScores {
   }
 }
 
-/// Scores that are bytes; a greater byte never stands for a lesser number.
+/// Scores that are bytes; a larger byte never has a smaller real value.
 @safe struct ByteDetectionScores: DetectionScores {
-  /// The first row's first class, behind the background.
+  /// The first row's first class, after the background.
   let base: UnsafePointer<UInt8>
   let rowStride: Int
   let classCount: Int
-  /// What each byte stands for.
+  /// The real value of each byte.
   let values: UnsafePointer<Float>
-  /// The least byte that is a candidate; 256 if none is.
+  /// The minimum byte that is a candidate; 256 if none is.
   let threshold: Int
 
   private typealias Lanes = SIMD16<UInt8>

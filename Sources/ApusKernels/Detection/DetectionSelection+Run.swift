@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DetectionSelection {
-  /// What a run reads.
+  /// The inputs of a run.
   package struct Inputs: ~Escapable {
     let encodings: RawSpan
     let scores: RawSpan
     let anchors: RawSpan
 
-    /// Collects the tensors of encodings, scores and anchors, which has a row for each box.
+    /// Collects the tensors of encodings, scores and anchors, which have a row per box.
     @_lifetime(copy encodings, copy scores, copy anchors)
     package init(encodings: RawSpan, scores: RawSpan, anchors: RawSpan) {
       self.encodings = encodings
@@ -16,14 +16,14 @@ extension DetectionSelection {
     }
   }
 
-  /// Chooses detections and writes them, best first; what is left of the outputs becomes zero.
+  /// Chooses detections and writes them, best first; the rest of the outputs becomes zero.
   ///
   /// - Parameters:
   ///   - boxes: four edges for each element of `classes`: top, left, bottom, right.
-  ///   - classes: class indices, that of the background not counted.
+  ///   - classes: class indices, without the background.
   ///   - detectionScores: the score of each class.
   ///   - count: one element: the number of boxes chosen.
-  /// - Returns: nil, or the number of a box whose edges are on the wrong sides; then nothing is written.
+  /// - Returns: nil, or the index of a box whose edges are on the wrong sides; then nothing is written.
   package func run(
     _ inputs: Inputs, boxes: inout MutableSpan<Float>, classes: inout MutableSpan<Float>,
     detectionScores: inout MutableSpan<Float>, count: inout MutableSpan<Float>, scratch: inout MutableRawSpan,
@@ -80,7 +80,7 @@ extension DetectionSelection {
     return inverted
   }
 
-  /// The rows of the outputs that one detection takes.
+  /// Rows of the outputs per detection.
   private var rowsPerDetection: Int {
     switch mode {
     case .bestClass(let listing): listing
@@ -118,13 +118,13 @@ extension DetectionSelection {
       store(DetectionBox(yMin: 0, xMin: 0, yMax: 0, xMax: 0), class: 0, score: 0, row: row)
     }
 
-    /// Zeroes the rows from one on.
+    /// Zeroes the rows from `first` on.
     func clear(from first: Int) {
       for row in unsafe first..<max(first, classes.count) { clear(row: row) }
     }
   }
 
-  /// A run's scratch memory, cut up.
+  /// The parts of a run's scratch memory.
   @safe private struct Memory {
     let chosen: ChosenBoxes
     let candidates: UnsafeMutablePointer<UInt64>
@@ -150,7 +150,7 @@ extension DetectionSelection {
     }
   }
 
-  /// Looks at the scores of one tile of boxes, and makes a heap of its candidates.
+  /// Scans the scores of one tile of boxes, and makes a heap of its candidates.
   private struct Scan: TileWork {
     let source: AnyDetectionScores
     let selection: DetectionSelection
@@ -189,7 +189,7 @@ extension DetectionSelection {
     }
   }
 
-  /// The candidates of all tiles: a heap for each, and one of their first.
+  /// The candidates of all tiles: a heap per tile, and a heap of their first ones.
   private struct Candidates {
     let selection: DetectionSelection
     let memory: Memory
@@ -206,7 +206,7 @@ extension DetectionSelection {
       unsafe heads = CandidateHeap(memory.tileKeys, count: count)
     }
 
-    /// Takes out the number of the first candidate; nil where none is left.
+    /// Removes the first candidate and returns its index; nil if none is left.
     mutating func removeFirst() -> Int? {
       guard heads.count > 0 else { return nil }
       let number = CandidateHeap.number(heads.first)
@@ -259,7 +259,7 @@ extension DetectionSelection {
     return chosen
   }
 
-  /// Writes a box once for each of its best classes; equal scores in the order of classes.
+  /// Writes a box once for each of its best classes; of equal scores, lower classes come first.
   private func list<Scores: DetectionScores>(
     _ box: DetectionBox, _ row: Int, at chosen: Int, _ source: Scores, _ memory: Memory, _ outputs: Outputs
   ) {

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The end of a single-shot detector: decodes boxes from anchors and keeps the best that do not overlap.
+/// The postprocessing of a single-shot detector: decodes boxes from anchors and keeps the best that do not
+/// overlap.
 ///
-/// The result equals that of sorting all scores, stably and in falling order, and then suppressing overlaps. But
-/// candidates wait in a heap, and only those are decoded whose turn comes before enough are chosen.
+/// The result equals that of sorting all scores, stably and in descending order, and then suppressing
+/// overlaps. But candidates wait in a heap, and only boxes whose turn comes before enough are chosen are
+/// decoded.
 package struct DetectionSelection: Sendable {
   /// Which classes of a box compete.
   package enum Mode: Hashable, Sendable {
-    /// Each box stands for its best class; a chosen box lists this many of its best classes.
+    /// Each box competes with its best class; a chosen box lists this many of its best classes.
     case bestClass(listing: Int)
-    /// Each class is a competition of its own, which at most this many boxes win.
+    /// Each class competes separately, and chooses at most this many boxes.
     case everyClass(perClass: Int)
   }
 
-  /// By what encodings are divided.
+  /// The divisors of encodings.
   package struct Scaling: Hashable, Sendable {
     let y, x, height, width: Float
 
-    /// Makes a scaling of its four numbers.
+    /// Creates a scaling.
     package init(y: Float, x: Float, height: Float, width: Float) {
       self.y = y
       self.x = x
@@ -26,11 +28,11 @@ package struct DetectionSelection: Sendable {
     }
   }
 
-  /// How a tensor's elements stand for real numbers.
+  /// How a tensor's elements represent real numbers.
   package enum Elements: Sendable {
-    /// As they are.
+    /// Real numbers.
     case float32
-    /// `scale · (byte − zeroPoint)`, one for each byte.
+    /// `scale · (byte − zeroPoint)` for each of the 256 bytes.
     case uint8([Float])
 
     /// The elements of a tensor of bytes.
@@ -41,11 +43,11 @@ package struct DetectionSelection: Sendable {
 
   /// The number of boxes.
   let boxCount: Int
-  /// The numbers that encode one box, of which four are used.
+  /// The numbers that encode one box; the first four are used.
   let encodingWidth: Int
-  /// The classes that are looked at.
+  /// The number of classes, without the background.
   let classCount: Int
-  /// The scores of one box; one more than classes where the first is that of the background.
+  /// The scores per box; one more than classes if the first is the background's.
   let scoreWidth: Int
   let mode: Mode
   let maximumDetections: Int
@@ -56,8 +58,8 @@ package struct DetectionSelection: Sendable {
   let scores: Elements
   let anchors: Elements
 
-  /// Describes a selection. `boxCount · classCount` fits 32 bits, `scoreWidth` is `classCount` or one more,
-  /// `encodingWidth` at least 4.
+  /// Describes a selection. `boxCount · classCount` must fit in 32 bits, `scoreWidth` is `classCount` or one
+  /// more, `encodingWidth` at least 4.
   package init(
     boxCount: Int, encodingWidth: Int, classCount: Int, scoreWidth: Int, mode: Mode, maximumDetections: Int,
     scoreThreshold: Float, overlapThreshold: Float, scaling: Scaling, encodings: Elements, scores: Elements,
@@ -81,7 +83,7 @@ package struct DetectionSelection: Sendable {
 
   // MARK: Memory
 
-  /// The candidates that one box may give.
+  /// The maximum number of candidates per box.
   var candidatesPerBox: Int {
     switch mode {
     case .bestClass: 1
@@ -97,15 +99,15 @@ package struct DetectionSelection: Sendable {
     }
   }
 
-  /// The boxes whose scores one tile looks at: fixed by shapes alone.
+  /// The boxes per tile, which depend on shapes only.
   var boxesPerTile: Int { max(1, 8_192 / scoreWidth) }
 
-  /// The most candidates of a tile.
+  /// The maximum number of candidates per tile.
   var candidatesPerTile: Int { boxesPerTile * candidatesPerBox }
 
   var tileCount: Int { (boxCount + boxesPerTile - 1) / boxesPerTile }
 
-  /// The most detections there can be.
+  /// The maximum number of detections.
   var capacity: Int { min(maximumDetections, boxCount * candidatesPerBox) }
 
   /// The bytes of scratch memory that a run needs.

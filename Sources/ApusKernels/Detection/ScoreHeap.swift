@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A queue of numbered items by falling score.
+/// A queue of items by descending score.
 ///
-/// Equal scores leave in the order of C++'s `std::priority_queue` as GCC's library has it, which is that of the
-/// references.
+/// Equal scores leave in the order of GCC's `std::priority_queue`, which is the references' order.
 @safe struct ScoreHeap {
-  /// A score and the item that has it.
+  /// A score and its item.
   struct Entry {
     var score: Float
     var item: Int32
@@ -14,7 +13,7 @@
   private let entries: UnsafeMutablePointer<Entry>
   private(set) var count = 0
 
-  /// An empty queue in memory that has room for all that will be in it at a time.
+  /// An empty queue in memory for `capacity` entries.
   init(_ memory: UnsafeMutableRawPointer, capacity: Int) {
     unsafe entries = memory.bindMemory(to: Entry.self, capacity: capacity)
   }
@@ -25,13 +24,13 @@
     siftUp(entry, from: count &- 1)
   }
 
-  /// Takes out an item with the greatest score; there is one.
+  /// Removes an item with the maximum score; the queue must not be empty.
   mutating func removeFirst() -> Entry {
     let first = unsafe entries[0]
     count &-= 1
     guard count > 0 else { return first }
     let last = unsafe entries[count]
-    // The hole goes down to the bottom, and the last entry up from there.
+    // The hole moves down to a leaf, and the last entry moves up from there.
     var hole = 0
     while 2 &* hole &+ 2 < count {
       var child = 2 &* hole &+ 2

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Boxes that were selected, with what comparisons need of them.
+/// Selected boxes, stored by edges and areas for comparisons.
 @safe struct SelectedBoxes {
   /// A box with its edges in order, and its area.
   struct Box {
@@ -10,7 +10,7 @@
     let right: Float
     let area: Float
 
-    /// Two opposite corners.
+    /// Creates a box from two opposite corners.
     @inline(__always)
     init(_ top: Float, _ left: Float, _ bottom: Float, _ right: Float) {
       (self.top, self.bottom) = (bottom < top ? bottom : top, top < bottom ? bottom : top)
@@ -18,13 +18,13 @@
       area = (self.bottom - self.top) * (self.right - self.left)
     }
 
-    /// A box that was selected.
+    /// Creates a box from stored values.
     @inline(__always)
     fileprivate init(top: Float, left: Float, bottom: Float, right: Float, area: Float) {
       (self.top, self.left, self.bottom, self.right, self.area) = (top, left, bottom, right, area)
     }
 
-    /// Whether both have areas, and share nothing; false for edges that are no numbers.
+    /// Whether both have areas and do not intersect; false if an edge is NaN.
     @inline(__always)
     func isApart(from other: Box) -> Bool {
       (other.bottom <= top || bottom <= other.top || other.right <= left || right <= other.left)
@@ -59,12 +59,12 @@
   private let capacity: Int
   private(set) var count = 0
 
-  /// Memory for so many.
+  /// The size of the memory for `capacity` boxes.
   static func byteCount(_ capacity: Int) -> Int {
     5 * roundedUp(capacity, to: 8) * MemoryLayout<Float>.stride
   }
 
-  /// None yet; the memory has ``byteCount(_:)`` bytes.
+  /// Creates an empty list in memory of ``byteCount(_:)`` bytes.
   init(_ memory: UnsafeMutableRawPointer, capacity: Int) {
     self.capacity = roundedUp(capacity, to: 8)
     unsafe values = memory.bindMemory(to: Float.self, capacity: 5 * self.capacity)
@@ -84,18 +84,19 @@
     count &+= 1
   }
 
-  /// A box by its place.
+  /// A box by its index.
   subscript(place: Int) -> Box {
     unsafe Box(
       top: values[place], left: values[capacity &+ place], bottom: values[2 &* capacity &+ place],
       right: values[3 &* capacity &+ place], area: values[4 &* capacity &+ place])
   }
 
-  /// Whether a box from a place on overlaps the candidate at least so much, which is above zero.
+  /// Whether a box from index `first` on overlaps the candidate by at least `limit`, which is positive.
   ///
-  /// Eight are compared at once, the last first. To begin earlier makes no difference: those before did not overlap it either.
+  /// Eight are compared at once, the last first. Starting before `first` makes no difference: earlier boxes
+  /// did not overlap either.
   func contains(from first: Int, overlapping candidate: Box, by limit: Float) -> Bool {
-    // A quotient that is rounded up to the limit comes from products beyond this.
+    // Quotients that are rounded up to the limit come from products beyond this.
     let bound = SIMD8(repeating: limit * (1 - 0x1p-20))
     var place = roundedUp(count, to: 8)
     while place > first {
@@ -104,7 +105,7 @@
       let widths = shared(candidate.left, candidate.right, tops: 1, bottoms: 3, at: place)
       let intersections = heights * widths
       let products = (vector(4, at: place) + candidate.area - intersections) * bound
-      // Where products are no normal numbers, their errors are greater.
+      // Subnormal products have larger errors.
       guard any(intersections .>= products .| products .< 0x1p-100) else { continue }
       for other in place..<min(place &+ 8, count) where candidate.overlap(self[other]) >= limit {
         return true

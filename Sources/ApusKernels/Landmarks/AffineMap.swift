@@ -2,9 +2,9 @@
 
 /// The first two rows of a 4 × 4 matrix, as MediaPipe's operators apply it to points of a plane.
 package struct AffineMap: Sendable {
-  /// The row that gives the abscissa.
+  /// The row that computes x.
   package var x: SIMD4<Float>
-  /// The row that gives the ordinate.
+  /// The row that computes y.
   package var y: SIMD4<Float>
 
   /// Reads a matrix of 16 numbers, row by row.
@@ -14,7 +14,7 @@ package struct AffineMap: Sendable {
     y = SIMD4(matrix[4], matrix[5], matrix[6], matrix[7])
   }
 
-  /// The same map of points that are counted from the middle of the first pixel, not from its corner.
+  /// This map for coordinates relative to the center of the first pixel, not to its corner.
   package var ofPixelCenters: AffineMap {
     func moved(_ row: SIMD4<Float>) -> SIMD4<Float> {
       var row = row
@@ -26,7 +26,7 @@ package struct AffineMap: Sendable {
     return result
   }
 
-  /// Where a point goes.
+  /// Maps a point.
   @inline(__always)
   func callAsFunction(_ px: Float, _ py: Float) -> (x: Float, y: Float) {
     func product(_ row: SIMD4<Float>) -> Float { row[0] * px + row[1] * py + row[2] * 0 + row[3] }
@@ -44,7 +44,8 @@ package struct AffineMap: Sendable {
     }
   }
 
-  /// Fills an image with what another has where the map leads from each pixel, interpolated between four; zero outside.
+  /// Fills each pixel of an image with another image's value at the mapped position, interpolated between
+  /// four pixels; zero outside.
   package func sample(
     _ image: Span<Float>, height: Int, width: Int, channels: Int, to result: inout MutableSpan<Float>,
     height resultHeight: Int, width resultWidth: Int, threads: ThreadTeam

@@ -2,15 +2,16 @@
 
 import ApusSystem
 
-/// The matrix that leads from the pixels of a crop to those of a picture, the crop being upright around some landmarks.
+/// The matrix from the pixels of a crop to those of a picture; the crop is an upright rectangle around some
+/// landmarks.
 ///
 /// Source: MediaPipe's `Landmarks2TransformMatrix`.
 package struct LandmarkCrop: Sendable {
-  /// How the two versions of the operator differ.
+  /// The version of the operator, with its options.
   package enum Version: Sendable {
     /// Landmarks are in units of `range` across the picture, angles are those of a line, and pixels lie at corners.
     case first(range: Float, multiplier: Float, input: SIMD2<Float>)
-    /// Landmarks are in pixels; the crop turns the line between two of them by so much.
+    /// Landmarks are in pixels; in the crop, the line between two of them has this angle.
     case second(angle: Float, scale: SIMD2<Float>)
   }
 
@@ -24,8 +25,8 @@ package struct LandmarkCrop: Sendable {
   ///
   /// - Parameters:
   ///   - subset: the landmarks that it contains, at least one.
-  ///   - left: the landmark at which the line begins that is upright.
-  ///   - right: the landmark at which it ends.
+  ///   - left: the landmark at which the line begins.
+  ///   - right: the landmark at which the line ends.
   ///   - size: the crop's columns and rows.
   package init(_ version: Version, subset: [Int], left: Int, right: Int, size: SIMD2<Float>) {
     precondition(!subset.isEmpty)
@@ -56,7 +57,8 @@ package struct LandmarkCrop: Sendable {
       most = point.replacing(with: most, where: most .>= point)
     }
     let middle = turned((least + most) / 2, by: -angle)
-    // What one pixel of the crop is in the picture, along each axis of the crop, and where the crop's first pixel is.
+    // The size of one crop pixel in the picture, along each axis of the crop, and the position of the crop's
+    // first pixel.
     let step: SIMD2<Float>
     let origin: SIMD2<Float>
     switch version {

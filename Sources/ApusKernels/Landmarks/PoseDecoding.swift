@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the poses of people in PoseNet's maps, best first.
+/// Finds the poses of persons in PoseNet's maps, best first.
 ///
-/// Source: Papandreou et al., "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up, Part-Based,
-/// Geometric Embedding Model" (2018), as Coral's `PosenetDecoderOp` has it.
+/// Source: Papandreou et al., "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up,
+/// Part-Based, Geometric Embedding Model" (2018), as implemented by Coral's `PosenetDecoderOp`.
 package struct PoseDecoding: Sendable {
   /// The points of a pose.
   package static let pointCount = PoseSkeleton.pointCount
   /// The rows and columns of a mask.
   package static let maskSize = 33
-  /// How many channels the maps have: of scores, of short displacements, and of those from point to point.
+  /// The numbers of channels of the maps: scores, short displacements, and displacements from point to point.
   package static let channels = (scores: 17, short: 34, middle: 64)
 
   private let height: Int
@@ -19,13 +19,13 @@ package struct PoseDecoding: Sendable {
   private let radius: Float
   private let stride: Float
 
-  /// Describes a decoder of maps of `height × width` pixels, both positive.
+  /// Describes a decoder for maps of `height × width` pixels, both positive.
   ///
   /// - Parameters:
-  ///   - most: how many poses are decoded at most.
-  ///   - threshold: the least score, as a probability.
-  ///   - radius: points of one kind are not as near to each other, in pixels of the maps.
-  ///   - stride: pixels of the picture for one of the maps.
+  ///   - most: the maximum number of poses.
+  ///   - threshold: the minimum score, as a probability.
+  ///   - radius: the minimum distance of equal points of different poses, in pixels of the maps.
+  ///   - stride: pixels of the picture per pixel of the maps.
   package init(height: Int, width: Int, most: Int, threshold: Float, radius: Float, stride: Float) {
     precondition(height > 0 && width > 0 && most >= 0)
     self.height = height
@@ -44,11 +44,12 @@ package struct PoseDecoding: Sendable {
     MemoryLayout<ScoreHeap.Entry>.stride * candidateCount + most * (Self.pointCount * 12 + 8)
   }
 
-  /// Writes points (row, column), their scores, and scores of poses; zeros follow. Returns how many poses there are.
+  /// Writes points (row, column), their scores, and scores of poses; zeros follow. Returns the number of
+  /// poses.
   ///
   /// - Parameters:
   ///   - scores: logits, as floats.
-  ///   - short: floats in units of the maps' pixels, as `middle` is.
+  ///   - short: floats in units of the maps' pixels, like `middle`.
   package func run(
     scores logits: RawSpan, short: RawSpan, middle: RawSpan, points: inout MutableSpan<Float>,
     pointScores: inout MutableSpan<Float>, scores: inout MutableSpan<Float>, scratch: inout MutableRawSpan,
@@ -104,11 +105,11 @@ package struct PoseDecoding: Sendable {
   }
 }
 
-/// Masks of the pixels that belong to each pose, by displacements to all points of the pose that a pixel is of.
+/// Masks of the pixels that belong to each pose, by a pixel's displacements to all points of its pose.
 package struct PoseMasks: Sendable {
   private let stride: Float
 
-  /// Makes masks of maps with `stride` pixels of the picture for one of theirs.
+  /// Describes masks of maps with `stride` pixels of the picture per pixel.
   package init(stride: Float) {
     self.stride = stride
   }
@@ -133,7 +134,7 @@ package struct PoseMasks: Sendable {
         places in
         for row in 0..<size {
           for column in 0..<size {
-            // Where a pixel's displacements lead, which is the same for all poses.
+            // The targets of a pixel's displacements, which do not depend on the pose.
             for index in 0..<PoseSkeleton.pointCount {
               var place = SIMD2(Float(row), Float(column), yFirst: ())
               for _ in 0..<3 { place = map.displaced(place, index, index &+ PoseSkeleton.pointCount) }
@@ -147,7 +148,7 @@ package struct PoseMasks: Sendable {
     }
   }
 
-  /// The pose whose points are nearest to places.
+  /// The pose whose points are nearest to these positions.
   private func nearest(_ places: UnsafeBufferPointer<SIMD2<Float>>, _ points: Span<Float>, _ count: Int)
     -> Int
   {

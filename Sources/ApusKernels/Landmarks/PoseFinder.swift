@@ -7,12 +7,12 @@ import ApusSystem
   let points: UnsafeMutablePointer<SIMD2<Float>>
   let pointScores: UnsafeMutablePointer<Float>
   let scores: UnsafeMutablePointer<Float>
-  /// The numbers of the poses by falling score.
+  /// The indices of the poses by descending score.
   let numbers: UnsafeMutablePointer<Int32>
   let capacity: Int
   var count = 0
 
-  /// No poses yet, in memory for `capacity` of them.
+  /// Creates an empty list in memory for `capacity` poses.
   init(_ memory: UnsafeMutableRawPointer, _ capacity: Int) {
     self.capacity = capacity
     let pointCount = capacity * PoseSkeleton.pointCount
@@ -24,8 +24,8 @@ import ApusSystem
       .bindMemory(to: Int32.self, capacity: capacity)
   }
 
-  /// Puts the numbers in order; poses of equal scores stay as they were found. Where the run has to end, the rest
-  /// stays as it was found, too.
+  /// Sorts the indices; poses with equal scores stay in the order in which they were found. If the run must end, the
+  /// rest stays unsorted.
   func sort(_ poll: inout StopPoll) {
     for place in 0..<count {
       var hole = place
@@ -83,7 +83,7 @@ struct PoseFinder {
     poses.sort(&poll)
   }
 
-  /// Queues all points whose logit is none of its neighbors' less.
+  /// Queues all points whose logit is not below any neighbor's.
   private mutating func addCandidates(leastLogit: Float, _ poll: inout StopPoll) {
     let (height, width) = (logits.height, logits.width)
     func value(_ row: Int, _ column: Int, _ kind: Int) -> Float {
@@ -109,7 +109,7 @@ struct PoseFinder {
     }
   }
 
-  /// A candidate's point, moved by the short displacement there.
+  /// A candidate's point, moved by its short displacement.
   private func point(ofCandidate index: Int) -> SIMD2<Float> {
     let (pixel, kind) = (index / pointCount, index % pointCount)
     let offsets = 2 &* pixel &* pointCount &+ kind
@@ -128,14 +128,14 @@ struct PoseFinder {
     return difference.y * difference.y + difference.x * difference.x <= radius * radius
   }
 
-  /// Writes the pose after the last: from one point along the edges to all others, the best first.
+  /// Appends a pose: from one point along the edges to all others, the best first.
   private func decode(from root: SIMD2<Float>, _ kind: Int) {
     let first = poses.count &* pointCount
     for index in first..<first &+ pointCount {
       unsafe poses.points[index] = SIMD2(repeating: -1)
       unsafe poses.pointScores[index] = -1e5
     }
-    // Each edge adds an entry at most, and the root is one; an entry's number is that of the edge, the root's 32.
+    // Each edge adds at most one entry, and the root is one; an entry's index is its edge's, the root's 32.
     let capacity = 2 * PoseSkeleton.edgeCount + 1
     unsafe withUnsafeTemporaryAllocation(of: ScoreHeap.Entry.self, capacity: capacity) { entries in
       unsafe withUnsafeTemporaryAllocation(of: SIMD2<Float>.self, capacity: capacity) { places in
@@ -166,7 +166,8 @@ struct PoseFinder {
     }
   }
 
-  /// Gives poses the mean score of those points that are not near the same ones of better poses.
+  /// Sets each pose's score to the mean of its points' scores, without points that are near equal ones of
+  /// better poses.
   private func lowerScores(radius: Float, _ poll: inout StopPoll) {
     for place in 0..<poses.count {
       if poll.mustStop(before: place &* pointCount) { return }

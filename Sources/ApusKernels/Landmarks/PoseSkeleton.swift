@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The points of PoseNet's skeleton and how they hang together.
+/// The points of PoseNet's skeleton and the edges between them.
 enum PoseSkeleton {
   /// Nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles; the left one of each pair first.
   static let pointCount = 17
   static let edgeCount = 16
 
-  /// From which point each edge leads to which; each edge is there again, the other way round, 16 later.
+  /// The two points of each edge; each edge occurs again in reverse, 16 later.
   static let edges: [(from: Int, to: Int)] = {
     let outward = [
       (0, 1), (1, 3), (0, 2), (2, 4), (0, 5), (5, 7), (7, 9), (5, 11), (11, 13), (13, 15), (0, 6), (6, 8),
@@ -15,21 +15,21 @@ enum PoseSkeleton {
     return (outward + outward.map { ($0.1, $0.0) }).map { (from: $0.0, to: $0.1) }
   }()
 
-  /// The channel of an edge's displacement along the rows; that along the columns is 16 further on.
+  /// The channel of an edge's displacement along the rows; the one along the columns is 16 further on.
   ///
-  /// Channels are the rows and columns of edges outward, then those of edges back. The first edge back has the channel
-  /// after the last edge outward: the published decoder has it so, and poses should not differ from its.
+  /// Channels are the rows and columns of edges outward, then those of edges back. The first edge back has
+  /// the channel after the last edge outward, as in the published decoder.
   static func channel(ofEdge edge: Int) -> Int { edge > edgeCount ? edge + edgeCount : edge }
 }
 
-/// Numbers of an image's pixels, read between them.
+/// The pixels of an image, read with interpolation.
 @safe struct PixelSampling {
   let values: UnsafeBufferPointer<Float>
   let height: Int
   let width: Int
   private let channels: Int
 
-  /// Reads floats that there are for each channel of each pixel; neither side is zero.
+  /// Reads a float per channel of each pixel; neither side is zero.
   init(_ bytes: UnsafeRawBufferPointer, _ height: Int, _ width: Int, channels: Int) {
     precondition(height > 0 && width > 0 && bytes.count >= 4 * height * width * channels)
     unsafe values = bytes.assumingMemoryBound(to: Float.self)
@@ -49,14 +49,14 @@ enum PoseSkeleton {
       * ((1 - along) * value(bottom, left) + along * value(bottom, right))
   }
 
-  /// Goes from a point to where the values of two channels lead, but not out of the image.
+  /// Moves a point by the values of two channels, clamped to the image.
   func displaced(_ point: SIMD2<Float>, _ rowChannel: Int, _ columnChannel: Int) -> SIMD2<Float> {
     SIMD2(
       Self.inside(point.y + self(point.y, point.x, rowChannel), height),
       Self.inside(point.x + self(point.y, point.x, columnChannel), width), yFirst: ())
   }
 
-  /// A coordinate brought into the image; NaN passes.
+  /// A coordinate clamped to the image; NaN stays.
   static func inside(_ value: Float, _ size: Int) -> Float {
     let last = Float(size &- 1)
     return value < 0 ? 0 : last < value ? last : value
@@ -71,6 +71,6 @@ enum PoseSkeleton {
 }
 
 extension SIMD2<Float> {
-  /// A point, its ordinate given first.
+  /// A point, given as (y, x).
   init(_ y: Float, _ x: Float, yFirst: Void) { self.init(x: x, y: y) }
 }

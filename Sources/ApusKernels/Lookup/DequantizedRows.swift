@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of integers taken by index and multiplied by their scales: of the whole table, of rows, or of blocks of rows.
+/// Rows of integers, looked up by index and multiplied by scales: one of the whole table, one per row, or one
+/// per block of a row.
 package struct DequantizedRows: Sendable {
   private let rows: Int
   private let columns: Int
   private let scales: [Float]
-  /// How many elements of a row share a scale, and how many scales a row has; none where the table has one.
+  /// The number of elements that share a scale, and of scales per row; no blocks if the table has one scale.
   private let blockSize: Int
   private let blocks: Int
   private let isHalf: Bool
 
-  /// `scales` are one, one for each row, or one for each block of `blockSize` elements of a row. The result is of
-  /// `float16` where `isHalf`.
+  /// `scales` has one element, one per row, or one per block of `blockSize` elements of a row. The result is
+  /// `float16` if `isHalf`.
   package init(rows: Int, columns: Int, scales: [Float], blockSize: Int, isHalf: Bool) {
     let isUniform = scales.count == 1
     precondition(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Weighted sums of rows of a table, one for each place of a sparse tensor's leading axes.
+/// Weighted sums of rows of a table, one for each position of a sparse tensor's leading axes.
 package struct EmbeddingSums: Sendable {
-  /// What a sum is divided by.
+  /// The divisor of a sum.
   package enum Combiner: Sendable {
     case sum
     /// The sum of weights.
@@ -11,11 +11,11 @@ package struct EmbeddingSums: Sendable {
     case squareRoot
   }
 
-  /// What data can have wrong.
+  /// An error in the data.
   package enum Failure: Hashable, Sendable {
-    /// This lookup names a row that the table does not have.
+    /// The lookup with this index names a row outside the table.
     case row(Int)
-    /// This lookup names a place outside the result.
+    /// The lookup with this index names a position outside the result.
     case place(Int)
   }
 
@@ -25,17 +25,18 @@ package struct EmbeddingSums: Sendable {
   private let combiner: Combiner
   private let places: Int
 
-  /// Describes sums for places of a shape, whose elements can be counted, of rows of `width` numbers.
+  /// Describes sums for the positions of a shape, of rows with `width` numbers.
   package init(sizes: [Int], tableRows: Int, width: Int, combiner: Combiner) {
     self.sizes = sizes
     self.tableRows = tableRows
     self.width = width
     self.combiner = combiner
-    // Wraps only where it is zero in the end.
+    // The product wraps only if some size is zero.
     places = sizes.reduce(1, &*)
   }
 
-  /// Writes the sums. Lookups of one place follow each other; `indices` has one column more than the result has axes.
+  /// Writes the sums. Lookups of one position are consecutive; `indices` has one column more than the result
+  /// has axes.
   package func run(
     ids: Span<Int32>, indices: Span<Int32>, weights: Span<Float>, table: Span<Float>,
     to output: inout MutableSpan<Float>, threads: ThreadTeam
@@ -61,7 +62,7 @@ package struct EmbeddingSums: Sendable {
       guard row >= 0, row < tableRows else { return .row(lookup) }
       var place = 0
       for axis in sizes.indices {
-        // An index far outside may wrap; what comes of it is tested all the same.
+        // An index far outside may wrap; the result is checked anyway.
         place = place &* sizes[axis] &+ Int(indices[lookup &* columns &+ axis])
       }
       guard place >= 0, place < places else { return .place(lookup) }

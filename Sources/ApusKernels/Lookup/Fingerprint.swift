@@ -96,7 +96,7 @@ enum Fingerprint {
     var v: (UInt64, UInt64) = (0, 0)
     var w: (UInt64, UInt64) = (0, 0)
 
-    /// Takes in 64 bytes.
+    /// Hashes 64 bytes.
     func absorb(_ offset: Int, factor: UInt64, weight: UInt64) {
       x = unsafe rotated(x &+ y &+ v.0 &+ word(bytes, offset &+ 8), 37) &* factor
       y = unsafe rotated(y &+ v.1 &+ word(bytes, offset &+ 48), 42) &* factor
@@ -120,7 +120,7 @@ enum Fingerprint {
       combined(v.0, w.0, factor) &+ mixed(y) &* k0 &+ z, combined(v.1, w.1, factor) &+ x, factor)
   }
 
-  /// 32 bytes and two seeds become two words.
+  /// Hashes 32 bytes and two seeds to two words.
   private static func weak(
     _ bytes: UnsafeRawBufferPointer, _ offset: Int, _ first: UInt64, _ second: UInt64
   ) -> (UInt64, UInt64) {

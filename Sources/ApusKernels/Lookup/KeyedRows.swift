@@ -11,7 +11,7 @@ package struct KeyedRows: Sendable {
     self.rowByteCount = rowByteCount
   }
 
-  /// Copies the row of each wanted key, or zeros where it is not found; `hits` says which were.
+  /// Copies the row of each wanted key, or zeros if it is not found; `hits` says which were found.
   package func look(
     up wanted: Span<Int32>, in keys: Span<Int32>, _ rows: RawSpan, to output: inout MutableRawSpan,
     hits: inout MutableSpan<UInt8>, threads: ThreadTeam

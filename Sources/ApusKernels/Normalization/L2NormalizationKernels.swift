@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Each row over the root of the sum of its squares.
+/// Each row divided by the root of its sum of squares.
 package enum L2Normalization {
-  /// The kernel for floats; a norm below 10⁻⁶ counts as that.
+  /// The kernel for floats; the minimum norm is 10⁻⁶.
   package static func floats(rows: Int, depth: Int) -> any UnaryKernel {
     UnaryMap(FloatL2Normalization(), rows: rows, depth: depth)
   }
@@ -57,7 +57,7 @@ private struct SignedL2Normalization: RowFunction {
   }
 }
 
-/// One over the root of the sum of squared differences from the zero point, as a multiplier and a shift.
+/// The inverse root of the sum of squared differences from the zero point, as a multiplier and a shift.
 @inline(__always)
 private func inverseNorm<T: FixedWidthInteger>(
   _ input: UnsafePointer<T>, count: Int, zeroPoint: Int32

@@ -44,7 +44,7 @@ package struct PostOperation: Sendable {
     return ScalarBounds(minimum: minimum, maximum: maximum).clamp(above + below * factor)
   }
 
-  /// Applies the operation to `count` values, the first of which is element `position` of its tensor.
+  /// Applies the operation to `count` values of a tensor, from element `position` on.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
     switch function {
     case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From integers to floats: `scale · (q − zeroPoint)`, rounded once.
+/// Dequantization of integers to floats: `scale · (q − zeroPoint)`, rounded once.
 package struct Dequantization: Hashable, Sendable {
-  /// What one step stands for.
+  /// The real value of one step.
   package let scale: Float
-  /// The integer that stands for zero.
+  /// The integer that represents zero.
   package let zeroPoint: Int32
 
   /// Describes a dequantization.
@@ -13,12 +13,12 @@ package struct Dequantization: Hashable, Sendable {
     self.zeroPoint = zeroPoint
   }
 
-  /// The kernel for bytes, by code of a kernel set where that has some.
+  /// The kernel for bytes, by a kernel set's code if it has any.
   package func bytes(isSigned: Bool, count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
     chooseBytes(isSigned: isSigned, count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package func chooseBytes(
     isSigned: Bool, count: Int, using set: KernelSet?
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -55,7 +55,7 @@ package struct Dequantization: Hashable, Sendable {
 private struct ByteDequantization: UnaryFunction {
   private let signFlip: UInt8
   private let scale: Float
-  /// 2²³ and the zero point: what is subtracted from a float whose lowest bits are the byte.
+  /// 2²³ plus the zero point, which is subtracted from a float with the byte in its lowest bits.
   private let offset: Float
   private let code: FormulaCode?
 
@@ -65,7 +65,7 @@ private struct ByteDequantization: UnaryFunction {
     self.code = code
     signFlip = isSigned ? 0x80 : 0
     scale = dequantization.scale
-    // The zero point is that of a byte; signed bytes are those with the sign flipped, less 128.
+    // The zero point fits in a byte; signed bytes are unsigned ones with the sign flipped, minus 128.
     offset = 0x1p23 + Float(dequantization.zeroPoint &+ (isSigned ? 128 : 0))
   }
 
@@ -103,7 +103,8 @@ struct HalfWidening: UnaryFunction {
   @inline(__always)
   func callAsFunction(_ bits: UInt16) -> Float {
     let magnitude = UInt32(bits & 0x7FFF)
-    // The fields in a float's places are too small by 2¹¹²; this also normalizes subnormal values.
+    // Moved to a float's fields, the value is too small by 2¹¹²; the product also normalizes subnormal
+    // values.
     let scaled = Float(bitPattern: magnitude &<< 13) * 0x1p112
     let special: UInt32 = magnitude >= 0x7C00 ? 0x7F80_0000 : 0
     return Float(bitPattern: scaled.bitPattern | special | UInt32(bits & 0x8000) &<< 16)

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From floats to integers: `x / scale`, rounded, halves away from zero, moved by the zero point and clamped.
+/// Quantization of floats to integers: `x / scale`, rounded with halves away from zero, plus the zero point,
+/// clamped.
 package struct FloatQuantization: Hashable, Sendable {
-  /// What one step stands for.
+  /// The real value of one step.
   package let scale: Float
-  /// The integer that stands for zero.
+  /// The integer that represents zero.
   package let zeroPoint: Int32
-  /// The least result.
+  /// The minimum result.
   package let minimum: Int32
-  /// The greatest result.
+  /// The maximum result.
   package let maximum: Int32
 
-  /// The result where the quotient is NaN or does not fit 32 bits: on x86 the reference's conversion answers −2³¹,
-  /// whose sum with the zero point wraps.
+  /// The result if the quotient is NaN or does not fit in 32 bits: on x86 the reference's conversion returns
+  /// −2³¹, whose sum with the zero point wraps.
   let outOfRange: Int32
-  /// What quotients may be made with instead; nil where division alone is known to be right, or nobody has asked.
+  /// The reciprocal that may replace the division; nil if only the division is known to be right, or no
+  /// search was made.
   private(set) var reciprocal: ScaleReciprocal?
 
   /// Describes a quantization to a type with this range; at most 16 bits wide.
@@ -26,12 +28,12 @@ package struct FloatQuantization: Hashable, Sendable {
     outOfRange = min(max(Int32.min &+ zeroPoint, minimum), maximum)
   }
 
-  /// The kernel to bytes, signed or not, by code of a kernel set where that has some.
+  /// The kernel to bytes, signed or not, by a kernel set's code if it has any.
   package func bytes(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
     chooseBytes(count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel, and why it was chosen.
   package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let set = set ?? .portable
     do throws(Decline) {
@@ -65,7 +67,7 @@ package struct FloatQuantization: Hashable, Sendable {
     let quotients = values / scale
     let signs = SIMD8<Int32>(bits: quotients) &>> SIMD8(repeating: 31)
     let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: quotients) & SIMD8(repeating: .max))
-    // Far beyond every result, and still small enough for what follows; of NaN, nothing is less or more.
+    // Far beyond every result, and still small enough for the steps below. Comparisons with NaN are false.
     let bound = SIMD8<Float>(repeating: 0x1p21)
     guard (.!(magnitudes .< bound)).isSomewhereSet else { return integers(magnitudes, signs) }
     let bounded = bound.replacing(with: magnitudes, where: magnitudes .< bound)
@@ -79,7 +81,7 @@ package struct FloatQuantization: Hashable, Sendable {
     // Adding 2²³ leaves the nearest integer, ties to even, as the lowest bits of the mantissa.
     let shifted = magnitudes + 0x1p23
     let rest = magnitudes - (shifted - 0x1p23)
-    // A rest of one half means that the even neighbor was the lesser one.
+    // A remainder of one half means that the even neighbor was the smaller one.
     let isHalf = rest .== SIMD8<Float>(repeating: 0.5)
     let steps = SIMD8<Int32>(bits: shifted) &- SIMD8(repeating: 0x4B00_0000) &- SIMD8<Int32>(bits: isHalf)
     return ((steps ^ signs) &- signs) &+ SIMD8(repeating: zeroPoint)

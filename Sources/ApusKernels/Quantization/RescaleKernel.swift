@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From one quantization to another, or to the same with bounds: the distance from the zero point is multiplied,
-/// rounded twice, moved and clamped.
+/// Rescaling from one quantization to another, or only clamping: the difference from the zero point is
+/// multiplied with two roundings, moved and clamped.
 package struct Rescaling: Hashable, Sendable {
   /// The argument's zero point.
   package let zeroPoint: Int32
-  /// What makes a result of the distance from it.
+  /// How a result is computed from the difference from the zero point.
   package let output: QuantizedResult
 
   /// Describes a rescaling.
@@ -18,7 +18,7 @@ package struct Rescaling: Hashable, Sendable {
   @inline(__always)
   package func callAsFunction(_ value: Int32) -> Int32 { output(value &- zeroPoint) }
 
-  /// The kernel for `count` values; nil where a type is none of the integers of 8, 16 and 32 bits.
+  /// The kernel for `count` values; nil if a type is not an integer of 8, 16 or 32 bits.
   package func kernel(
     from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet? = nil
   ) -> (any UnaryKernel)? {

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reciprocal of a scale in two parts, with which a product and a sum make the integers that a division makes: processors
-/// with 512 bits divide a vector in the time of ten products.
+/// The reciprocal of a scale in two parts: a product and a fused multiply-add give the integers that a
+/// division gives. Dividing 512 bits takes as long as ten products.
 ///
-/// A quotient so made differs from the rounded one by a unit of its last place at most, and rarely. So it is another integer
-/// only next to halves, around which all floats are tried.
+/// Such a quotient differs from the correctly rounded one by at most one ulp, and rarely. So it gives another
+/// integer only next to halves, around which all floats are tried.
 struct ScaleReciprocal: Hashable {
   let high: Float
-  /// What `high` lacks.
+  /// The difference of the exact reciprocal and `high`.
   let low: Float
 
-  /// Whether it pays for so many floats: trying takes less than a few runs gain. Two vectors of 256 bits are divided while the steps
-  /// around it are done.
+  /// Whether the search pays for `count` floats: it takes less time than a few runs gain. Vectors of 256 bits
+  /// gain nothing, because divisions overlap with the steps around them.
   static func pays(count: Int, vectorByteCount: Int) -> Bool { count >= 1 << 13 && vectorByteCount == 64 }
 
-  /// Floats around a half that are tried, on either side: quotients of others are further than two units away from it.
+  /// The floats that are tried on each side of a half: the quotients of others are more than two ulps away
+  /// from it.
   private static let reach: Int32 = 4
 
-  /// Nil where it would make another integer of some float.
+  /// Nil if some float would give another integer.
   init?(of quantization: FloatQuantization) {
     let scale = quantization.scale
-    // Neither the parts nor quotients near integers are too small or too large for all their bits.
+    // With such scales, neither the parts nor quotients near integers overflow or lose bits.
     guard scale >= 0x1p-60, scale <= 0x1p60 else { return nil }
     let exact = 1 / Double(scale)
     high = Float(exact)
@@ -28,11 +29,11 @@ struct ScaleReciprocal: Hashable {
     let (least, most) = (
       quantization.minimum - quantization.zeroPoint, quantization.maximum - quantization.zeroPoint
     )
-    // Beyond the bounds integers are the same. Both signs have the same magnitudes.
+    // Beyond the bounds integers are equal. Both signs have equal magnitudes.
     for step in 0...max(least.magnitude, most.magnitude) {
       guard isRight(near: Float(step) + 0.5, scale) else { return nil }
     }
-    // From 2³¹ on, the result is another.
+    // From 2³¹ on, the result changes.
     guard isRight(near: 0x1p31, scale) else { return nil }
   }
 

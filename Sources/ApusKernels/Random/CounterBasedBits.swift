@@ -36,9 +36,9 @@ enum CounterBasedBits {
   }
 }
 
-/// The random bits of `STABLEHLO_RNG_BIT_GENERATOR`: a function of a state, which is left as it is afterwards.
+/// The random bits of `STABLEHLO_RNG_BIT_GENERATOR`, which depend on a state that it updates.
 ///
-/// A state is eight words at most; the first two are the key, the next two the low half of the counter.
+/// A state has up to eight words; the first two are the key, the next two the low half of the counter.
 package enum RandomBits: Sendable {
   /// The high half of the counter is the last two words of a state of six, otherwise the key.
   case philox

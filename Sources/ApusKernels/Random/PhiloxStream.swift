@@ -2,7 +2,7 @@
 
 import ApusSystem
 
-/// A sequence of random numbers that two seeds decide, the same one as TensorFlow's.
+/// A sequence of random numbers from two seeds, equal to TensorFlow's.
 package struct PhiloxStream: Sendable {
   private let key: SIMD2<UInt32>
   private var counter: SIMD4<UInt32>
@@ -21,7 +21,7 @@ package struct PhiloxStream: Sendable {
     return bits
   }
 
-  /// Leaves out groups of four words.
+  /// Skips groups of four words.
   mutating func skip(_ count: UInt64) {
     for axis in stride(from: 0, to: 4, by: 2) {
       let half = UInt64(counter[axis]) | UInt64(counter[axis + 1]) << 32
@@ -62,13 +62,14 @@ package struct PhiloxStream: Sendable {
     }
   }
 
-  /// Draws `count` classes for each row of unnormalized log probabilities; logits that are not finite are never drawn.
+  /// Draws `count` classes for each row of unnormalized log probabilities; logits that are not finite are
+  /// never drawn.
   ///
-  /// Leaves out as many words as TensorFlow does, which is far more than it uses.
+  /// Skips as many words as TensorFlow does, which is far more than it uses.
   ///
   /// - Parameters:
-  ///   - scratch: eight bytes for each class.
-  ///   - write: takes the position in the output, row by row, and the class.
+  ///   - scratch: eight bytes per class.
+  ///   - write: receives the index in the output, row by row, and the class.
   package mutating func drawClasses(
     _ logits: Span<Float>, rows: Int, classes: Int, count: Int, scratch: inout MutableRawSpan,
     threads: ThreadTeam, write: (Int, Int) -> Void

@@ -5,15 +5,15 @@ import ApusSystem
 /// Mel-frequency cepstral coefficients of squared spectra: magnitudes are gathered in bands of equal width on the mel
 /// scale, each a triangle that overlaps its neighbors, and the bands' logarithms are transformed by cosines.
 package struct CepstrumKernel: Sendable {
-  /// What a kernel computes.
+  /// The parameters of a kernel.
   package struct Settings: Sendable {
     /// Frequencies of a spectrum, 2 or more: from zero to half the sample rate.
     package let frequencies: Int
     /// In hertz, above zero.
     package let sampleRate: Double
-    /// Where the lowest band begins, in hertz, zero or more.
+    /// The start of the lowest band in hertz, zero or more.
     package let lowerLimit: Double
-    /// Where the highest band ends, in hertz, above the lower limit.
+    /// The end of the highest band in hertz, above the lower limit.
     package let upperLimit: Double
     /// Bands, 1 or more.
     package let bands: Int
@@ -36,16 +36,17 @@ package struct CepstrumKernel: Sendable {
 
   private let settings: Settings
   private let rows: Int
-  /// The frequencies that count; nil where the upper limit is above them all, which makes every result zero.
+  /// The frequencies inside the bands; nil if the upper limit is above them all, which makes every result
+  /// zero.
   private let range: Range<Int>?
-  /// For each of them, the band on whose falling side it lies, −1 for the rising side of the first, and its share there;
-  /// the rest is the next band's.
+  /// For each frequency, the band on whose falling side it is (−1 for the rising side of the first) and its
+  /// share there; the rest belongs to the next band.
   private let places: Table<Int32>
   private let shares: Table<Double>
   /// A row for each coefficient.
   private let cosines: Table<Double>
 
-  /// Less is taken for this much before logarithms.
+  /// The minimum before logarithms.
   private static let floor = 1e-12
 
   /// Computes the tables for `rows` spectra.
@@ -86,10 +87,10 @@ package struct CepstrumKernel: Sendable {
     }
   }
 
-  /// The bytes that a run needs to work in.
+  /// The scratch memory of a run, in bytes.
   package func scratchByteCount(threads: Int) -> Int { settings.bands * threads * 8 }
 
-  /// Turns floats, `rows × frequencies`, into `rows × coefficients`.
+  /// Transforms floats, `rows × frequencies`, to `rows × coefficients`.
   package func run(
     _ input: RawSpan, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {

@@ -2,7 +2,7 @@
 
 import ApusSystem
 
-/// A real function of one complex number, whose real and imaginary part lie side by side.
+/// A real function of a complex number, stored as real and imaginary part.
 package enum ComplexFunction: Hashable, Sendable {
   case real, imaginary, magnitude
 
@@ -25,7 +25,7 @@ package enum ComplexFunction: Hashable, Sendable {
   }
 }
 
-/// A complex number as tensors hold it.
+/// A complex number in the layout of tensors.
 struct Complex<Real: BitwiseCopyable & Sendable>: BitwiseCopyable, Sendable {
   let real: Real
   let imaginary: Real

@@ -5,12 +5,12 @@ import ApusSystem
 /// The discrete Fourier transform of complex numbers, `X(k) = Σ x(n)·e^(−2πikn/count)`, in place and in double
 /// precision, by radix two.
 struct FourierTransform: Sendable {
-  /// How many numbers there are: a power of two.
+  /// The number of values, a power of two.
   let count: Int
 
-  /// The place of each number with its bits in reverse.
+  /// The bit-reversed index of each value.
   private let reversed: Table<Int32>
-  /// `e^(−πik/half)` for `k` below `half` lies at `half + k`, for each power of two below the count.
+  /// `e^(−πik/half)` for `k` below `half`, at `half + k`, for each power of two below the count.
   private let cosines: Table<Double>
   private let sines: Table<Double>
 
@@ -55,7 +55,7 @@ struct FourierTransform: Sendable {
     }
   }
 
-  /// Makes one transform of two of `half` numbers each.
+  /// Combines two transforms of `half` values each (a butterfly stage).
   @inline(__always)
   private func combine(
     _ reals: UnsafeMutablePointer<Double>, _ imaginaries: UnsafeMutablePointer<Double>, half: Int

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The Fourier transform of real planes, cut or filled with zeros to `height × width`: of each row, then of each of
-/// the first `width / 2 + 1` columns.
+/// The Fourier transform of real planes, cropped or zero-padded to `height × width`: of each row, then of
+/// each of the first `width / 2 + 1` columns.
 package struct PlaneTransform: Sendable {
   private let planes: Int
   private let sizes: (height: Int, width: Int)
@@ -16,7 +16,7 @@ package struct PlaneTransform: Sendable {
     columns = FourierTransform(count: height)
   }
 
-  /// The bytes that a run needs to work in; nil if they are too many to count.
+  /// The scratch memory of a run in bytes; nil on overflow.
   package static func scratchByteCount(height: Int, width: Int, threads: Int) -> Int? {
     let (plane, overflow) = height.multipliedReportingOverflow(by: width / 2 + 1)
     // A plane's results, a row and a column.
@@ -38,7 +38,7 @@ package struct PlaneTransform: Sendable {
       unsafe output.withUnsafeMutableBytes { output in
         unsafe scratch.withUnsafeMutableBytes { scratch in
           guard let output = output.baseAddress, let scratch = scratch.baseAddress else { return }
-          // Planes without elements have no memory; they stand for zeros.
+          // Planes without elements have no memory; they count as zeros.
           threads.run(
             tiles: planes,
             unsafe Work(

@@ -2,16 +2,18 @@
 
 import ApusSystem
 
-/// The discrete Fourier transform of real numbers: of `count`, the first `count / 2 + 1` results, which tell the others.
+/// The discrete Fourier transform of `count` real numbers: the first `count / 2 + 1` results, which determine
+/// the others.
 struct RealFourierTransform: Sendable {
-  /// How many numbers are transformed: a power of two.
+  /// The number of values, a power of two.
   let count: Int
-  /// How many results there are.
+  /// The number of results.
   var resultCount: Int { count / 2 + 1 }
-  /// How many doubles a run needs to work in.
+  /// The scratch memory of a run, in doubles.
   var workCount: Int { count + 2 }
 
-  /// Of half as many complex numbers: even places are their real parts, odd ones the imaginary parts.
+  /// The transform of half as many complex numbers: even values are their real parts, odd ones the imaginary
+  /// parts.
   private let halves: FourierTransform
   /// `e^(−2πik/count)`.
   private let cosines: Table<Double>
@@ -26,8 +28,8 @@ struct RealFourierTransform: Sendable {
     sines = Table(count: count / 4 + 1) { sin(step * Double($0)) }
   }
 
-  /// Transforms what `value` gives for each index below `count`; real parts come first in `work`, and imaginary
-  /// parts, as many, from `resultCount` on.
+  /// Transforms `value(index)` for each index below `count`. Real parts come first in `work`, and imaginary
+  /// parts from `resultCount` on.
   @inline(__always)
   func run(_ work: UnsafeMutablePointer<Double>, _ value: (Int) -> Double) {
     let reals = unsafe work
@@ -46,7 +48,8 @@ struct RealFourierTransform: Sendable {
     unsafe separate(reals, imaginaries)
   }
 
-  /// Makes the results for the real numbers of those for the complex ones: `X(k)` and `X(half − k)` come of the same two.
+  /// Computes the results for real numbers from the complex ones: `X(k)` and `X(half − k)` depend on the same
+  /// two.
   private func separate(_ reals: UnsafeMutablePointer<Double>, _ imaginaries: UnsafeMutablePointer<Double>) {
     let half = count / 2
     let (real, imaginary) = unsafe (reals[0], imaginaries[0])
@@ -55,7 +58,7 @@ struct RealFourierTransform: Sendable {
     guard half > 1 else { return }
     for low in 1...half / 2 {
       let high = half &- low
-      // The transforms of the even and of the odd places.
+      // The transforms of the even and of the odd values.
       let even = unsafe (0.5 * (reals[low] + reals[high]), 0.5 * (imaginaries[low] - imaginaries[high]))
       let odd = unsafe (0.5 * (imaginaries[low] + imaginaries[high]), 0.5 * (reals[high] - reals[low]))
       let (cosine, sine) = unsafe (cosines.values[low], sines.values[low])

@@ -2,7 +2,8 @@
 
 import ApusSystem
 
-/// The spectra of overlapping stretches of sound, each weighted by a Hann window and filled with zeros to a power of two.
+/// The spectra of overlapping frames of sound, each multiplied by a Hann window and zero-padded to a power of
+/// two.
 package struct SpectrogramKernel: Sendable {
   private let channels: Int
   private let frames: Int
@@ -12,11 +13,11 @@ package struct SpectrogramKernel: Sendable {
   private let windowLength: Int
   private let transform: RealFourierTransform
 
-  /// Computes the tables for `frames` stretches of each channel, `stride` apart.
+  /// Computes the tables for `frames` frames of each channel, `stride` apart.
   ///
   /// - Parameters:
-  ///   - windowLength: the length of a stretch, 2 or more, up to 2³¹.
-  ///   - isSquared: whether results are squares of magnitudes.
+  ///   - windowLength: the length of a frame, 2 or more, up to 2³¹.
+  ///   - isSquared: whether results are squared magnitudes.
   package init(channels: Int, frames: Int, stride: Int, windowLength: Int, isSquared: Bool) {
     self.channels = channels
     self.frames = frames
@@ -27,12 +28,12 @@ package struct SpectrogramKernel: Sendable {
     transform = RealFourierTransform(count: Self.transformLength(windowLength))
   }
 
-  /// The least power of two that holds a window.
+  /// The smallest power of two that is not below the window's length.
   package static func transformLength(_ windowLength: Int) -> Int {
     1 << (Int.bitWidth - (windowLength - 1).leadingZeroBitCount)
   }
 
-  /// The bytes that a run needs to work in.
+  /// The scratch memory of a run, in bytes.
   package func scratchByteCount(threads: Int) -> Int { transform.workCount * threads * 8 }
 
   /// Transforms floats, `samples × channels`, to `channels × frames × (transform length / 2 + 1)`.

@@ -8,15 +8,15 @@ package struct VolumeWindow: Sendable {
   package var size: [Int]
   /// The channels of an element of the array.
   package var channels: Int
-  /// The places of the window.
+  /// The number of positions of the window.
   package var places: [Int]
   /// The sizes of the window.
   package var taps: [Int]
-  /// The distances between places.
+  /// The strides of the window.
   package var strides: [Int]
-  /// The distances between taps.
+  /// The dilations of the window.
   package var dilations: [Int]
-  /// What lies before the array.
+  /// The padding before the array.
   package var padding: [Int]
 
   /// Describes a window; the caller has checked that sizes are positive and products do not overflow.
@@ -34,12 +34,12 @@ package struct VolumeWindow: Sendable {
     self.padding = padding
   }
 
-  /// Lines of places: all but the innermost dimension.
+  /// The number of lines of positions: all but the innermost dimension.
   package var lineCount: Int { batches * places[0] * places[1] }
   /// The elements under the window.
   package var depth: Int { taps[0] * taps[1] * taps[2] * channels }
 
-  /// Makes images of `H×W×dC` floats, one for each place along the depth of each array: the layers under the window there,
+  /// Gathers images of `H×W×dC` floats, one per position along each array's depth: the layers in the window,
   /// side by side as channels; zeros outside.
   package func gather(
     _ input: RawSpan, images: Range<Int>, to target: inout MutableRawSpan, threads: ThreadTeam
@@ -58,7 +58,7 @@ package struct VolumeWindow: Sendable {
     }
   }
 
-  /// A tile is a line of an image.
+  /// One run of gathering, whose tiles are lines of images.
   @safe private struct GatherWork: TileWork {
     static var mayStop: Bool { true }
 
@@ -90,7 +90,7 @@ package struct VolumeWindow: Sendable {
     }
   }
 
-  /// Calls with the element under each tap, nil outside the array.
+  /// Calls `body` with the index of each tap's element; nil outside the array.
   @inline(__always)
   private func forEachTap(line: Int, place: Int, _ body: (Int?) -> Void) {
     let row = line % places[1]
@@ -112,7 +112,7 @@ package struct VolumeWindow: Sendable {
     }
   }
 
-  /// Adds rows of floats, one for each place of some lines, to the elements under the window there.
+  /// Adds rows of floats, one per position of some lines, to the elements in the window at that position.
   package func scatter(
     _ rows: RawSpan, lines: Range<Int>, to output: inout MutableRawSpan, threads: ThreadTeam
   ) {

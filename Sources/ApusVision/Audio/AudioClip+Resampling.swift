@@ -3,11 +3,12 @@
 import ApusSystem
 
 extension AudioClip {
-  /// The same sound at another rate.
+  /// The sound at another rate.
   ///
-  /// The rule is that of SciPy's `resample_poly`. Let `up / down` be the quotient of the rates in lowest terms. The samples, with
-  /// `up − 1` zeros between them, pass a low-pass filter of `20 · max(up, down) + 1` taps (a sinc in a Kaiser window with
-  /// β = 5), and every `down`-th result is kept. Before its beginning and after its end, the sound is silent.
+  /// The rule is that of SciPy's `resample_poly`. Let `up / down` be the quotient of the rates in lowest
+  /// terms. The samples, with `up − 1` zeros between them, pass a low-pass filter of `20 · max(up, down) + 1`
+  /// taps (a sinc in a Kaiser window with β = 5), and every `down`-th result is kept. Before its beginning
+  /// and after its end, the sound is silent.
   ///
   /// - Parameter rate: Samples per second; a rate outside ``sampleRates`` becomes the nearest one inside.
   public func resampled(to rate: Int) -> AudioClip {

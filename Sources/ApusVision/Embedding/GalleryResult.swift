@@ -54,7 +54,7 @@ extension GalleryResult.Match: Encodable {
     case name, distance, box
   }
 
-  /// Encodes `name` (`unknown` for nobody), `distance` and `box` (null for the whole picture).
+  /// Encodes `name` (`unknown` without a match), `distance` and `box` (null for the whole picture).
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(name ?? "unknown", forKey: .name)

@@ -4,7 +4,7 @@
 enum FaceAnchors {
   /// Strides of the grids, and how many anchors each cell has.
   private static let kinds: [(name: String, grids: [(stride: Int, perCell: Int)])] = [
-    // Four layers, of which three share a grid; each has a square of its own and one in between.
+    // Four layers; three of them share a grid. Each has a square of its own and one in between.
     ("short range", [(8, 2), (16, 6)]),
     ("full range", [(4, 1)]),
   ]

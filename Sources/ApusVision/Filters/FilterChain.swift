@@ -29,7 +29,8 @@ public struct FilterChain: ImageFilter {
     try apply(image) { () throws(ApusError) in }
   }
 
-  /// The same; `checkTime` is asked before each filter, and often within those of this library.
+  /// The picture after all filters; `checkTime` is called before each filter, and often within those of this
+  /// library.
   package func apply(
     _ image: ImageBuffer, checkTime: () throws(ApusError) -> Void
   ) throws(ApusError) -> ImageBuffer {

@@ -56,7 +56,7 @@ extension StandardFilter: ImageFilter {
     try apply(image) { () throws(ApusError) in }
   }
 
-  /// The same; `checkTime` is asked now and then.
+  /// The filtered picture; `checkTime` is called now and then.
   func apply(
     _ image: ImageBuffer, _ checkTime: () throws(ApusError) -> Void
   ) throws(ApusError) -> ImageBuffer {
@@ -117,7 +117,7 @@ extension StandardFilter: CustomStringConvertible {
 }
 
 extension ImageBuffer {
-  /// The same tightly packed picture with other bytes, but with its own alpha.
+  /// This tightly packed picture with other colors, and its own alpha.
   func replacingColors(with colors: consuming [UInt8]) -> ImageBuffer {
     if let alpha = format.alphaOffset {
       for position in stride(from: alpha, to: colors.count, by: format.bytesPerPixel) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ImageBuffer {
-  /// The same stored picture in another format, with tightly packed rows and the same orientation.
+  /// The stored picture in another format, with tightly packed rows and the same orientation.
   ///
-  /// Colors become gray by ``PixelColor/luminance``; gray becomes three equal channels; a missing alpha is 255,
-  /// and an alpha that the new format lacks is dropped without blending.
+  /// Colors become gray by ``PixelColor/luminance``; gray becomes three equal channels; a missing alpha is
+  /// 255, and an alpha that the new format lacks is dropped without blending.
   public func converted(to target: PixelFormat) -> ImageBuffer {
     if target == format, isTightlyPacked { return self }
     let step = format.bytesPerPixel

@@ -138,7 +138,7 @@ public struct LabelMap: Hashable, Sendable {
     names[row]
   }
 
-  /// The classes with that name, as the model counts them, in order; those above row 0 by the offset are left out.
+  /// The classes with that name, as the model counts them, in order; rows before the offset are left out.
   public func indices(named name: String) -> [Int] {
     names.filter { $0.value == name }.compactMap { row, _ in
       let (index, overflow) = row.subtractingReportingOverflow(offset)

@@ -74,10 +74,10 @@ struct ResizeAxis {
     offsets.append(weights.count)
   }
 
-  /// The same taps, as kernels take them.
+  /// The taps in the kernels' form.
   var taps: PictureAxis { PictureAxis(starts: starts, offsets: offsets, weights: weights) }
 
-  /// The same axis read from the other end: results and sources both reversed.
+  /// This axis read from the other end: results and sources are both reversed.
   func reversed(source: Int) -> ResizeAxis {
     var result = self
     result.starts = []

@@ -216,9 +216,10 @@ public final class ImageSegmenter: VisionTask {
   ///   - previous: The result for the picture before in a video, for models that take its mask, see ``usesPreviousMask``; others
   ///     ignore it.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
-  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator refuses a value;
-  ///   `resourceLimit` if a picture has too many pixels for so many classes, confidence masks take too much memory, or the run and what
-  ///   follows it more than the options of `interpreter` allow.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if an operator
+  ///   refuses a value; `resourceLimit` if a picture has too many pixels for the number of classes,
+  ///   confidence masks take too much memory, or the run and what follows it more than the options of
+  ///   `interpreter` allow.
   public func segment(
     _ image: ImageBuffer, in region: PixelRect? = nil, after previous: SegmentationResult? = nil,
     cancellation: Cancellation? = nil

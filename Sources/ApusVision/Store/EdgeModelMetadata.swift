@@ -92,7 +92,7 @@ public struct EdgeModelMetadata: Hashable, Sendable {
     outputTensors = try texts("outputTensors")
   }
 
-  /// The same text where comments are spaces; what looks like one inside a string stays.
+  /// The text with comments replaced by spaces; strings that contain comment marks stay.
   private static func withoutComments(_ bytes: [UInt8]) -> [UInt8] {
     var result = bytes
     var (index, isInString) = (0, false)

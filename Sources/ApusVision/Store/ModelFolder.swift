@@ -28,7 +28,7 @@ struct ModelFolder: Sendable {
 
   private func file(of sha256: String) -> String { "\(path)/\(name)-\(sha256.prefix(16)).tflite" }
 
-  /// A path that nobody else uses.
+  /// A path that no other process or call uses.
   func temporaryPath() -> String {
     let number = Self.counter.add(1, ordering: .relaxed).newValue
     return "\(path)/\(name)-\(getpid())-\(number).part"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Collects values with scores, of which only the best matter: those that cannot be among them are dropped on the way, so
-/// that memory does not grow with the number of candidates that a model has.
+/// Collects the best of many scored values. Values that cannot be among the best are dropped on the way, so
+/// memory does not grow with the number of a model's candidates.
 ///
 /// Of equal scores, earlier values are better. Scores are numbers, not NaN.
 package struct BestValues<Value> {

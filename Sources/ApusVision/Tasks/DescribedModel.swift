@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// A model with what is known about it, before anybody asks it anything.
+/// A model and what its file says about it.
 protocol DescribedModel {
   /// The model.
   var model: Model { get }

@@ -113,7 +113,7 @@ final class InterpreterPool: Sendable {
     let limit = options.memoryLimit
     let (product, overflow) = (state.byteCountOfPicture ?? limit).multipliedReportingOverflow(by: batch)
     let byteCount = overflow ? limit : min(product, limit)
-    // Those for other batches make room.
+    // Interpreters for other batch sizes make room.
     while byteCount > limit - state.byteCount, let other = state.idle.popLast() {
       state.byteCount -= other.byteCount
     }

@@ -6,7 +6,7 @@ import ApusFormat
 struct LabelSource: Sendable {
   /// The names.
   var map: LabelMap
-  /// The same classes' names in the requested language; nil if there are none.
+  /// The classes' names in the requested language; nil if there are none.
   var displayNames: LabelMap?
   /// Where the names come from.
   let source: String
@@ -56,8 +56,8 @@ struct LabelSource: Sendable {
     displayNames?.offset = map.offset
   }
 
-  /// The map for a classifier's scores: as above, and where labels leave out the background that has a score, class 1 is
-  /// the first row.
+  /// Aligns the map to a classifier's scores. If the labels leave out the background, which has a score,
+  /// class 1 is the first row.
   mutating func align(toScores count: Int) {
     align(toClassCount: count)
     if map.rowCount + 1 == count, map.detectedOffset == 0 {

@@ -17,7 +17,8 @@ enum OutputOrigin: Hashable, Sendable {
   private static let layers = [
     "CONV_2D": 3, "DEPTHWISE_CONV_2D": 4, "FULLY_CONNECTED": 0, "TRANSPOSE_CONV": 3,
   ]
-  /// Those that move numbers, or choose among them, with the number of leading inputs that hold them; 0 for all.
+  /// Operators that move values, or choose among them, with the number of leading inputs that hold the
+  /// values; 0 for all.
   private static let views: [String: Int] = [
     "RESHAPE": 1, "SQUEEZE": 1, "EXPAND_DIMS": 1, "TRANSPOSE": 1, "SLICE": 1, "STRIDED_SLICE": 1, "GATHER": 1,
     "GATHER_ND": 1, "UNPACK": 1, "SPLIT_V": 1, "QUANTIZE": 1, "DEQUANTIZE": 1, "CAST": 1, "TOPK_V2": 1,

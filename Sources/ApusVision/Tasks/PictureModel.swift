@@ -73,7 +73,7 @@ final class PictureModel: Sendable {
   private let timeLimit: Duration?
   private let lastMoment: ContinuousClock.Instant?
   private let interpreters: InterpreterPool
-  /// Whether so many pictures may share a run, where that was asked.
+  /// For each number of pictures that was tried, whether they may share a run.
   private let joins = Mutex<[Int: Bool]>([:])
 
   /// The maximum number of pictures in one run.
@@ -180,7 +180,7 @@ final class PictureModel: Sendable {
     return answers
   }
 
-  /// Whether it is proved that so many pictures may share a run.
+  /// Whether `count` pictures provably may share a run.
   private func joins(_ count: Int, _ cancellation: Cancellation?) throws(ApusError) -> Bool {
     guard input.geometry.isBatchOpen, count > 1 else { return false }
     if let known = joins.withLock({ $0[count] }) { return known }

@@ -49,7 +49,7 @@ struct Placement: Hashable, Sendable {
       height: clamp(rect.maxY - seen.y, to: seen.height) - top)
   }
 
-  /// The same rectangle as fractions of the picture.
+  /// A rectangle as fractions of the picture.
   func imageBox(of rect: PixelRect) -> BoundingBox {
     BoundingBox(
       ymin: rect.y / Float(imageHeight), xmin: rect.x / Float(imageWidth),

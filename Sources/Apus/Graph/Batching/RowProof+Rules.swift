@@ -227,7 +227,7 @@ extension RowProof {
     }
   }
 
-  /// Requires that an input has rows of the batch, and so many axes.
+  /// Requires that an input has rows of the batch, and at least `least` axes.
   private func requireRows(_ node: RowNode, _ position: Int, rank least: Int) throws(Objection) {
     guard let tensor = node.input(position) else { throw moves(node, 0) }
     guard kind(tensor) == .rows else {

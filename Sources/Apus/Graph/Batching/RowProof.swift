@@ -14,7 +14,7 @@ struct RowProof {
   enum Kind {
     /// Each row depends on the same row of the inputs alone.
     case rows
-    /// The same values whatever the batch.
+    /// Values that do not depend on the batch.
     case fixed
     /// Values that are known before a run, but may depend on the size of the batch.
     case known

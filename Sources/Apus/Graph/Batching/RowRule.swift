@@ -21,7 +21,7 @@ enum RowRule {
   case filteredRows
   /// Products of matrices: BATCH_MATMUL.
   case matrices
-  /// The same elements in the same order.
+  /// All elements, in their order: a reshape or copy.
   case sameOrder
   /// Axes in another order.
   case transposition

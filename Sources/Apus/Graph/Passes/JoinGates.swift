@@ -4,7 +4,7 @@ import ApusKernels
 /// An elementwise product that may be a gate, `x · f(x)`.
 struct GatedProduct {
   /// The types of the product.
-  enum Form {
+  enum Operands {
     /// Floats, not clamped.
     case floats
     /// Bytes, signed or not.
@@ -14,7 +14,7 @@ struct GatedProduct {
   let lhs: TensorSlot
   let rhs: TensorSlot
   let output: TensorSlot
-  let form: Form
+  let operands: Operands
 }
 
 extension PlanDraft {
@@ -52,7 +52,7 @@ extension GatedProduct {
   fileprivate func joined(
     with function: UnaryOperator.Function, isGateFirst: Bool, _ input: TensorSlot, _ kernels: KernelSet
   ) -> UnaryOperator? {
-    switch (form, function) {
+    switch (operands, function) {
     case (.floats, .floats(.logistic)):
       return UnaryOperator(FloatFunction.swish, input: input, output: output, using: kernels)
     case (.bytes(let product, let isSigned), .bytes(let table)):

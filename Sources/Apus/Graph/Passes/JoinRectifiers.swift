@@ -99,7 +99,9 @@ extension PlanDraft {
       default: nil
       }
     }
-    guard let product = steps[index].operation.gatedProduct, case .floats = product.form else { return nil }
+    guard let product = steps[index].operation.gatedProduct, case .floats = product.operands else {
+      return nil
+    }
     for (input, factor) in [(product.lhs, product.rhs), (product.rhs, product.lhs)]
     where factor.isConstant && !input.isConstant && factor.index < wiring.tensorCount
       && input.shape == product.output.shape

@@ -17,7 +17,7 @@ struct BinaryOperator: Operator {
     /// A sum of floats between two bounds.
     case sum(minimum: Float, maximum: Float)
     /// A product without bounds, or of bytes.
-    case product(GatedProduct.Form)
+    case product(GatedProduct.Operands)
     /// Floats below zero times factors, one or one for each channel.
     case parametricRelu(factors: [Float])
   }
@@ -74,7 +74,7 @@ extension BinaryOperator {
 
   var gatedProduct: GatedProduct? {
     guard case .product(let form) = form else { return nil }
-    return GatedProduct(lhs: lhs, rhs: rhs, output: output, form: form)
+    return GatedProduct(lhs: lhs, rhs: rhs, output: output, operands: form)
   }
 
   var functionInput: TensorSlot? {

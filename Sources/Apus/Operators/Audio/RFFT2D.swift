@@ -12,7 +12,7 @@ struct RFFT2D: Operator {
   private let output: TensorSlot
   private let scratch: TensorSlot
 
-  /// The longest transform each way; its tables take a hundred megabytes.
+  /// The maximum length of a transform in each direction; its tables take a hundred megabytes.
   static let limit = 1 << 22
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {

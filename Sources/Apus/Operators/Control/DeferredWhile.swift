@@ -23,7 +23,7 @@ final class DeferredWhile: DeferredOperator {
   private let inputs: [TensorSlot]
   private let place: String
   private var values: [Value]
-  /// What they are counted in.
+  /// The counter of their bytes.
   private let heldMemory: HeldMemory
 
   init(condition: SubgraphCall, body: SubgraphCall, inputs: [TensorSlot], place: String) throws(ApusError) {

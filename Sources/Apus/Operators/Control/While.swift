@@ -78,7 +78,8 @@ struct While: Operator {
     } while true
   }
 
-  /// Passes the values; after the first time, only those that the body changes, unless somebody else calls the subgraph in between.
+  /// Passes the values; after the first time, only those that the body changes, unless another operator calls
+  /// the subgraph in between.
   private func pass(
     _ tensors: borrowing TensorTable, to call: SubgraphCall, isFirst: Bool
   ) throws(ApusError) {

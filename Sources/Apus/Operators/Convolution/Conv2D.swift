@@ -50,8 +50,8 @@ enum Conv2D {
 }
 
 extension Epilogue {
-  /// The same, in the order in which the reference multiplies where filters have a scale for each channel: the sum with that
-  /// scale, then with the image's. Its other operators multiply both scales first.
+  /// This epilogue in the reference's order of multiplication for filters with a scale per channel: first the
+  /// weights' scale, then the image's. The reference's other operators multiply both scales first.
   fileprivate func weightsFirst(ofChannels operands: MatrixOperands) -> Epilogue {
     guard case .hybrid(isAsymmetric: true) = operands,
       case .hybrid(let scales, let minimum, let maximum, _) = self

@@ -92,7 +92,7 @@ private struct SingleChannelFilter: FilterArrangement {
     }
   }
 
-  /// From so many filters on.
+  /// The minimum number of filters.
   private static let leastFilters = 2
 
   var byteCount: Int { shape.elementCount * width }
@@ -105,8 +105,8 @@ private struct SingleChannelFilter: FilterArrangement {
 }
 
 extension Epilogue {
-  /// The same with the rounding of version 7's only kernel for depthwise convolutions with int4 weights; the reference
-  /// set ends at version 6.
+  /// This epilogue with the rounding of version 7's only kernel for depthwise convolutions with int4 weights;
+  /// the reference set ends at version 6.
   fileprivate var upward: Epilogue {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = self else {
       return self

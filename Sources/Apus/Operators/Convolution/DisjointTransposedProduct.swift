@@ -2,7 +2,8 @@
 
 import ApusKernels
 
-/// A transposed float convolution whose taps do not overlap: one product, each pixel of which becomes a rectangle.
+/// A transposed float convolution whose taps do not overlap: one product, whose rows become rectangles of
+/// pixels.
 struct DisjointTransposedProduct: Operator {
   private var product: any Operator
   private let rectangles: TensorSlot

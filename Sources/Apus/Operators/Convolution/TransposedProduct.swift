@@ -4,7 +4,7 @@ import ApusKernels
 
 /// A transposed convolution as ordinary ones, one for each phase of the strides, with interleaved outputs.
 struct TransposedProduct: Operator {
-  /// What operators that are transposed convolutions have in common.
+  /// The common part of operators that are transposed convolutions.
   struct Description {
     let input: TensorSlot
     /// `O×h×w×I`.
@@ -27,7 +27,7 @@ struct TransposedProduct: Operator {
     let columns: TransposedAxis.Phase
   }
 
-  /// The most products: each is prepared and packed apart.
+  /// The maximum number of products, each of which is prepared and packed separately.
   private static let phaseLimit = 4096
 
   private let input: TensorSlot

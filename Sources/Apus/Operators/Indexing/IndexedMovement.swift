@@ -9,7 +9,7 @@ struct IndexedMovement: Operator {
   private let output: TensorSlot
   private let copy: IndexedCopy
 
-  /// Counts tables of so many entries towards the limit on memory, before they are made.
+  /// Counts tables with these numbers of entries towards the memory limit, before they are created.
   static func keepTables(_ counts: [Int], _ node: Node) throws(ApusError) {
     // An entry, and its offset in bytes.
     try node.keep(

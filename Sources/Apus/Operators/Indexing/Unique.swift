@@ -29,7 +29,7 @@ enum Unique {
     var indices: [Int] = []
     for (position, value) in try node.values(of: input, as: T.self).enumerated() {
       try node.context.limits.checkTime(at: position)
-      // What is no number is like nothing else, and would be looked for in vain, longer each time.
+      // NaN equals nothing, so a search for it would fail, and take longer each time.
       let known = value == value ? places[value] : nil
       let place = known ?? unique.count
       if known == nil {

@@ -4,7 +4,7 @@ import ApusKernels
 
 /// An operator that only moves elements: it fills its outputs where needed, then copies along strides.
 struct DataMovement: Operator {
-  /// What an output holds where nothing is copied.
+  /// The value of an output's elements to which nothing is copied.
   enum Filling: Sendable {
     /// The low bytes of a number.
     case value(Int64)
@@ -167,7 +167,7 @@ extension Node {
   /// About what a plan keeps of a copy.
   private static let copyByteCount = 512
 
-  /// Counts what the plan keeps of some copies, of which an operator may have thousands.
+  /// Counts the memory that the plan keeps for `count` copies; an operator may have thousands.
   func keepCopies(_ count: Int) throws(ApusError) {
     try keep(tablesOf: count, entryByteCount: Self.copyByteCount)
   }

@@ -5,7 +5,7 @@
 /// Masks open the begin or the end of an axis, let several axes pass whole (ellipsis), add an axis of size 1,
 /// or take one element and drop the axis.
 enum StridedSlice {
-  /// What is taken along one axis of the input, or of one that is new.
+  /// The range that is taken along one axis of the input, or of a new one.
   private struct Span {
     var begin = 0
     var stride = 1

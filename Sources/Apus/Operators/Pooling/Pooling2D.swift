@@ -18,7 +18,7 @@ struct Pooling2D: Operator {
     try Pooling2D(kind, node) ?? DataMovement([])
   }
 
-  /// Reads and checks the tensors; nil where the output has no elements.
+  /// Reads and checks the tensors; nil if the output has no elements.
   private init?(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) {
     try node.expect(inputs: 1...1)
     input = try node.input(0, rank: 4)

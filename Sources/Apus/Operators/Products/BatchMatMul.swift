@@ -11,7 +11,7 @@ struct BatchMatMul: Operator {
   private let rhs: TensorSlot
   private let output: TensorSlot
   private let products: ProductBatch
-  /// What makes products of few rows with matrices that no run packs; nil for others.
+  /// The kernel for products of few rows with matrices that are not packed; nil for others.
   private let thin: ThinProducts?
   private let isEmpty: Bool
   /// Whether the operands have changed places.
@@ -35,7 +35,8 @@ struct BatchMatMul: Operator {
     return try BatchMatMul(node) ?? DataMovement([])
   }
 
-  /// Reads and checks the tensors; nil where no product has an element, of which there may be any number.
+  /// Reads and checks the tensors; nil if products have no elements. There may be any number of such
+  /// products.
   private init?(_ node: Node) throws(ApusError) {
     let lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
     let rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)

@@ -49,7 +49,7 @@ struct BlockwiseFullyConnected: Operator {
 }
 
 extension Node {
-  /// The blocks of a matrix of one of `types`; nil where its quantization is of another kind.
+  /// The blocks of a matrix of one of `types`; nil if its quantization is not blockwise.
   func weightBlocks(
     _ position: Int, of filter: TensorSlot, types: [ElementType] = [.int4]
   ) throws(ApusError) -> WeightBlocks? {

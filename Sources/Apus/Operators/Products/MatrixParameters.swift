@@ -33,14 +33,14 @@ extension Node {
     }
   }
 
-  /// The most output channels.
+  /// The maximum number of output channels.
   private static let channelLimit = 1 << 23
-  /// What kernels keep of a channel beside packed weights: its scale, factors and bounds.
+  /// The memory that kernels keep per channel besides packed weights: its scale, factors and bounds.
   private static let channelByteCount = 64
-  /// What they keep of the columns that they multiply at once, of each group: factors in vectors, of two forms.
+  /// The memory that kernels keep per panel and group: factors in vectors, in two forms.
   private static let panelByteCount = 3 << 10
   private static let panelColumnCount = 64
-  /// What they keep of each tap of a filter: where it lies.
+  /// The memory that kernels keep per tap of a filter: its offset.
   private static let tapByteCount = 16
 
   /// Refuses more channels than kernels are made for, and counts what they keep of them.
@@ -71,7 +71,7 @@ extension Node {
     return chosen
   }
 
-  /// The same of a depthwise convolution.
+  /// A kernel for a depthwise convolution of tensors of such types.
   func kernel(
     for convolution: DepthwiseConvolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {

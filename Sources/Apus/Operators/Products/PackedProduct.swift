@@ -10,7 +10,7 @@ struct PackedProduct: Operator {
   let scratch: TensorSlot
   let weights: ProductWeights
   let following: WeightedProduct.Following?
-  /// The weights that were packed once; nil where each run packs them.
+  /// The weights, if they were packed at preparation; nil if each run packs them.
   private let known: PackedWeights?
 
   init(

@@ -5,7 +5,7 @@ import ApusKernels
 ///
 /// Passes may still change what it reads. Then it gets a kernel, and finally its weights are packed.
 struct ProductDraft: Draft {
-  /// What is computed.
+  /// The product that is computed.
   enum Description {
     case convolution(Convolution)
     case depthwise(DepthwiseConvolution)

@@ -35,7 +35,7 @@ struct RandomNumbers: Operator {
     let count = output.shape.elementCount
     var first = 0
     while first < count {
-      // A run that has to end leaves the rest out; nobody reads it.
+      // A run that must end skips the rest, which is never read.
       if tensors.threads.mustStop { return }
       let end = min(first + Self.pieceCount, count)
       var numbers = tensors.write(output, first..<end, as: Float.self)

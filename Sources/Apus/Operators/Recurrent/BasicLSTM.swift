@@ -49,7 +49,7 @@ struct BasicLSTM: Operator {
     let inputs = tensors.read(input, as: Float.self)
     let outputs = tensors.read(oldOutput, as: Float.self)
     for row in 0..<input.shape[0] {
-      // A run that has to end leaves the rest out; nobody reads it.
+      // A run that must end skips the rest, which is never read.
       if tensors.threads.mustStop { return }
       do {
         var all = tensors.write(joined, as: Float.self)

@@ -15,7 +15,7 @@ struct GateProducts {
   let columnCount: Int
   /// How many steps' inputs are multiplied at once.
   let stepCount: Int
-  /// How the kernels work, for people.
+  /// How the kernels work, for reports.
   var implementation: Implementation {
     Implementation(
       text: "inputs of \(stepCount) steps: \(input.implementation); states: \(state.implementation)",
@@ -151,13 +151,13 @@ struct GateProducts {
       threads: tensors.threads)
   }
 
-  /// What the state of a sequence contributes to a step; to be overwritten.
+  /// The contributions of a sequence's state to a step; they are overwritten.
   @_lifetime(borrow tensors)
   func stateSums(batch: Int, _ tensors: borrowing TensorTable) -> MutableSpan<Float> {
     tensors.write(stateSums, batch * columnCount..<(batch + 1) * columnCount)
   }
 
-  /// What the input of a sequence contributes to a step, the inputs of which were multiplied from `first` on.
+  /// The contributions of a sequence's input to a step; its inputs were multiplied from step `first` on.
   @_lifetime(borrow tensors)
   func inputSums(batch: Int, step: Int, from first: Int, _ tensors: borrowing TensorTable) -> Span<Float> {
     let row =

@@ -48,7 +48,7 @@ struct IntegerLSTMLayer: SequenceLayer {
   private let cellState: TensorSlot
   private let scratch: [TensorSlot]
   private let hidden: TensorSlot
-  /// Generated code for most of it; nil where plain Swift does all.
+  /// Generated code for most of the layer; nil for plain Swift.
   private let code: RecurrentCode?
 
   /// Reads and checks the tensors; `intermediates` are the scales inside the gates, then that of the hidden values.

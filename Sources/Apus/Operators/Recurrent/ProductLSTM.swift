@@ -68,7 +68,7 @@ struct ProductLSTM: SequenceReader {
   ) {
     var first = -1
     for count in 0..<layout.time {
-      // A run that has to end leaves the rest out; nobody reads it.
+      // A run that must end skips the rest, which is never read.
       if tensors.threads.mustStop { return }
       let step = direction.step(count, of: layout)
       if products.firstStep(of: step) != first {

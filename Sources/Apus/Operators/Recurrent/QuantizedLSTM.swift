@@ -54,7 +54,7 @@ struct QuantizedLSTM: Operator {
     let inputs = tensors.read(input, as: UInt8.self)
     let outputs = tensors.read(oldOutput, as: UInt8.self)
     for row in 0..<input.shape[0] {
-      // A run that has to end leaves the rest out; nobody reads it.
+      // A run that must end skips the rest, which is never read.
       if tensors.threads.mustStop { return }
       do {
         var values = tensors.write(joined, row * depth..<(row + 1) * depth, as: UInt8.self)

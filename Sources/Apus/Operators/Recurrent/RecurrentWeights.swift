@@ -172,7 +172,7 @@ struct SequenceLayout {
   let isTimeMajor: Bool
   /// The multiply-accumulates of all steps.
   let work: Double
-  /// The same, and what each step takes beside them.
+  /// The multiply-accumulates of all steps, and each step's other work.
   let runWork: Double
 
   /// The layout of an operator's input of rank 2 (one step) or 3. Throws if the steps, each of which reads

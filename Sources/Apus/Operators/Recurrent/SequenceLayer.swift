@@ -19,7 +19,7 @@ extension SequenceLayer {
   ) {
     for batch in 0..<layout.batch {
       for count in 0..<layout.time {
-        // A run that has to end leaves the rest out; nobody reads it.
+        // A run that must end skips the rest, which is never read.
         if tensors.threads.mustStop { return }
         let row = layout.row(batch: batch, time: direction.step(count, of: layout))
         step(

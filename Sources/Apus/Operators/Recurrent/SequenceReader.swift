@@ -6,7 +6,7 @@ protocol SequenceReader {
   func read(
     _ direction: SequenceNetwork.Direction, _ layout: SequenceLayout, _ tensors: borrowing TensorTable)
 
-  /// How it works, for people.
+  /// How it works, for reports.
   var implementation: Implementation { get }
   /// Whether it has weights to pack.
   var hasWeights: Bool { get }

@@ -6,7 +6,7 @@ import ApusKernels
 ///
 /// Quantized sums are scaled in fixed point with two roundings; a mean has the count in its multiplier.
 struct MeanOrSum: Operator {
-  /// What becomes of the sums.
+  /// How results are computed from sums.
   enum Kind { case mean, sum }
 
   /// How sums become results.

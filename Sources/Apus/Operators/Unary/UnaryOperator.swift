@@ -14,7 +14,7 @@ struct UnaryOperator: Operator {
   private let choice: KernelChoice?
   let input: TensorSlot
   let output: TensorSlot
-  /// What the kernel does to each element, if that is known.
+  /// The kernel's elementwise function, if it is known.
   let function: Function?
 
   /// Connects a kernel with its tensors.

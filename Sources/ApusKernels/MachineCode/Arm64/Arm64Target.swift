@@ -35,7 +35,7 @@ extension Arm64Target: CodeTarget {
   func simplified(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) throws(Decline) -> LoweredEpilogue? { nil }
-  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String { epilogue.name }
+  func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String { epilogue.name }
   var leastShift: Int32? { nil }
 
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
@@ -93,7 +93,7 @@ extension Arm64EpilogueGenerator {
   /// The epilogue for operands, a lowered epilogue and a block's shape.
   init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape) {
     self.init(
-      kind: Kind(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+      outputs: Outputs(operands, epilogue), rowCount: shape.rowCount, vectorCount: shape.vectorCount,
       columnCount: shape.columnCount)
   }
 }

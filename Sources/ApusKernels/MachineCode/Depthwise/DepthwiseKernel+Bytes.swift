@@ -5,7 +5,7 @@ extension DepthwiseKernel {
   /// Computes lines of some blocks of channels. Rows and pixels in the padding are read from a row of zero
   /// points.
   func runBytesInPlace(
-    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
+    _ work: Work, _ packed: PackedWeights, _ code: EpilogueCode, image: Int, lines: Range<Int>,
     blocks: Range<Int>,
     scratch: UnsafeMutableRawPointer
   ) {
@@ -22,7 +22,7 @@ extension DepthwiseKernel {
       rows: 0, rowStride: pixelByteCount, taps: Int(bitPattern: rows), tapCount: 0,
       weights: Int(bitPattern: packed.address + WeightTerms.record(packed, first).weights),
       offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: first)),
-      factors: form.factors(first / 2), output: 0,
+      factors: code.factors(first / 2), output: 0,
       outputStride: pixelByteCount, blocks: 0, scales: 0, vectors: blocks.count)
     for line in lines {
       for row in 0..<c.filterHeight {
@@ -39,7 +39,7 @@ extension DepthwiseKernel {
         arguments.rows = column &* pixelByteCount &+ firstByte
         arguments.output = unsafe Int(bitPattern: output + run.first &* pixelByteCount + firstByte)
         arguments.blocks = run.blockCount
-        form.runFunctions.call(rows: index, columns: 0, &arguments)
+        code.runFunctions.call(rows: index, columns: 0, &arguments)
       }
     }
   }

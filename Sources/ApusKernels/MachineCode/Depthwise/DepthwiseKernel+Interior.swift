@@ -5,7 +5,7 @@
 extension DepthwiseKernel {
   /// Computes lines of some blocks of channels. Rows in the padding are read from a row of zero points.
   func runInterior(
-    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
+    _ work: Work, _ packed: PackedWeights, _ code: EpilogueCode, image: Int, lines: Range<Int>,
     blocks: Range<Int>,
     scratch: UnsafeMutableRawPointer
   ) {
@@ -32,7 +32,7 @@ extension DepthwiseKernel {
       let byte = block &* plan.blockChannels
       let valid = plan.validChannels(block: block, pixels: 1)
       var arguments = arguments(
-        record, packed, form, block: block, rowStride: channels, outputStride: channels)
+        record, packed, code, block: block, rowStride: channels, outputStride: channels)
       arguments.tapCount = plan.groupCount &+ record.extraCount
       arguments.lineStride = c.strideHeight &* rowByteCount
       arguments.outputLineStride = c.outputWidth &* channels
@@ -56,7 +56,7 @@ extension DepthwiseKernel {
           arguments.taps = unsafe tapAddress(record, packed, list, list: list)
         }
         let count = isInside ? inside.upperBound &- line : 1
-        runLines(&arguments, form, count, .whole, valid: valid)
+        runLines(&arguments, code, count, .whole, valid: valid)
         line &+= count
       }
 
@@ -68,7 +68,7 @@ extension DepthwiseKernel {
         arguments.rows =
           unsafe Int(bitPattern: scratch + edge &* edgeByteCount) &+ (block &- first) &* plan.blockChannels
         arguments.output = output(line: lines.lowerBound, column: plan.edgeColumn(edge))
-        runLines(&arguments, form, lines.count, .last, valid: valid)
+        runLines(&arguments, code, lines.count, .last, valid: valid)
       }
     }
   }

@@ -3,13 +3,13 @@
 extension DepthwiseKernel {
   /// Computes lines of an input that is read in place. For floats, taps in the padding are skipped.
   func runInPlace(
-    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, image: Int, lines: Range<Int>,
+    _ work: Work, _ packed: PackedWeights, _ code: EpilogueCode, image: Int, lines: Range<Int>,
     blocks: Range<Int>,
     scratch: UnsafeMutableRawPointer
   ) {
     if plan.widensInPlace {
       return unsafe runBytesInPlace(
-        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
+        work, packed, code, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     let c = convolution
     let outputPixelByteCount = plan.channels &* 4
@@ -17,7 +17,7 @@ extension DepthwiseKernel {
       bitPattern: packed.address + WeightTerms.record(packed, blocks.lowerBound).weights)
     var arguments = unsafe ConvolutionArguments(
       rows: 0, rowStride: plan.pixelByteCount, taps: 0, tapCount: 0, weights: 0, offsets: 0,
-      factors: form.factors(0), output: 0, outputStride: outputPixelByteCount, blocks: 0, scales: 0,
+      factors: code.factors(0), output: 0, outputStride: outputPixelByteCount, blocks: 0, scales: 0,
       vectors: blocks.count &- (plan.tailCount > 0 ? 1 : 0),
       firstOffsets: Int(bitPattern: packed.address + weightPacking.offsets(block: blocks.lowerBound)))
     let firstByte = blocks.lowerBound &* plan.blockChannels &* 4
@@ -39,34 +39,34 @@ extension DepthwiseKernel {
         arguments.output =
           unsafe Int(bitPattern: work.memory.output) &+ firstByte &+ result &* outputPixelByteCount
         arguments.blocks = run.blockCount
-        form.runFunctions.call(rows: index, columns: 0, &arguments)
+        code.runFunctions.call(rows: index, columns: 0, &arguments)
       }
     }
   }
 
   /// Computes lines of bytes for a block with `valid` channels, or `lastValid` in the last column.
   func runLines(
-    _ arguments: inout ConvolutionArguments, _ form: OutputForm, _ count: Int, valid: Int, lastValid: Int
+    _ arguments: inout ConvolutionArguments, _ code: EpilogueCode, _ count: Int, valid: Int, lastValid: Int
   ) {
-    guard valid != lastValid else { return runLines(&arguments, form, count, .whole, valid: valid) }
+    guard valid != lastValid else { return runLines(&arguments, code, count, .whole, valid: valid) }
     let (rows, output) = (arguments.rows, arguments.output)
-    runLines(&arguments, form, count, .butLast, valid: valid)
+    runLines(&arguments, code, count, .butLast, valid: valid)
     guard lastValid > 0 else { return }
     let columns = plan.columns(.butLast)
     arguments.rows = rows &+ columns &* plan.columnByteCount
     arguments.output = output &+ columns &* arguments.outputStride
-    runLines(&arguments, form, count, .last, valid: lastValid)
+    runLines(&arguments, code, count, .last, valid: lastValid)
   }
 
   func runLines(
-    _ arguments: inout ConvolutionArguments, _ form: OutputForm, _ count: Int,
+    _ arguments: inout ConvolutionArguments, _ code: EpilogueCode, _ count: Int,
     _ part: DepthwisePlan.LinePart, valid: Int
   ) {
     let columns = plan.columns(part)
     guard columns > 0, count > 0 else { return }
     arguments.lines = count
     arguments.blocks = plan.blocks(columns).count
-    form.functions.call(rows: part.rawValue, columns: valid, &arguments)
+    code.functions.call(rows: part.rawValue, columns: valid, &arguments)
   }
 }
 

@@ -26,8 +26,8 @@
   private let takesLines: Bool
   /// The functions with the usual epilogue, and those that are exact for any sum, which few weights need. A
   /// row of their shapes is a pixel.
-  private let form: OutputForm
-  private var general: OutputForm?
+  private let code: EpilogueCode
+  private var general: EpilogueCode?
   private let target: any CodeTarget
 
   /// Prepares a convolution; throws if the target has no code for it, or no memory for code is left.
@@ -55,10 +55,10 @@
     takesRows = mostColumns > 0
     takesLines = plan.groupsAreColumns && plan.runs.isEmpty
     blockColumns = plan.blocks(plan.columnCount).columns
-    form = try unsafe Self.form(scheme.epilogue, plan, scheme, target, placement)
+    code = try unsafe Self.code(scheme.epilogue, plan, scheme, target, placement)
     if let epilogue = scheme.general, !ExecutableMemory.growsFreely {
       // Later there might be no executable memory for it.
-      general = unsafe try Self.form(epilogue, plan, scheme, target, placement)
+      general = unsafe try Self.code(epilogue, plan, scheme, target, placement)
     }
     self.target = target
 
@@ -79,10 +79,10 @@
   var convolution: DepthwiseConvolution { plan.convolution }
 
   /// The functions and factors for an epilogue.
-  private static func form(
+  private static func code(
     _ epilogue: LoweredEpilogue, _ plan: DepthwisePlan, _ scheme: ConvolutionScheme,
     _ target: any CodeTarget, _ placement: CodePlacement
-  ) throws(Decline) -> OutputForm {
+  ) throws(Decline) -> EpilogueCode {
     let c = plan.convolution
     let takesLines = plan.groupsAreColumns && plan.runs.isEmpty
     func rowShape(columns: Int, channels: Int, step: Int) -> DepthwiseRowShape {
@@ -111,7 +111,7 @@
       generator: {
         let run = plan.runs[$0.rowCount]
         var shape = rowShape(columns: run.columns, channels: target.lanes, step: c.strideWidth)
-        shape.place = .init(
+        shape.inPlace = .init(
           missingFirst: run.missingFirst, missingLast: run.missingLast, tailCount: plan.tailCount,
           repeats: c.inputChannels == 1 && c.depthMultiplier > 1
             ? target.lanes : c.depthMultiplier,
@@ -119,17 +119,17 @@
         return target.depthwiseRows?.generator(scheme.gatheredProduct, c.operands, epilogue, shape)
       })
     // If bytes are read in place, two blocks share one layout of factors.
-    return OutputForm(
+    return EpilogueCode(
       epilogue, c.operands, target: target,
       blockCount: ceilingQuotient(plan.blockCount, plan.widensInPlace ? 2 : 1), lanes: plan.lanes,
       functions: functions, runFunctions: runFunctions)
   }
 
   /// The functions and factors that these weights need.
-  private func form(for packed: PackedWeights) -> OutputForm {
-    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
-    return unsafe OutputForm.made(&general) { placement throws(Decline) in
-      try unsafe Self.form(epilogue, plan, scheme, target, placement)
+  private func code(for packed: PackedWeights) -> EpilogueCode {
+    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return code }
+    return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
+      try unsafe Self.code(epilogue, plan, scheme, target, placement)
     }
   }
 
@@ -138,8 +138,8 @@
   // MARK: Reading
 
   var implementation: String {
-    let form = target.form(convolution.operands, scheme.epilogue)
-    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(form)"
+    let epilogue = target.epilogueText(convolution.operands, scheme.epilogue)
+    return "generated depthwise products of \(scheme.product.text), \(plan.text), \(epilogue)"
   }
 
   /// Nothing of the plan that touches sums depends on how many images there are.
@@ -178,15 +178,15 @@
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let form = form(for: packed)
+    let code = code(for: packed)
     ExecutableMemory.seal()
     let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        owner: .passUnretained(self), packed: .passUnretained(packed), code: .passUnretained(code),
         tilesPerImage: tilesPerImage, memory: memory)
-      withExtendedLifetime(form) {
+      withExtendedLifetime(code) {
         threads.run(tiles: convolution.batches * tilesPerImage * plan.chunkCount, work)
       }
     }
@@ -198,16 +198,16 @@
 
     let owner: Unmanaged<DepthwiseKernel>
     let packed: Unmanaged<PackedWeights>
-    let form: Unmanaged<OutputForm>
+    let code: Unmanaged<EpilogueCode>
     let tilesPerImage: Int
     let memory: ConvolutionScheme.Memory
 
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
         unsafe packed._withUnsafeGuaranteedRef { packed in
-          unsafe form._withUnsafeGuaranteedRef { form in
+          unsafe code._withUnsafeGuaranteedRef { code in
             unsafe owner.run(
-              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+              self, packed, code, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
           }
         }
       }
@@ -215,7 +215,7 @@
   }
 
   private func run(
-    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, tile: Int, scratch: UnsafeMutableRawPointer
+    _ work: Work, _ packed: PackedWeights, _ code: EpilogueCode, tile: Int, scratch: UnsafeMutableRawPointer
   ) {
     let (lineTile, chunk) = tile.quotientAndRemainder(dividingBy: plan.chunkCount)
     let (image, tileOfImage) = lineTile.quotientAndRemainder(dividingBy: work.tilesPerImage)
@@ -223,11 +223,11 @@
     let blocks = plan.blocks(chunk: chunk)
     guard plan.runs.isEmpty else {
       return unsafe runInPlace(
-        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
+        work, packed, code, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     if !plan.interior.isEmpty {
       return unsafe runInterior(
-        work, packed, form, image: image, lines: lines, blocks: blocks, scratch: scratch)
+        work, packed, code, image: image, lines: lines, blocks: blocks, scratch: scratch)
     }
     unsafe gathering.gather(
       work.memory.input, image: image, lines: lines, firstChannel: chunk &* plan.chunkChannels,
@@ -242,7 +242,7 @@
     for block in blocks {
       let record = WeightTerms.record(packed, block)
       var arguments = arguments(
-        record, packed, form, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
+        record, packed, code, block: block, rowStride: takesRows ? plan.pixelByteCount : plan.columnByteCount,
         outputStride: outputStride)
       arguments.taps = unsafe Int(bitPattern: taps)
       arguments.tapCount = takesRows && !takesLines ? convolution.filterHeight : plan.groupCount
@@ -266,7 +266,7 @@
             &* elementByteCount)
         arguments.lineStride = lineStride
         arguments.outputLineStride = convolution.outputWidth &* outputPixelByteCount
-        runLines(&arguments, form, lines.count, valid: valid, lastValid: lastValid)
+        runLines(&arguments, code, lines.count, valid: valid, lastValid: lastValid)
         continue
       }
       for line in lines {
@@ -278,10 +278,10 @@
           unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
           &* elementByteCount
         unsafe runColumns(
-          &arguments, form, rows: rows, output: output, columns: fullColumns, valid: valid)
+          &arguments, code, rows: rows, output: output, columns: fullColumns, valid: valid)
         if fullColumns < plan.columnCount, lastValid > 0 {
           unsafe runColumns(
-            &arguments, form, rows: rows + fullColumns &* plan.columnByteCount,
+            &arguments, code, rows: rows + fullColumns &* plan.columnByteCount,
             output: output + fullColumns &* outputStride, columns: 1, valid: lastValid)
         }
       }
@@ -290,13 +290,13 @@
 
   /// The arguments for a block of channels, without taps, rows and outputs.
   func arguments(
-    _ record: WeightTerms.Record, _ packed: PackedWeights, _ form: OutputForm, block: Int,
+    _ record: WeightTerms.Record, _ packed: PackedWeights, _ code: EpilogueCode, block: Int,
     rowStride: Int, outputStride: Int
   ) -> ConvolutionArguments {
     unsafe ConvolutionArguments(
       rowStride: rowStride, weights: Int(bitPattern: packed.address + record.weights),
       offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: block)),
-      factors: form.factors(block), outputStride: outputStride)
+      factors: code.factors(block), outputStride: outputStride)
   }
 
   /// Copies the tap list and appends the taps of extra groups.
@@ -314,7 +314,7 @@
 
   /// Computes neighboring columns of a line for a block with `valid` channels.
   private func runColumns(
-    _ arguments: inout ConvolutionArguments, _ form: OutputForm, rows: UnsafeRawPointer,
+    _ arguments: inout ConvolutionArguments, _ code: EpilogueCode, rows: UnsafeRawPointer,
     output: UnsafeMutableRawPointer, columns: Int, valid: Int
   ) {
     guard columns > 0 else { return }
@@ -322,14 +322,14 @@
     arguments.rows = Int(bitPattern: rows)
     arguments.output = Int(bitPattern: output)
     arguments.blocks = columns / most
-    if columns >= most { form.functions.call(rows: most, columns: valid, &arguments) }
+    if columns >= most { code.functions.call(rows: most, columns: valid, &arguments) }
     let rest = plan.rest(columns, most: most)
     if rest > 0 {
       let done = columns &- rest
       arguments.rows &+= done &* plan.columnByteCount
       arguments.output &+= done &* arguments.outputStride
       arguments.blocks = 1
-      form.functions.call(rows: rest, columns: valid, &arguments)
+      code.functions.call(rows: rest, columns: valid, &arguments)
     }
   }
 }

@@ -23,9 +23,9 @@ struct DepthwiseRowShape: Hashable {
 
   /// How the input is read in place; nil if it is gathered. The function then loops over all vectors of
   /// channels, with their own weights, and over blocks of columns.
-  var place: Place?
+  var inPlace: InPlaceInput?
 
-  struct Place: Hashable {
+  struct InPlaceInput: Hashable {
     /// Pixels of a block in the padding, left of the input and right of it.
     let missingFirst: Int
     let missingLast: Int

@@ -22,10 +22,10 @@ struct BlockShape: Hashable {
   /// Cache lines of the next panel's weights to prefetch in each four K-steps.
   var fetches = 0
   /// The inner loop.
-  var way = Way.plain
+  var innerLoop = InnerLoop.plain
 
   /// The inner loop of a block.
-  enum Way: Hashable {
+  enum InnerLoop: Hashable {
     /// A K-step broadcasts a part of each row and multiplies it with the panel's columns.
     case plain
     /// Vectors run along K; each column has its own sum. For few columns of floats.
@@ -39,13 +39,13 @@ struct BlockShape: Hashable {
   /// The block's shape when its epilogue does not overlap with the next block.
   var alone: BlockShape {
     var shape = self
-    if case .overlapping = way { shape.way = .plain }
+    if case .overlapping = innerLoop { shape.innerLoop = .plain }
     return shape
   }
 }
 
 extension BlockShape {
-  var inner: InnerProduct? { if case .inner(let inner) = way { inner } else { nil } }
-  var pairs: TermPairs? { if case .pairs(let pairs) = way { pairs } else { nil } }
-  var overlapping: ProductSteps? { if case .overlapping(let steps) = way { steps } else { nil } }
+  var inner: InnerProduct? { if case .inner(let inner) = innerLoop { inner } else { nil } }
+  var pairs: TermPairs? { if case .pairs(let pairs) = innerLoop { pairs } else { nil } }
+  var overlapping: ProductSteps? { if case .overlapping(let steps) = innerLoop { steps } else { nil } }
 }

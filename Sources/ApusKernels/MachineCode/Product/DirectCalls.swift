@@ -19,10 +19,10 @@ final class DirectCalls {
   private let weightPacking: ProductPacking
   private let offsets: Int
 
-  /// Prepares the calls; nil if the product needs others. `taps` and the form's factors must keep their
+  /// Prepares the calls; nil if the product needs others. `taps` and the code's factors must keep their
   /// addresses.
   init?(
-    _ plan: ProductPlan, _ form: OutputForm, _ weightPacking: ProductPacking,
+    _ plan: ProductPlan, _ code: EpilogueCode, _ weightPacking: ProductPacking,
     taps: Int, elementByteCount: Int
   ) {
     let c = plan.convolution
@@ -34,7 +34,7 @@ final class DirectCalls {
     var calls: [Call] = []
     for (first, count) in [(0, alikeCount), (alikeCount, panelCount - alikeCount)] where count > 0 {
       let panel = plan.panels[first]
-      guard let function = form.functions.function(rows: plan.lineLength, columns: panel.columnCount) else {
+      guard let function = code.functions.function(rows: plan.lineLength, columns: panel.columnCount) else {
         return nil
       }
       calls.append(
@@ -42,7 +42,7 @@ final class DirectCalls {
           function: function,
           arguments: ConvolutionArguments(
             rows: 0, rowStride: plan.rowStride, taps: taps, tapCount: plan.tapCount, weights: 0,
-            offsets: panel.paddedBefore * plan.offsetByteCount, factors: form.factors(first),
+            offsets: panel.paddedBefore * plan.offsetByteCount, factors: code.factors(first),
             output: 0,
             outputStride: c.outputChannels * elementByteCount, blocks: count, scales: 0),
           panel: first, outputOffset: panel.firstColumn * elementByteCount))

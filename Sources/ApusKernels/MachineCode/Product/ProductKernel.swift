@@ -13,8 +13,8 @@
   private let taps: UnsafeMutablePointer<Int>
   /// The functions with the usual epilogue, and those that are exact for any sum. Few weights need the second
   /// kind, so it is created on demand.
-  private let form: OutputForm
-  private var general: OutputForm?
+  private let code: EpilogueCode
+  private var general: EpilogueCode?
   private let target: any CodeTarget
   /// Whether one call computes consecutive panels.
   private let movesAlongPanels: Bool
@@ -77,10 +77,10 @@
     hasLongTiles = plan.longestTileProducts > Self.longTile
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
-    form = try unsafe Self.form(scheme.epilogue, shapes, plan, scheme, target, placement)
+    code = try unsafe Self.code(scheme.epilogue, shapes, plan, scheme, target, placement)
     if let general = scheme.general, !ExecutableMemory.growsFreely {
       // Later there might be no executable memory for it.
-      self.general = unsafe try Self.form(
+      self.general = unsafe try Self.code(
         general, shapes.map(\.alone), plan, scheme, target, unsafe placement)
     }
     self.target = target
@@ -91,19 +91,19 @@
       unsafe taps[2 * tap + 1] = plan.listedStepsPerTap
     }
     directCalls = unsafe DirectCalls(
-      plan, form, weightPacking, taps: Int(bitPattern: taps), elementByteCount: scheme.elementByteCount)
+      plan, code, weightPacking, taps: Int(bitPattern: taps), elementByteCount: scheme.elementByteCount)
   }
 
   var convolution: Convolution { plan.convolution }
 
   /// The functions and factors for an epilogue.
-  private static func form(
+  private static func code(
     _ epilogue: LoweredEpilogue, _ shapes: [BlockShape], _ plan: ProductPlan,
     _ scheme: ConvolutionScheme, _ target: any CodeTarget, _ placement: CodePlacement
-  ) throws(Decline) -> OutputForm {
+  ) throws(Decline) -> EpilogueCode {
     let operands = plan.convolution.operands
     let product = plan.isInPlace ? scheme.product : scheme.gatheredProduct
-    return unsafe OutputForm(
+    return unsafe EpilogueCode(
       epilogue, operands, target: target, blockCount: plan.convolution.groups * plan.panels.count,
       lanes: plan.lanes,
       functions: try BlockFunctions(
@@ -112,11 +112,11 @@
   }
 
   /// The functions and factors that these weights need.
-  private func form(for packed: PackedWeights) -> OutputForm {
-    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return form }
-    return unsafe OutputForm.made(&general) { placement throws(Decline) in
+  private func code(for packed: PackedWeights) -> EpilogueCode {
+    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return code }
+    return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
       let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
-      return try unsafe Self.form(epilogue, shapes, plan, scheme, target, placement)
+      return try unsafe Self.code(epilogue, shapes, plan, scheme, target, placement)
     }
   }
 
@@ -125,8 +125,8 @@
   // MARK: Reading
 
   var implementation: String {
-    let form = target.form(convolution.operands, scheme.epilogue)
-    return "generated products of \(scheme.product.text), \(plan.text), \(form)"
+    let epilogue = target.epilogueText(convolution.operands, scheme.epilogue)
+    return "generated products of \(scheme.product.text), \(plan.text), \(epilogue)"
   }
 
   var summation: String? {
@@ -181,22 +181,22 @@
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let form = form(for: packed)
+    let code = code(for: packed)
     ExecutableMemory.seal()
     let threads =
       plan.isForOneThread
       ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
-      if let directCalls, threads.count == 1, postOperations == nil, form === self.form {
+      if let directCalls, threads.count == 1, postOperations == nil, code === self.code {
         return directCalls.run(packed, memory)
       }
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: .passUnretained(packed), form: .passUnretained(form),
+        owner: .passUnretained(self), packed: .passUnretained(packed), code: .passUnretained(code),
         tiling: tiling, threads: threads, memory: memory,
         postOperations: postOperations.map { unsafe .passUnretained($0) },
         other: other)
-      withExtendedLifetime(form) { threads.run(tiles: tiling.count, work) }
+      withExtendedLifetime(code) { threads.run(tiles: tiling.count, work) }
     }
   }
 
@@ -206,7 +206,7 @@
 
     let owner: Unmanaged<ProductKernel>
     let packed: Unmanaged<PackedWeights>
-    let form: Unmanaged<OutputForm>
+    let code: Unmanaged<EpilogueCode>
     let tiling: ProductPlan.Tiling
     let threads: ThreadTeam
     let memory: ConvolutionScheme.Memory
@@ -216,9 +216,9 @@
     func run(tile: Int, worker: Int) {
       unsafe owner._withUnsafeGuaranteedRef { owner in
         unsafe packed._withUnsafeGuaranteedRef { packed in
-          unsafe form._withUnsafeGuaranteedRef { form in
+          unsafe code._withUnsafeGuaranteedRef { code in
             unsafe owner.run(
-              self, packed, form, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
+              self, packed, code, tile: tile, scratch: memory.scratch + worker &* owner.workerByteCount)
           }
         }
       }
@@ -226,7 +226,7 @@
   }
 
   private func run(
-    _ work: Work, _ packed: PackedWeights, _ form: OutputForm, tile: Int, scratch: UnsafeMutableRawPointer
+    _ work: Work, _ packed: PackedWeights, _ code: EpilogueCode, tile: Int, scratch: UnsafeMutableRawPointer
   ) {
     let tiling = work.tiling
     let (rest, panelTile) = tile.quotientAndRemainder(dividingBy: tiling.panelTiles)
@@ -282,7 +282,7 @@
           offsets: Int(
             bitPattern: packed.address + weightPacking.offsets(group: group) + panel.paddedBefore
               &* plan.offsetByteCount),
-          factors: form.factors(group &* plan.panels.count &+ index),
+          factors: code.factors(group &* plan.panels.count &+ index),
           output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
           zeroPoints: Int(bitPattern: zeroPoints)),
         panel: panel)
@@ -299,7 +299,7 @@
       if plan.takesPixels {
         let pixel = plan.isDense ? first : image &* convolution.outputWidth &+ first
         let output = unsafe work.memory.output + pixel &* outputStride + columnOffset
-        unsafe runLine(&call, form, rows: rows, output: output, length: end &- first, &poll)
+        unsafe runLine(&call, code, rows: rows, output: output, length: end &- first, &poll)
       } else {
         let lineStride = convolution.strideHeight &* plan.imageRowByteCount
         for line in first..<end {
@@ -309,7 +309,7 @@
             unsafe call.take(ProductPlan.filterRows(convolution, line: line), of: plan, taps: taps)
           }
           unsafe runLine(
-            &call, form, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength,
+            &call, code, rows: rows + (line &- first) &* lineStride, output: output, length: plan.lineLength,
             &poll)
         }
       }
@@ -366,7 +366,7 @@
 
   /// Multiplies one panel with a line of rows, block by block; consecutive rows are `rowStride` bytes apart.
   private func runLine(
-    _ call: inout Call, _ form: OutputForm, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
+    _ call: inout Call, _ code: EpilogueCode, rows: UnsafeRawPointer, output: UnsafeMutableRawPointer,
     length: Int, _ poll: inout StopPoll
   ) {
     let (rowCount, count, rest) = plan.blocks(length, vectorCount: call.panel.vectorCount)
@@ -376,9 +376,9 @@
     call.arguments.output = Int(bitPattern: output)
     if !movesAlongPanels { call.arguments.blocks = count }
     if hasLongTiles {
-      callInPieces(&call, form, rowCount: rowCount, &poll)
+      callInPieces(&call, code, rowCount: rowCount, &poll)
     } else {
-      form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+      code.functions.call(rows: rowCount, columns: columns, &call.arguments)
     }
     if rest > 0 {
       let row = length &- rest
@@ -386,7 +386,7 @@
       unsafe call.arguments.output = Int(bitPattern: output + row &* call.arguments.outputStride)
       if plan.rowTerms != nil { call.arguments.zeroPoints = zeroPoints &+ 4 &* row }
       call.arguments.blocks = 1
-      form.functions.call(rows: rest, columns: columns, &call.arguments)
+      code.functions.call(rows: rest, columns: columns, &call.arguments)
     }
   }
 
@@ -397,13 +397,13 @@
 
   /// Calls a function for some blocks at a time, and checks for cancellation in between.
   @inline(never)
-  private func callInPieces(_ call: inout Call, _ form: OutputForm, rowCount: Int, _ poll: inout StopPoll) {
+  private func callInPieces(_ call: inout Call, _ code: EpilogueCode, rowCount: Int, _ poll: inout StopPoll) {
     let columns = call.panel.columnCount
     // Sixteen K-steps of a block take about as long as one unit.
     let stepsPerBlock = 1 &+ (call.arguments.tapCount &* plan.stepsPerTap) >> 4
     guard !movesAlongPanels else {
       if poll.mustStop(before: call.arguments.blocks &* stepsPerBlock) { return }
-      return form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+      return code.functions.call(rows: rowCount, columns: columns, &call.arguments)
     }
     let (start, most) = (call.arguments, max(1, Self.mostSteps / stepsPerBlock))
     var first = 0
@@ -415,7 +415,7 @@
       call.arguments.output = start.output &+ row &* start.outputStride
       if plan.rowTerms != nil { call.arguments.zeroPoints = start.zeroPoints &+ 4 &* row }
       call.arguments.blocks = count
-      form.functions.call(rows: rowCount, columns: columns, &call.arguments)
+      code.functions.call(rows: rowCount, columns: columns, &call.arguments)
       first &+= count
     }
   }

@@ -3,17 +3,38 @@
 /// How a convolution becomes a matrix product for generated code: its strategy, then panels, lines and tiles.
 ///
 /// ```
-///                        N: output channels                      M = output pixels, in lines
-///                   ┌── panel ──┬── panel ──┬─ last ─┐           N = output channels of a group
-///                   │ columns   │           │        │           K = filter height × width × channels
-///                   ├───────────┼───────────┼────────┤
-///  M: pixels  block │ registers │           │        │  ┐ tile:  what one thread takes at a time
-///             block │           │           │        │  ┘
-///             …     │           │           │        │
+///                N: output channels of a group
+///              ┌─ panel 0 ─┬─ panel 1 ─┬ last ┐   block: some rows × one panel; its sums stay in registers
+///   ┐  block 0 │ registers │           │      │   panel: neighboring columns, packed K-step by K-step
+///   │  block 1 │           │           │      │   tile:  what one thread computes at a time
+/// tile  …      │           │           │      │
+///   ┘  rest    │           │           │      │   M: output pixels      K: filter height × width × channels
 /// ```
 /// A *line* is a run of output pixels at equal distances in the input: a row of the image, or all pixels if
 /// the filter is 1×1 or the output has one row. A *tap* is a run of K that is contiguous in the input
-/// (``TapLayout``). `Docs/Kernels.md` follows one convolution through these stages, with numbers.
+/// (``TapLayout``).
+///
+/// An example: an int8 convolution with a 1×1 filter, 56×56×64 → 128, by `x86-avx2` on one thread.
+/// ```
+/// shape     M = 56 · 56 = 3,136, N = 128, K = 64; one line of 3,136 pixels, one tap of 64 values
+/// product   int16, as AVX2 has no exact product of bytes; a K-step is 2 values of K, so K is 32 K-steps
+/// panels    8 of 16 columns = 2 vectors of 8 lanes; packed, 32 K-steps · 16 columns · 4 bytes = 2 KiB each
+/// blocks    6 rows × 2 vectors = 12 accumulators, ymm0–11; ymm12–13 for weights, ymm14–15 for products
+/// tiles     8 of 348 pixels, one of 352. A tile gathers its plane: 348 rows of 64 int16, the bytes minus their
+///           zero point, 43.5 KiB; then it runs 8 panels × 58 blocks (the last tile has a block of 4 rows more)
+///
+/// K-step s of the first block, with the panel's weights at w and the plane at x:
+///   vmovdqu      ymm12 = w[64s ..< 64s + 32]            columns 0–3 and 8–11, 2 values of K each
+///   vmovdqu      ymm13 = w[64s + 32 ..< 64s + 64]       columns 4–7 and 12–15
+///   for row in 0..<6:
+///     vpbroadcastd ymm14 = x[128·row + 4s ..< 128·row + 4s + 4]   2 values of the row, in all lanes
+///     vpmaddwd     ymm15 = ymm14 · ymm12, ymm14 = ymm14 · ymm13   2 products per lane, added
+///     vpaddd       ymm(2·row) += ymm15, ymm(2·row + 1) += ymm14
+///
+/// Epilogue, after 32 K-steps: the accumulators, which started from the offsets, are rescaled to int32. Per pair of
+/// rows, vpackssdw joins each row's two vectors and vpacksswb both rows: the order of columns in lanes makes the bytes
+/// come out as columns 0–15. Each row stores 16 bytes at output + 128·pixel + 16·panel.
+/// ```
 final class ProductPlan: Sendable {
   typealias Panel = PanelLayout.Panel
 
@@ -291,7 +312,7 @@ final class ProductPlan: Sendable {
     let columns = panels.count > 1 ? panel?.paddedCount ?? 0 : panel?.columnCount ?? 0
     let length = takesPixels ? alone.length : lineLength
     let rows = panel.map { blocks(length, vectorCount: $0.vectorCount).rows } ?? 0
-    let way =
+    let details =
       strategy.isInner
       ? [strategy.text].compactMap(\.self)
       : [
@@ -303,7 +324,7 @@ final class ProductPlan: Sendable {
       ([
         "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
         "blocks of \(counted(rows, "row")) × \(counted(panel?.vectorCount ?? 0, "vector"))",
-      ] + way + [gatheringReason.map { "rows gathered (\($0.text))" } ?? "rows in place"])
+      ] + details + [gatheringReason.map { "rows gathered (\($0.text))" } ?? "rows in place"])
       .joined(separator: ", ")
   }
 
@@ -360,7 +381,8 @@ final class ProductPlan: Sendable {
       let shape = BlockShape(
         rowCount: rows, vectorCount: panel.vectorCount, columnCount: panel.columnCount,
         isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
-        movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches, way: way(panel))
+        movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches,
+        innerLoop: innerLoop(panel))
       shapes.append(isRest ? shape.alone : shape)
     }
     func add(_ panel: Panel, length: Int) {
@@ -383,7 +405,7 @@ final class ProductPlan: Sendable {
   }
 
   /// The inner loop for a panel.
-  private func way(_ panel: Panel) -> BlockShape.Way {
+  private func innerLoop(_ panel: Panel) -> BlockShape.InnerLoop {
     switch strategy {
     case .inner: .inner(InnerProduct(rest: lanesPerTap % lanesPerStep))
     case .pairs: pairs(panel).map { .pairs($0) } ?? .plain

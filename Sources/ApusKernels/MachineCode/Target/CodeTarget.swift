@@ -72,7 +72,7 @@ protocol CodeTarget: Sendable {
   /// Throws if there is no generated code for an epilogue. ``sumLimit(_:)`` is a separate condition.
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline)
   /// The epilogue's form in the output of `apus inspect --plan`.
-  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String
+  func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String
   /// The size of one panel's factors, in bytes.
   var factorByteCount: Int { get }
   /// Writes the factors of `blockCount` panels; `lanes` maps the lanes of each to channels.

@@ -5,5 +5,5 @@ protocol WinogradCode {
   /// The cost, compared with direct convolution by `product`; nil if Winograd's method never pays.
   func cost(_ product: ProductKind) -> WinogradCost?
   /// The generator of a transform.
-  func generator(_ step: WinogradStep) -> any CodeGenerator
+  func generator(_ transform: WinogradTransform) -> any CodeGenerator
 }

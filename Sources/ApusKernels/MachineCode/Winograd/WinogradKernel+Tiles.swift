@@ -17,7 +17,7 @@ extension WinogradKernel {
     let (image, tileOfImage) = imageTile.quotientAndRemainder(dividingBy: tiling.tilesPerImage)
     let lines = tiling.range(tileOfImage)
     let panels = tiling.panels(panelTile)
-    let (first, end) = (lines.lowerBound &* plan.form.side, lines.upperBound &* plan.form.side)
+    let (first, end) = (lines.lowerBound &* plan.variant.side, lines.upperBound &* plan.variant.side)
     unsafe gathering.gather(work.input, image: image, lines: first..<end, firstChannel: 0, to: scratch)
     let squares = lines.count &* plan.across
     let batches = plan.batchCount(squares)
@@ -28,8 +28,8 @@ extension WinogradKernel {
       for panel in panels {
         unsafe transformWeights(plan.panels[panel], work, scratch)
         unsafe multiply(batch, plan.panels[panel], cut, scratch)
-        unsafe work.form._withUnsafeGuaranteedRef { form in
-          unsafe transformOutputs(batch, panel, form, work, scratch)
+        unsafe work.code._withUnsafeGuaranteedRef { code in
+          unsafe transformOutputs(batch, panel, code, work, scratch)
         }
       }
     }
@@ -65,16 +65,16 @@ extension WinogradKernel {
   private func transformInputs(
     _ batch: Batch, _ cut: WinogradPlan.Cut, _ scratch: UnsafeMutableRawPointer
   ) {
-    let form = plan.form
-    let (side, pixelByteCount) = (form.side, convolution.inputChannels &* form.elementByteCount)
+    let variant = plan.variant
+    let (side, pixelByteCount) = (variant.side, convolution.inputChannels &* variant.elementByteCount)
     var arguments = ConvolutionArguments()
     arguments.rowStride = pixelByteCount
     arguments.lineStride = plan.planeWidth &* pixelByteCount
     arguments.pointStride = cut.inputStride
     arguments.vectors = plan.channelVectors
-    let vectorElements = plan.vectorByteCount / 4 &* form.channelsPerStep
+    let vectorElements = plan.vectorByteCount / 4 &* variant.channelsPerStep
     arguments.squareStride =
-      side &* pixelByteCount &- plan.channelVectors &* vectorElements &* form.elementByteCount
+      side &* pixelByteCount &- plan.channelVectors &* vectorElements &* variant.elementByteCount
     unsafe arguments.spare = Int(bitPattern: scratch + cut.spare)
     if let operands { arguments.constant = 6 &* Int(operands.loaded(operands.lhsZeroPoint)) }
     forEachRun(batch) { square, line, column, count in
@@ -84,11 +84,11 @@ extension WinogradKernel {
       arguments.blocks = count
       inputs.call(&arguments)
     }
-    guard form == .floats else { return }
+    guard variant == .floats else { return }
     // The last block may have more rows than the batch. Those must not be denormal floats, which are slow.
     let end = batch.squares.count &* plan.rowByteCount
     let missing = plan.blockRows(batch.squares.count) &* plan.rowByteCount &- end
-    for point in 0..<form.points {
+    for point in 0..<variant.points {
       let place = cut.inputs &+ point &* cut.inputStride &+ end
       unsafe (scratch + place).initializeMemory(as: UInt8.self, repeating: 0, count: missing)
     }
@@ -119,7 +119,7 @@ extension WinogradKernel {
     unsafe arguments.taps = Int(bitPattern: tap)
     arguments.tapCount = 1
     arguments.outputStride = panel.vectorCount &* plan.vectorByteCount
-    for point in 0..<plan.form.points {
+    for point in 0..<plan.variant.points {
       unsafe arguments.rows = Int(bitPattern: scratch + cut.inputs + point &* cut.inputStride)
       unsafe arguments.weights = Int(bitPattern: scratch + cut.weights + point &* cut.weightStride)
       unsafe arguments.output = Int(bitPattern: scratch + cut.sums + point &* cut.sumStride)
@@ -137,10 +137,10 @@ extension WinogradKernel {
   }
 
   private func transformOutputs(
-    _ batch: Batch, _ index: Int, _ form: OutputForm, _ work: Work, _ scratch: UnsafeMutableRawPointer
+    _ batch: Batch, _ index: Int, _ code: EpilogueCode, _ work: Work, _ scratch: UnsafeMutableRawPointer
   ) {
     let panel = plan.panels[index]
-    let (side, elementByteCount) = (plan.form.side, plan.form.elementByteCount)
+    let (side, elementByteCount) = (plan.variant.side, plan.variant.elementByteCount)
     let (width, height) = (convolution.outputWidth, convolution.outputHeight)
     let pixelByteCount = convolution.outputChannels &* elementByteCount
     let rowByteCount = panel.vectorCount &* plan.vectorByteCount
@@ -150,7 +150,7 @@ extension WinogradKernel {
     arguments.outputLineStride = width &* pixelByteCount
     unsafe arguments.offsets = Int(
       bitPattern: work.packed + weightPacking.offsets + panel.paddedBefore &* 4)
-    arguments.factors = form.factors(index)
+    arguments.factors = code.factors(index)
     unsafe arguments.spare = Int(bitPattern: scratch + work.cut.spare)
     // The inverse of 9 modulo 2³².
     arguments.constant = 0x38E3_8E39
@@ -165,13 +165,13 @@ extension WinogradKernel {
       let whole = min(count, (width &- x) / side)
       if whole > 0 {
         arguments.blocks = whole
-        form.functions.call(rows: side, columns: panel.columnCount, &arguments)
+        code.functions.call(rows: side, columns: panel.columnCount, &arguments)
       }
       if whole < count {
         arguments.rows &+= whole &* rowByteCount
         arguments.output &+= whole &* side &* pixelByteCount
         arguments.blocks = 1
-        form.functions.call(rows: width % side, columns: panel.columnCount, &arguments)
+        code.functions.call(rows: width % side, columns: panel.columnCount, &arguments)
       }
     }
   }

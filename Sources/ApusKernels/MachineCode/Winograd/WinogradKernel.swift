@@ -17,8 +17,8 @@
   let weights: CodeFunction<ConvolutionArguments>
   let products: BlockFunctions
   /// The functions with the usual epilogue, and those that are exact for any sum, which few biases need.
-  private let outputs: OutputForm
-  private var general: OutputForm?
+  private let outputs: EpilogueCode
+  private var general: EpilogueCode?
   /// The tap list of all products, with one tap: its offset and its number of K-steps.
   let tap: UnsafeMutablePointer<Int>
   private let direct: (any PreparedConvolution)?
@@ -34,16 +34,16 @@
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
     inputs = try unsafe CodeFunction(
-      target.winograd?.generator(.inputs(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.inputs(plan.variant, isSigned: isSigned)), placement: placement)
     weights = try unsafe CodeFunction(
-      target.winograd?.generator(.weights(plan.form, isSigned: isSigned)), placement: placement)
+      target.winograd?.generator(.weights(plan.variant, isSigned: isSigned)), placement: placement)
     products = try unsafe BlockFunctions(
       plan.productShapes, placement: placement,
-      generator: { target.generator(plan.form.product, convolution.operands, nil, $0) })
-    outputs = try unsafe Self.form(.stated(convolution.epilogue), plan, target, placement)
+      generator: { target.generator(plan.variant.product, convolution.operands, nil, $0) })
+    outputs = try unsafe Self.code(.stated(convolution.epilogue), plan, target, placement)
     if let epilogue = Self.general(convolution, target), !ExecutableMemory.growsFreely {
       // Later there might be no executable memory for it.
-      general = unsafe try Self.form(epilogue, plan, target, placement)
+      general = unsafe try Self.code(epilogue, plan, target, placement)
     }
     weightPacking = WinogradPacking(
       plan: plan, operands: operands, sumLimit: target.sumLimit(.stated(convolution.epilogue)) ?? .max)
@@ -74,12 +74,12 @@
   deinit { unsafe tap.deallocate() }
 
   /// The functions and factors for an epilogue.
-  private static func form(
+  private static func code(
     _ epilogue: LoweredEpilogue, _ plan: WinogradPlan, _ target: any CodeTarget,
     _ placement: CodePlacement
-  ) throws(Decline) -> OutputForm {
+  ) throws(Decline) -> EpilogueCode {
     let operands = plan.convolution.operands
-    return unsafe OutputForm(
+    return unsafe EpilogueCode(
       epilogue, operands, target: target, blockCount: plan.panels.count, lanes: plan.lanes(panel:),
       functions: try BlockFunctions(
         plan.outputShapes, placement: placement,
@@ -94,19 +94,19 @@
   }
 
   /// The functions and factors that these weights need.
-  private func form(for packed: PackedWeights) -> OutputForm {
+  private func code(for packed: PackedWeights) -> EpilogueCode {
     guard operands != nil, WinogradPacking.isUnbounded(packed),
       let epilogue = Self.general(convolution, target)
     else { return outputs }
-    return unsafe OutputForm.made(&general) { placement throws(Decline) in
-      try unsafe Self.form(epilogue, plan, target, placement)
+    return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
+      try unsafe Self.code(epilogue, plan, target, placement)
     }
   }
 
   // MARK: Reading
 
   var implementation: String {
-    "\(plan.text), \(target.form(convolution.operands, .stated(convolution.epilogue)))"
+    "\(plan.text), \(target.epilogueText(convolution.operands, .stated(convolution.epilogue)))"
   }
 
   /// Squares are cut from each image alone, and each is summed by itself.
@@ -168,21 +168,21 @@
     _ packed: PackedWeights, input: RawSpan, postOperations: PostOperations?, other: UnsafePointer<Float>?,
     output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    let elementByteCount = plan.form.elementByteCount
+    let elementByteCount = plan.variant.elementByteCount
     precondition(
       input.byteCount >= convolution.inputCount * elementByteCount
         && output.byteCount >= convolution.outputCount * elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let form = form(for: packed)
+    let code = code(for: packed)
     ExecutableMemory.seal()
     let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let cut = plan.cut(threads: threads.count)
     unsafe withAddresses(input, &output, &scratch) { input, output, scratch in
       let work = unsafe Work(
-        owner: .passUnretained(self), packed: packed.address, form: .passUnretained(form), cut: cut,
+        owner: .passUnretained(self), packed: packed.address, code: .passUnretained(code), cut: cut,
         input: input, output: output, scratch: scratch.alignedUp(toMultipleOf: 64),
         postOperations: postOperations.map { unsafe .passUnretained($0) }, other: other)
-      withExtendedLifetime(form) { threads.run(tiles: cut.tiling.count, work) }
+      withExtendedLifetime(code) { threads.run(tiles: cut.tiling.count, work) }
     }
   }
 
@@ -192,7 +192,7 @@
 
     let owner: Unmanaged<WinogradKernel>
     let packed: UnsafeMutableRawPointer
-    let form: Unmanaged<OutputForm>
+    let code: Unmanaged<EpilogueCode>
     let cut: WinogradPlan.Cut
     let input: UnsafeRawPointer
     let output: UnsafeMutableRawPointer
@@ -210,5 +210,5 @@
 
 extension WinogradKernel: PostOperatingKernel {
   /// The kernel itself if its outputs are floats, otherwise nil.
-  var postOperating: (any PostOperatingConvolution)? { plan.form == .floats ? self : nil }
+  var postOperating: (any PostOperatingConvolution)? { plan.variant == .floats ? self : nil }
 }

@@ -30,7 +30,7 @@ struct WinogradPacking {
   private var weightsOffset: Int { roundedUp(offsets + 4 * plan.paddedColumnCount, to: 64) }
 
   /// The size of one column's weights for one tap and K-step.
-  private var laneByteCount: Int { plan.form.channelsPerStep &* plan.form.elementByteCount }
+  private var laneByteCount: Int { plan.variant.channelsPerStep &* plan.variant.elementByteCount }
   /// The size of one column's weights for one K-step.
   private var columnByteCount: Int { Self.taps &* laneByteCount }
 
@@ -57,7 +57,7 @@ struct WinogradPacking {
   /// Packs weights and biases. Returns false and writes nothing if some sum might not be exact.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) -> Bool {
     precondition(
-      weights.byteCount >= convolution.weightCount * plan.form.elementByteCount
+      weights.byteCount >= convolution.weightCount * plan.variant.elementByteCount
         && packed.byteCount >= byteCount)
     return unsafe weights.withUnsafeBytes { weights in
       guard let weights = weights.baseAddress else { return false }
@@ -135,7 +135,7 @@ struct WinogradPacking {
     into packed: UnsafeMutableRawPointer
   ) {
     let (channels, depth) = (convolution.inputChannels, convolution.depth)
-    let (elementByteCount, laneByteCount) = (plan.form.elementByteCount, MemoryLayout<Lane>.size)
+    let (elementByteCount, laneByteCount) = (plan.variant.elementByteCount, MemoryLayout<Lane>.size)
     let lanes = plan.vectorByteCount / 4
     let vectorByteCount = lanes &* laneByteCount
     for (place, column) in panel.columns.enumerated() {

@@ -12,7 +12,7 @@ struct WinogradPlan {
   typealias Tiling = ProductPlan.Tiling
 
   let convolution: Convolution
-  let form: WinogradForm
+  let variant: WinogradVariant
   /// Winograd tiles per line of an image.
   let across: Int
   /// K-steps of all input channels, and vectors of K-steps.
@@ -49,7 +49,7 @@ struct WinogradPlan {
 
     fileprivate init(_ plan: WinogradPlan, _ tiling: Tiling) {
       self.tiling = tiling
-      let form = plan.form
+      let variant = plan.variant
       var (lines, rows) = (0, 0)
       tiling.forEachLength { length in
         guard length > 0 else { return }
@@ -65,11 +65,11 @@ struct WinogradPlan {
       weightStride = stride(plan.stepCount, panelByteCount)
       sumStride = stride(rows, panelByteCount)
       // With room to read a vector beyond the end.
-      inputs = roundedUp((form.side * lines + 2) * plan.lineByteCount, to: 64) + 64
-      weights = inputs + form.points * inputStride
-      sums = weights + form.points * weightStride
-      spare = sums + form.points * sumStride
-      byteCount = spare + form.points * panelByteCount
+      inputs = roundedUp((variant.side * lines + 2) * plan.lineByteCount, to: 64) + 64
+      weights = inputs + variant.points * inputStride
+      sums = weights + variant.points * weightStride
+      spare = sums + variant.points * sumStride
+      byteCount = spare + variant.points * panelByteCount
     }
   }
 
@@ -87,7 +87,7 @@ struct WinogradPlan {
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool
   ) throws(Decline) {
     let c = convolution
-    let form = try WinogradForm(c.operands, c.epilogue)
+    let variant = try WinogradVariant(c.operands, c.epilogue)
     try target.requireCode(for: .stated(c.epilogue))
     let product = try ProductKind(c.operands, c.epilogue, bytes: bytes)
     guard let cost = target.winograd?.cost(product) else {
@@ -95,29 +95,30 @@ struct WinogradPlan {
     }
     try Self.requireShape(c)
     try c.epilogue.requireFit(c.operands, channels: c.outputChannels)
-    self.form = form
+    self.variant = variant
     self.convolution = c
     let lanes = target.lanes
     vectorByteCount = 4 * lanes
-    stepCount = ceilingQuotient(c.inputChannels, form.channelsPerStep)
+    stepCount = ceilingQuotient(c.inputChannels, variant.channelsPerStep)
     channelVectors = ceilingQuotient(stepCount, lanes)
     panels = PanelLayout.panels(
-      columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: form == .floats)
-    largeRows = target.mostRows(form.product, vectorCount: Self.mostVectors) / 3 * 3
+      columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: variant == .floats
+    )
+    largeRows = target.mostRows(variant.product, vectorCount: Self.mostVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
     // The points of one Winograd tile: inputs and sums.
-    let squareByteCount = form.points * (channelVectors + Self.mostVectors) * vectorByteCount
+    let squareByteCount = variant.points * (channelVectors + Self.mostVectors) * vectorByteCount
     batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
     nanoseconds = Int(min(products, 0x1p40)) >> 6
 
-    let down = ceilingQuotient(c.outputHeight, form.side)
-    across = ceilingQuotient(c.outputWidth, form.side)
+    let down = ceilingQuotient(c.outputHeight, variant.side)
+    across = ceilingQuotient(c.outputWidth, variant.side)
     rowByteCount = channelVectors * vectorByteCount
     try Decline.require(
-      form.reach * lineByteCount, below: Self.planeLimit + 1, "the bytes that a line of squares gathers")
+      variant.reach * lineByteCount, below: Self.planeLimit + 1, "the bytes that a line of squares gathers")
     let leastParts = ceilingQuotient(
-      down, max(1, (Self.usualPlane / lineByteCount - 2) / form.side))
+      down, max(1, (Self.usualPlane / lineByteCount - 2) / variant.side))
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
     let (across, batchLength, panelCount) = (across, batchLength, panels.count)
     let (channelVectors, stepCount) = (channelVectors, stepCount)
@@ -125,7 +126,7 @@ struct WinogradPlan {
     func time(_ parts: Int, _ panelTiles: Int, threads: Int) -> Double {
       let squares = ceilingQuotient(down, parts) * across
       let tile = cost.own(
-        points: form.points, squares: squares, batches: ceilingQuotient(squares, batchLength),
+        points: variant.points, squares: squares, batches: ceilingQuotient(squares, batchLength),
         channelVectors: channelVectors, stepCount: stepCount,
         columnVectors: ceilingQuotient(columnVectors, panelTiles))
       return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
@@ -174,9 +175,9 @@ struct WinogradPlan {
   /// The plan in the output of `apus inspect --plan`.
   var text: String {
     let columns = panels.count > 1 ? panels[0].paddedCount : convolution.outputChannels
-    let squares = across * ceilingQuotient(convolution.outputHeight, form.side)
+    let squares = across * ceilingQuotient(convolution.outputHeight, variant.side)
     return [
-      "Winograd's F(\(form.side)×\(form.side), 3×3) of \(form.product.text)",
+      "Winograd's F(\(variant.side)×\(variant.side), 3×3) of \(variant.product.text)",
       "\(counted(panels.count, "panel")) of \(counted(columns, "column"))",
       "blocks of \(largeRows) and \(smallRows) rows",
       "\(counted(squares, "square")) in batches of up to \(batchLength)",
@@ -186,10 +187,10 @@ struct WinogradPlan {
   func cut(threads: Int) -> Cut { cuts[min(threads, cuts.count) &- 1] }
 
   /// Bytes of a gathered line.
-  var lineByteCount: Int { planeWidth &* convolution.inputChannels &* form.elementByteCount }
+  var lineByteCount: Int { planeWidth &* convolution.inputChannels &* variant.elementByteCount }
 
   /// Pixels of a gathered line.
-  var planeWidth: Int { form.side &* across &+ 2 }
+  var planeWidth: Int { variant.side &* across &+ 2 }
 
   /// The number of batches of equal size that a tile's Winograd tiles are cut into.
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
@@ -228,7 +229,7 @@ struct WinogradPlan {
   var outputShapes: [BlockShape] {
     let width = convolution.outputWidth
     return panelKinds.flatMap { panel in
-      [min(width, form.side), width % form.side].filter { $0 > 0 }.map {
+      [min(width, variant.side), width % variant.side].filter { $0 > 0 }.map {
         BlockShape(rowCount: $0, vectorCount: panel.vectorCount, columnCount: panel.columnCount)
       }
     }

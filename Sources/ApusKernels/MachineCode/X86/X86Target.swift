@@ -46,9 +46,9 @@ extension X86Target: CodeTarget {
   func mostOverlappingRows(
     _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
   ) -> [Int]? {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
-      kind.shiftsRight || kind.isSingle
+      outputs.shiftsRight || outputs.isSingle
     else { return nil }
     return X86OverlappingProductGenerator.mostRows(steps)
   }
@@ -91,15 +91,15 @@ extension X86Target: CodeTarget {
     }
   }
 
-  func form(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+  func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     switch epilogue {
     case .stated(.fixedPoint), .anySum: break
     default: return epilogue.name
     }
-    return kind.isRectified
+    return outputs.isRectified
       ? "outputs in fixed point, shifted right and none below the zero point"
-      : kind.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
+      : outputs.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
   }
 
   func simplified(
@@ -120,23 +120,23 @@ extension X86Target: CodeTarget {
     blockCount: Int, lanes: (_ block: Int) -> ChannelLanes
   ) {
     let layout = X86FactorLayout(self)
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     for block in 0..<blockCount {
       unsafe layout.fill(
-        blocks + block * layout.byteCount, epilogue: epilogue, kind: kind, lanes: lanes(block))
+        blocks + block * layout.byteCount, epilogue: epilogue, outputs: outputs, lanes: lanes(block))
     }
   }
 
   func generator(
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
   ) -> any CodeGenerator {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: shape.isPerRow)
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: shape.isPerRow)
     if let steps = shape.overlapping {
       return X86OverlappingProductGenerator(
-        product: product, epilogue: kind, rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+        product: product, epilogue: outputs, rowCount: shape.rowCount, vectorCount: shape.vectorCount,
         columnCount: shape.columnCount, steps: steps)
     }
-    return X86ProductGenerator(target: self, product: product, epilogue: kind, shape: shape)
+    return X86ProductGenerator(target: self, product: product, epilogue: outputs, shape: shape)
   }
 
   func depthwiseGenerator(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// The output of which every mask is a weighted sum.
+/// The output whose weighted sums are the masks.
 struct MaskPrototypes: Hashable, Sendable {
   /// Its position among the model's outputs.
   let output: Int
@@ -59,7 +59,7 @@ struct MaskPrototypes: Hashable, Sendable {
     left.products -= rows.count * columns.count * count
     guard left.values >= 0, left.products >= 0 else { return nil }
     var patch = [Float](repeating: 0, count: rows.count * columns.count)
-    // Both ways read memory as it lies, and add in the same order.
+    // Both branches read memory in order, and add in equal order.
     if isPlanar {
       for (index, coefficient) in coefficients.enumerated() {
         var target = 0

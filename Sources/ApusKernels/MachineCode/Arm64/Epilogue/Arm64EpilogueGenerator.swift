@@ -5,8 +5,8 @@
 /// The accumulator of row `i` and vector `j` is register `i · vectorCount + j`; the registers after them are
 /// free. `x16` points at the factors, `x17` at the offsets, and a register per row at its output.
 package struct Arm64EpilogueGenerator: Hashable, Sendable {
-  /// The kind of epilogue.
-  package enum Kind: Hashable, Sendable {
+  /// The outputs that the epilogue computes.
+  package enum Outputs: Hashable, Sendable {
     /// 32-bit sums, without bias.
     case sums
     /// Floats: adds the bias and clamps.
@@ -17,7 +17,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
     /// clamps.
     case bytesRoundedOnce(isSigned: Bool)
 
-    /// The kind for operands and an epilogue; raw sums without one.
+    /// The outputs for operands and an epilogue; raw sums without one.
     init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?) {
       var isSigned = false
       if case .int8 = operands { isSigned = true }
@@ -31,7 +31,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
     }
   }
 
-  package let kind: Kind
+  package let outputs: Outputs
   package let rowCount: Int
   package let vectorCount: Int
   /// The number of columns that are stored.
@@ -45,7 +45,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
 
   /// The size of a block's row of outputs.
   package var rowByteCount: Int {
-    switch kind {
+    switch outputs {
     case .sums, .floats: 4 * columnCount
     case .bytes, .bytesRoundedOnce: columnCount
     }
@@ -53,7 +53,7 @@ package struct Arm64EpilogueGenerator: Hashable, Sendable {
 
   /// Stores the outputs and advances the row registers.
   func store(_ a: inout Arm64Assembler, _ rows: [Arm64Assembler.General]) {
-    switch kind {
+    switch outputs {
     case .sums: storeWords(&a, rows)
     case .floats:
       bound(&a)

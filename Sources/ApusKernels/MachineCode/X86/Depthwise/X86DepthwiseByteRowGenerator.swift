@@ -6,7 +6,7 @@
 /// once for all sums that use it. Other groups follow: the taps of one or two remaining rows, and extra ones.
 struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   let product: ProductKind
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let shape: DepthwiseRowShape
 
   private typealias General = X86Assembler.General
@@ -38,7 +38,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
   /// Initialization and epilogue of a block.
   private func end(_ columnCount: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: .avx512, kind: epilogue, rowCount: columnCount, vectorCount: Self.vectorCount,
+      target: .avx512, outputs: epilogue, rowCount: columnCount, vectorCount: Self.vectorCount,
       columnCount: shape.channelCount, firstFree: firstFree)
   }
   private func spare(_ index: Int) -> Int { firstFree + index }

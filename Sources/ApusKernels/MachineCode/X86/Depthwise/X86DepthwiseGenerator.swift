@@ -8,7 +8,7 @@
 struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: ProductKind
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let pixelCount: Int
   /// The number of channels that are stored.
   let channelCount: Int
@@ -20,7 +20,7 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
   private var width: X86Assembler.Width { target.width }
   private var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: pixelCount, vectorCount: vectorCount,
+      target: target, outputs: epilogue, rowCount: pixelCount, vectorCount: vectorCount,
       columnCount: channelCount)
   }
   private var signFlip: Int { target == .avx512 ? 31 : 15 }

@@ -9,7 +9,7 @@
 /// with a mask (`k3`, or `k4` for the last ones) and permuted to their lanes; a single channel is broadcast.
 struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   let target: X86Target
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let shape: DepthwiseRowShape
 
   private typealias General = X86Assembler.General
@@ -31,22 +31,22 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private var columnCount: Int { shape.columnCount }
   private var columnStep: Int { shape.columnStep }
   private var tapColumns: Int { shape.tapColumns }
-  private var place: DepthwiseRowShape.Place? { shape.place }
+  private var inPlace: DepthwiseRowShape.InPlaceInput? { shape.inPlace }
   private var tapByteCount: Int {
-    place == nil ? target.depthwiseVectors(.floats) * width.byteCount : width.byteCount
+    inPlace == nil ? target.depthwiseVectors(.floats) * width.byteCount : width.byteCount
   }
 
   private func end(vector: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1,
+      target: target, outputs: epilogue, rowCount: columnCount, vectorCount: 1,
       columnCount: min(target.lanes, shape.channelCount - vector * target.lanes))
   }
 
   /// The epilogue of the channels after the last whole vector, for an input read in place.
   private var tail: X86EpilogueGenerator? {
-    guard let count = place?.tailCount, count > 0 else { return nil }
+    guard let count = inPlace?.tailCount, count > 0 else { return nil }
     var end = X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
+      target: target, outputs: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: count)
     end.narrowWidth = Self.tailWidth(count)
     return end
   }
@@ -65,7 +65,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     if repeats > 1, repeats < target.lanes { loadChannels(&a) }
 
     let nextBlock = a.loopHead(alignment: 16)
-    if place == nil {
+    if inPlace == nil {
       for vector in 0..<vectors { self.vector(&a, vector, end(vector: vector)) }
     } else {
       vectorsInPlace(&a)
@@ -82,7 +82,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  private var repeats: Int { place?.repeats ?? 1 }
+  private var repeats: Int { inPlace?.repeats ?? 1 }
 
   /// Loads the input channel of each lane, and the masks of the channels that a vector and the last vector
   /// need.
@@ -95,7 +95,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     }
     a.vector(.vpmovzxbd, width, Self.channels, 0, .init(.rsp))
     for _ in words { a.pop(.rax) }
-    for (mask, count) in [(3, target.lanes), (4, place?.tailCount ?? 0)] {
+    for (mask, count) in [(3, target.lanes), (4, inPlace?.tailCount ?? 0)] {
       a.move(.rax, (1 << ((count + repeats - 1) / repeats)) - 1)
       a.moveMask(mask, .rax)
     }
@@ -128,10 +128,10 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private func move(
     _ a: inout X86Assembler, _ end: X86EpilogueGenerator, _ register: General, _ field: Int, by count: Int
   ) {
-    if place != nil { a.load(register, .init(.rdi, field)) }
+    if inPlace != nil { a.load(register, .init(.rdi, field)) }
     for _ in 0..<count / 6 { end.nextBase(&a, register, from: register) }
     if count % 6 > 0 { a.address(register, end.place(register, count % 6)) }
-    if place != nil { a.store(.init(.rdi, field), register) }
+    if inPlace != nil { a.store(.init(.rdi, field), register) }
   }
 
   /// Advances to the next vector of channels.
@@ -144,7 +144,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
       a.add(.rax, bytes)
       a.store(.init(.rdi, field), .rax)
     }
-    if place?.hasOneChannel != true { a.add(.r8, width.byteCount / repeats) }
+    if inPlace?.hasOneChannel != true { a.add(.r8, width.byteCount / repeats) }
     a.add(.r14, width.byteCount)
     a.load(.rax, .init(.rdi, A.offset(\.left)))
     a.decrement(.rax)
@@ -188,8 +188,8 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
     a.add(.rsi, tapColumns * tapByteCount)
     let isMasked = end.isMasked
     var turn = 0
-    let first = place?.missingFirst ?? 0
-    for pixel in first..<max(first, pixelCount - (place?.missingLast ?? 0)) {
+    let first = inPlace?.missingFirst ?? 0
+    for pixel in first..<max(first, pixelCount - (inPlace?.missingLast ?? 0)) {
       // The sums that use the pixel, each with its tap's weight.
       let uses = (0..<columnCount).compactMap { column -> (sum: Int, weight: Int)? in
         let distance = pixel - column * columnStep

@@ -36,15 +36,16 @@ struct X86DepthwiseRows: DepthwiseRowCode {
     _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?,
     _ shape: DepthwiseRowShape
   ) -> (any CodeGenerator)? {
-    let kind = X86EpilogueGenerator.Kind(operands, epilogue, isPerRow: false)
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     switch product {
-    case .floats: return X86DepthwiseRowGenerator(target: target, epilogue: kind, shape: shape)
+    case .floats: return X86DepthwiseRowGenerator(target: target, epilogue: outputs, shape: shape)
     case .unsignedBytes, .signedBytes:
-      return X86DepthwiseByteRowGenerator(product: product, epilogue: kind, shape: shape)
+      return X86DepthwiseByteRowGenerator(product: product, epilogue: outputs, shape: shape)
     case .words:
-      guard let place = shape.place else { return nil }
+      guard let inPlace = shape.inPlace else { return nil }
       let isSigned = if case .int8 = operands { true } else { false }
-      return X86DepthwiseWordRowGenerator(isSigned: isSigned, epilogue: kind, shape: shape, place: place)
+      return X86DepthwiseWordRowGenerator(
+        isSigned: isSigned, epilogue: outputs, shape: shape, inPlace: inPlace)
     }
   }
 }

@@ -8,9 +8,9 @@
 /// correct for it, and the padding has the zero point's value.
 struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let shape: DepthwiseRowShape
-  let place: DepthwiseRowShape.Place
+  let inPlace: DepthwiseRowShape.InPlaceInput
 
   private typealias General = X86Assembler.General
   private typealias Memory = X86Assembler.Memory
@@ -30,7 +30,8 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   private var columnCount: Int { shape.columnCount }
   private var tapColumns: Int { shape.tapColumns }
   private var end: X86EpilogueGenerator {
-    X86EpilogueGenerator(target: .avx2, kind: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
+    X86EpilogueGenerator(
+      target: .avx2, outputs: epilogue, rowCount: columnCount, vectorCount: 1, columnCount: 8)
   }
   /// The accumulators come first.
   private func weight(_ tap: Int) -> Int { columnCount + tap }
@@ -123,7 +124,7 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
       }
       let useCount = (0..<columnCount).count { tap(pixel, $0) != nil }
       guard useCount > 0 else { continue }
-      let isPadding = pixel < place.missingFirst || pixel >= pixelCount - place.missingLast
+      let isPadding = pixel < inPlace.missingFirst || pixel >= pixelCount - inPlace.missingLast
       func memory(_ base: General) -> Memory { isPadding ? Memory(.rcx) : end.place(base, pixel % 6) }
       load(&a, memory(Self.bases[0]), rows.count > 1 ? memory(Self.bases[1]) : nil)
       add(&a, pixel, useCount)

@@ -16,13 +16,13 @@ extension X86EpilogueGenerator {
   }
 
   var bytes: Bytes {
-    guard case .bytes(let isSigned, let rescaling, let isBounded) = kind else {
+    guard case .bytes(let isSigned, let rescaling, let isBounded) = outputs else {
       return Bytes(isSigned: false, addsZeroPoint: false, turnsSigns: false, isBounded: false)
     }
     let isLeast = if case .single(isRectified: true, zeroPoint: .least, _) = rescaling { true } else { false }
     let turnsSigns = target == .avx512 && isSigned && isLeast
     return Bytes(
-      isSigned: isSigned, addsZeroPoint: kind.addsZeroPoint && !turnsSigns, turnsSigns: turnsSigns,
+      isSigned: isSigned, addsZeroPoint: outputs.addsZeroPoint && !turnsSigns, turnsSigns: turnsSigns,
       isBounded: isBounded)
   }
 

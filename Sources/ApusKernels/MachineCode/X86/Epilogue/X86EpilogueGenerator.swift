@@ -8,8 +8,8 @@
 /// ``strides`` at the rows of the output. Mask register `k1` has the even lanes, `k2` the columns of the last
 /// store.
 struct X86EpilogueGenerator: Hashable {
-  /// The kind of epilogue.
-  enum Kind: Hashable {
+  /// The outputs that the epilogue computes.
+  enum Outputs: Hashable {
     /// 32-bit sums, without bias.
     case sums
     /// Floats: adds the bias and clamps.
@@ -44,7 +44,7 @@ struct X86EpilogueGenerator: Hashable {
   }
 
   let target: X86Target
-  let kind: Kind
+  let outputs: Outputs
   let rowCount: Int
   let vectorCount: Int
   /// The number of columns that are stored: the first ones in lane order.
@@ -63,7 +63,8 @@ struct X86EpilogueGenerator: Hashable {
   /// The width that a vector is rescaled in. With AVX-512, 256 bits take half the time if half of the columns
   /// do not exist. Truncating instructions always have 512 bits.
   func width(_ vector: Int) -> X86Assembler.Width {
-    guard target == .avx512, kind.shiftsRight || kind.isSingle && !kind.hasRest, vectorCount < 4 else {
+    guard target == .avx512, outputs.shiftsRight || outputs.isSingle && !outputs.hasRest, vectorCount < 4
+    else {
       return width
     }
     return columnCount - vector * target.lanes <= target.lanes / 2 ? .ymm : .zmm
@@ -123,14 +124,14 @@ struct X86EpilogueGenerator: Hashable {
     guard target == .avx512 else { return }
     a.move(.rax, 0x5555)
     a.moveMask(1, .rax)
-    let unit = kind.isBytes ? 64 : target.lanes
+    let unit = outputs.isBytes ? 64 : target.lanes
     a.moveWide(.rax, Int(truncatingIfNeeded: (1 as UInt64) << UInt64((columnCount - 1) % unit + 1) &- 1))
     a.moveMask(2, .rax)
   }
 
   /// Initializes the accumulators; clobbers `rdx` and `rsi`.
   func begin(_ a: inout X86Assembler) {
-    guard kind.isBytes else {
+    guard outputs.isBytes else {
       for index in 0..<rowCount * vectorCount { a.zeroVector(index, width) }
       return
     }
@@ -143,7 +144,7 @@ struct X86EpilogueGenerator: Hashable {
   func begin(_ a: inout X86Assembler, offsets: X86Assembler.General) {
     for vector in 0..<vectorCount {
       a.vector(.vmovdqu, width, sum(0, vector), 0, .init(offsets, vector * width.byteCount))
-      if kind.shiftsRight {
+      if outputs.shiftsRight {
         a.vector(
           .vpaddd, width, sum(0, vector), sum(0, vector),
           .init(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
@@ -155,7 +156,7 @@ struct X86EpilogueGenerator: Hashable {
   // MARK: Stores
 
   func store(_ a: inout X86Assembler, _ bases: [X86Assembler.General]) {
-    switch kind {
+    switch outputs {
     case .sums:
       for row in 0..<rowCount {
         for vector in 0..<vectorCount {

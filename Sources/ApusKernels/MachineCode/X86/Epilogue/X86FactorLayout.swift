@@ -54,7 +54,7 @@ struct X86FactorLayout {
 
   /// Writes a panel's factors.
   func fill(
-    _ block: UnsafeMutableRawPointer, epilogue: LoweredEpilogue, kind: X86EpilogueGenerator.Kind,
+    _ block: UnsafeMutableRawPointer, epilogue: LoweredEpilogue, outputs: X86EpilogueGenerator.Outputs,
     lanes: ChannelLanes
   ) {
     unsafe block.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
@@ -62,7 +62,7 @@ struct X86FactorLayout {
     block.store(0x8080_8080 as UInt32, at: signFlip)
     if vectorByteCount == 64 {
       for (place, dword) in Self.dwordOrder.enumerated() { block.store(dword, at: order + place) }
-    } else if case .bytes(let isSigned, _, _) = kind {
+    } else if case .bytes(let isSigned, _, _) = outputs {
       let (first, step): (UInt64, UInt64) =
         isSigned
         ? (0x0980_0180_0880_0080, 0x0200_0200_0200_0200) : (0x8009_8001_8008_8000, 0x0002_0002_0002_0002)
@@ -77,8 +77,9 @@ struct X86FactorLayout {
       X86FloatFactors(self).fill(block, scales: scales, minimum: minimum, maximum: maximum)
     case .stated(.fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum)):
       block.storeBytes(zeroPoint, minimum, maximum)
-      if kind.shiftsRight {
-        X86ShiftingFactors(self).fill(block, multipliers, zeroPoint: zeroPoint, isRectified: kind.isRectified)
+      if outputs.shiftsRight {
+        X86ShiftingFactors(self).fill(
+          block, multipliers, zeroPoint: zeroPoint, isRectified: outputs.isRectified)
       } else {
         X86SteppingFactors(self).fill(block, multipliers, zeroPoint: zeroPoint)
       }

@@ -116,7 +116,7 @@ extension X86EpilogueGenerator {
       a.shift(.shiftQuads, digit: 2, width, first, first, by: 32)
       a.vector(.vpblendd, width, second, first, second, immediate: 0xAA)
     }
-    if !kind.isRectified {
+    if !outputs.isRectified {
       a.shift(.shiftDoubles, digit: 2, width, value, value, by: 31)
       a.vector(.vpaddd, width, second, second, value)
     }

@@ -55,7 +55,8 @@ extension X86EpilogueGenerator {
 
   /// Loads the sign bits if the epilogue needs them and there is a register for them.
   func loadSign(_ a: inout X86Assembler) {
-    guard case .bytes(_, .single(isRectified: false, _, _), _) = kind, case .register(let sign) = sign else {
+    guard case .bytes(_, .single(isRectified: false, _, _), _) = outputs, case .register(let sign) = sign
+    else {
       return
     }
     a.vector(.vmovdqu, width, sign, 0, .init(.rdx, X86SinglePrecisionFactors(X86FactorLayout(target)).sign))
@@ -71,7 +72,7 @@ extension X86EpilogueGenerator {
 
   /// Rescales one row of a vector of columns in single precision, after ``loadSingleFactors(_:vector:)``.
   func rescaleSingle(_ a: inout X86Assembler, row: Int, vector: Int) {
-    guard case .bytes(_, .single(let isRectified, _, let hasRest), _) = kind else { return }
+    guard case .bytes(_, .single(let isRectified, _, let hasRest), _) = outputs else { return }
     let (width, value) = (width(vector), sum(row, vector))
     a.vector(.vcvtdq2ps, width, value, 0, value)
     var offset = singleOffset

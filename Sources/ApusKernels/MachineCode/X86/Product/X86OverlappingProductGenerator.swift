@@ -6,7 +6,7 @@
 /// All K-steps but extra ones are unrolled; two sets of accumulators take turns.
 struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
   let product: ProductKind
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   let rowCount: Int
   /// The width of the panel in vectors: 1 or 2.
   let vectorCount: Int
@@ -39,14 +39,15 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
   /// The epilogue of a set of accumulators.
   private func end(_ set: Int) -> X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: .avx512, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount,
+      target: .avx512, outputs: epilogue, rowCount: rowCount, vectorCount: vectorCount,
+      columnCount: columnCount,
       firstSum: set * setCount, firstFree: firstFree, keptOrder: 30,
       strides: X86Strides(one: .r12, three: .r13, five: .rbx))
   }
   /// Addressing of the rows.
   private var rows: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: .avx512, kind: .sums, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
+      target: .avx512, outputs: .sums, rowCount: rowCount, vectorCount: vectorCount, columnCount: columnCount)
   }
 
   // MARK: The function

@@ -9,7 +9,7 @@
 struct X86ProductGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let product: ProductKind
-  let epilogue: X86EpilogueGenerator.Kind
+  let epilogue: X86EpilogueGenerator.Outputs
   /// The block's shape; its panel has 1 to 4 vectors, 1 or 2 with AVX2.
   let shape: BlockShape
 
@@ -42,7 +42,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   /// The epilogue; its addressing serves the rows as well.
   var end: X86EpilogueGenerator {
     X86EpilogueGenerator(
-      target: target, kind: epilogue, rowCount: rowCount, vectorCount: vectorCount,
+      target: target, outputs: epilogue, rowCount: rowCount, vectorCount: vectorCount,
       columnCount: shape.columnCount)
   }
 

@@ -16,7 +16,7 @@ struct X86Winograd: WinogradCode {
     }
   }
 
-  func generator(_ step: WinogradStep) -> any CodeGenerator {
-    X86WinogradGenerator(target, step)
+  func generator(_ transform: WinogradTransform) -> any CodeGenerator {
+    X86WinogradGenerator(target, transform)
   }
 }

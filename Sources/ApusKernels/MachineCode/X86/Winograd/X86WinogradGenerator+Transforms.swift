@@ -15,7 +15,7 @@ extension X86WinogradGenerator {
 
   /// Transforms `reach` pixels in registers 0 and up; returns the registers of the points.
   func transformInputs(_ a: inout X86Assembler) -> [Int] {
-    guard form == .words else {
+    guard variant == .words else {
       operate(&a, .vsubps, 0, 0, 2)
       operate(&a, .vaddps, 4, 1, 2)
       operate(&a, .vsubps, 5, 2, 1)
@@ -54,7 +54,7 @@ extension X86WinogradGenerator {
 
   /// The first point from the first weight, or the last point from the last weight.
   func transformOuterWeights(_ a: inout X86Assembler, _ to: Int, _ weight: Int) {
-    if form == .words {
+    if variant == .words {
       operate(&a, .vpmullw, to, weight, weightFactor)
     } else {
       a.vector(.vmovdqu, target.width, to, 0, weight)
@@ -64,7 +64,7 @@ extension X86WinogradGenerator {
   /// Transforms three weights in place to the terms whose sums and differences are the other points: for
   /// `int16` `w₀ + 4w₂`, `2w₁` and `2(w₀ + w₂)`; for floats `½(w₀ + w₂)` and `½w₁`.
   func transformInnerWeights(_ a: inout X86Assembler, _ first: Int, _ second: Int, _ third: Int) {
-    if form == .words {
+    if variant == .words {
       operate(&a, .vpaddw, 12, first, third)
       quadruple(&a, third, third)
       operate(&a, .vpaddw, first, first, third)
@@ -80,7 +80,7 @@ extension X86WinogradGenerator {
   /// The inner points: each is a sum or difference of two terms of ``transformInnerWeights(_:_:_:_:)``; the
   /// numbers are those of three registers each.
   var innerWeights: [(X86Assembler.Instruction, Int, Int)] {
-    form == .words
+    variant == .words
       ? [(.vpaddw, 6, 3), (.vpsubw, 6, 3), (.vpaddw, 0, 3), (.vpsubw, 0, 3)]
       : [(.vaddps, 0, 3), (.vsubps, 0, 3)]
   }
@@ -89,7 +89,7 @@ extension X86WinogradGenerator {
   func transformWeights(
     _ a: inout X86Assembler, _ row: [Int], _ place: (Int) -> X86Assembler.Memory
   ) {
-    for (weight, point) in [(0, 0), (2, form.reach - 1)] {
+    for (weight, point) in [(0, 0), (2, variant.reach - 1)] {
       transformOuterWeights(&a, 12, row[weight])
       a.vector(.vmovdquStore, target.width, 12, 0, place(point))
     }
@@ -116,7 +116,7 @@ extension X86WinogradGenerator {
       a.vector(add, target.width, sum, difference, place(first + 1))
       a.vector(subtract, target.width, difference, difference, place(first + 1))
     }
-    guard form == .words else {
+    guard variant == .words else {
       pair(.vaddps, .vsubps, sum, difference, 1)
       a.vector(.vaddps, target.width, results[0], sum, place(0))
       if results.count > 1 { a.vector(.vsubps, target.width, results[1], difference, place(3)) }

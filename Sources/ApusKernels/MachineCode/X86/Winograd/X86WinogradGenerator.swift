@@ -5,35 +5,37 @@
 /// Each lane of inputs and weights, `int16` or floats, is another channel, column or both. Sums have 32 bits.
 /// Intermediate integers may wrap: modular arithmetic is exact if the final results fit.
 struct X86WinogradGenerator: CodeGenerator, Hashable {
-  private enum Step: Hashable {
+  private enum Transform: Hashable {
     case inputs
     case weights
     case outputs(X86EpilogueGenerator)
   }
 
   let target: X86Target
-  let form: WinogradForm
+  let variant: WinogradVariant
   /// Whether bytes are signed.
   private let isSigned: Bool
-  private let step: Step
+  private let transform: Transform
 
-  init(_ target: X86Target, _ step: WinogradStep) {
+  init(_ target: X86Target, _ transform: WinogradTransform) {
     self.target = target
-    switch step {
-    case .inputs(let form, let isSigned): (self.form, self.isSigned, self.step) = (form, isSigned, .inputs)
-    case .weights(let form, let isSigned): (self.form, self.isSigned, self.step) = (form, isSigned, .weights)
+    switch transform {
+    case .inputs(let variant, let isSigned):
+      (self.variant, self.isSigned, self.transform) = (variant, isSigned, .inputs)
+    case .weights(let variant, let isSigned):
+      (self.variant, self.isSigned, self.transform) = (variant, isSigned, .weights)
     case .outputs(let operands, let epilogue, let shape):
       let end = X86EpilogueGenerator(
-        target: target, kind: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
+        target: target, outputs: .init(operands, epilogue, isPerRow: false), rowCount: shape.rowCount,
         vectorCount: shape.vectorCount, columnCount: shape.columnCount)
-      (form, isSigned, self.step) = (end.kind.isBytes ? .words : .floats, false, .outputs(end))
+      (variant, isSigned, self.transform) = (end.outputs.isBytes ? .words : .floats, false, .outputs(end))
     }
   }
 
   func generate() -> [UInt8]? {
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.enter()
-    switch step {
+    switch transform {
     case .inputs: inputs(&a)
     case .weights: weights(&a)
     case .outputs(let end): outputs(&a, end)
@@ -48,15 +50,15 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
   private var vectorByteCount: Int { target.width.byteCount }
   /// The size of a vector before bytes are widened.
   private var sourceByteCount: Int {
-    target.lanes * form.channelsPerStep * form.elementByteCount
+    target.lanes * variant.channelsPerStep * variant.elementByteCount
   }
-  private var reach: Int { form.reach }
+  private var reach: Int { variant.reach }
 
   // MARK: Addresses
 
   /// Advances a base by a row of points.
   private func advance(_ a: inout X86Assembler, _ base: General, _ points: X86Strides) {
-    a.address(base, form == .words ? points.sixth(base) : points.place(base, reach))
+    a.address(base, variant == .words ? points.sixth(base) : points.place(base, reach))
   }
 
   private func load(_ a: inout X86Assembler, _ register: General, _ field: PartialKeyPath<A>) {
@@ -85,7 +87,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
   /// Loads a vector of inputs or weights.
   private func source(_ a: inout X86Assembler, _ register: Int, _ memory: Memory) {
     let instruction: X86Assembler.Instruction =
-      form == .floats ? .vmovdqu : isSigned ? .vpmovsxbw : .vpmovzxbw
+      variant == .floats ? .vmovdqu : isSigned ? .vpmovsxbw : .vpmovzxbw
     a.vector(instruction, target.width, register, 0, memory)
   }
 
@@ -114,7 +116,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
       for row in 0..<reach { source(&a, row, lines.place(.rax, row)) }
       let results = transformInputs(&a)
       // Zero points cancel out except in the second row of Bᵀ, which lacks six of them.
-      if form == .words { operate(&a, .vpaddw, results[1], results[1], zeroPoints) }
+      if variant == .words { operate(&a, .vpaddw, results[1], results[1], zeroPoints) }
       for (row, result) in results.enumerated() {
         store(&a, result, Memory(.rbx, row * reach * vectorByteCount))
       }
@@ -147,7 +149,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     let row = [9, 10, 11]
     points.load(&a, A.offset(\.pointStride))
     let constant = A.offset(\.constant)
-    if form == .words {
+    if variant == .words {
       a.vector(.vpbroadcastw, target.width, zeroPoints, 0, Memory(.rdi, constant))
       a.vector(.vpbroadcastw, target.width, weightFactor, 0, Memory(.rdi, constant + 2))
     } else {
@@ -156,7 +158,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     let next = a.loopHead()
     for tap in 0..<9 {
       source(&a, tap, Memory(.r8, tap * sourceByteCount))
-      if form == .words { operate(&a, .vpsubw, tap, tap, zeroPoints) }
+      if variant == .words { operate(&a, .vpsubw, tap, tap, zeroPoints) }
     }
     // The first and the last row of points are rows of weights times a factor.
     a.move(.rax, .r14)
@@ -198,7 +200,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     load(&a, .rbx, \.spare)
     loop(&a, .rcx, reach) { a in
       for vector in 0..<end.vectorCount {
-        let results = Array(0..<form.side)
+        let results = Array(0..<variant.side)
         transformOutputs(&a, to: results) { lines.place(.rax, $0, vector * vectorByteCount) }
         for line in results {
           store(&a, line, Memory(.rbx, line * reach * rowByteCount + vector * vectorByteCount))
@@ -214,7 +216,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     for vector in 0..<end.vectorCount {
       let sums = (0..<end.rowCount).map { end.sum($0, vector) }
       transformOutputs(&a, to: sums) { Memory(.rbx, $0 * rowByteCount + vector * vectorByteCount) }
-      if form == .words { recoverSums(&a, sums, end, vector: vector) }
+      if variant == .words { recoverSums(&a, sums, end, vector: vector) }
     }
     end.store(&a, [.rax])
     a.add(.rbx, reach * rowByteCount)
@@ -222,7 +224,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     a.decrement(.rcx)
     a.jump(.notEqual, nextLine)
     a.add(.r8, rowByteCount)
-    a.address(.r14, Memory(.r14, index: .r9, scale: form.side))
+    a.address(.r14, Memory(.r14, index: .r9, scale: variant.side))
     a.decrement(.r15)
     a.jump(.notEqual, nextSquare)
   }
@@ -234,7 +236,7 @@ struct X86WinogradGenerator: CodeGenerator, Hashable {
     let (inverse, offset) = (14, 15)
     a.vector(.vpbroadcastd, target.width, inverse, 0, Memory(.rdi, A.offset(\.constant)))
     loadVector(&a, offset, Memory(.rsi, vector * vectorByteCount))
-    if end.kind.shiftsRight {
+    if end.outputs.shiftsRight {
       a.vector(
         .vpaddd, target.width, offset, offset, Memory(.rdx, X86ShiftingFactors(X86FactorLayout(target)).bias))
     }

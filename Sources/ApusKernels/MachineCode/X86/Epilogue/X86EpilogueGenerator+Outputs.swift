@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-extension X86EpilogueGenerator.Kind {
-  /// The kind for operands and an epilogue; raw sums without one.
+extension X86EpilogueGenerator.Outputs {
+  /// The outputs for operands and an epilogue; raw sums without one.
   ///
   /// - Parameter isPerRow: whether each row is an image with its own scale.
   init(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, isPerRow: Bool) {

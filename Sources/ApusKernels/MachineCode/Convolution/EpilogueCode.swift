@@ -3,7 +3,7 @@
 import Synchronization
 
 /// The functions of a layer for one epilogue, and the factors that they read.
-@safe final class OutputForm: @unchecked Sendable {
+@safe final class EpilogueCode: @unchecked Sendable {
   // @unchecked: factors are written by the initializer only.
 
   /// The functions for blocks of rows, or of pixels in depthwise convolutions.
@@ -34,16 +34,16 @@ import Synchronization
 
   private static let making = Mutex(0)
 
-  /// Returns `form`, and creates it if a run needs it for the first time, whatever the limit for code is.
+  /// Returns `code`, and creates it if a run needs it for the first time, whatever the limit for code is.
   ///
   /// Few layers need one. Without memory for it, the process ends.
   static func made(
-    _ form: inout OutputForm?, _ body: (CodePlacement) throws(Decline) -> OutputForm
-  ) -> OutputForm {
+    _ code: inout EpilogueCode?, _ body: (CodePlacement) throws(Decline) -> EpilogueCode
+  ) -> EpilogueCode {
     making.withLock { _ in
-      let made = unsafe form ?? (try? body { unsafe $0.place(withinLimit: false) })
+      let made = unsafe code ?? (try? body { unsafe $0.place(withinLimit: false) })
       guard let made else { preconditionFailure("no memory for code") }
-      form = made
+      code = made
       return made
     }
   }

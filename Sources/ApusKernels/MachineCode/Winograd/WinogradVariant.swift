@@ -2,7 +2,7 @@
 
 /// The variant of Winograd's method: F(4×4, 3×3) on `int16`, which is exact, or F(2×2, 3×3) on floats, which
 /// loses the fewest digits.
-enum WinogradForm: Hashable {
+enum WinogradVariant: Hashable {
   case words
   case floats
 

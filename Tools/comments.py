@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Refuses comments in Sources that cannot be read alone, or that avoid the field's words.
+
+Quick Help shows a comment without its neighbors, and a reader from another engine knows M, N, K, tile, block, panel, K-step and
+epilogue, but not our words for them. Each rule below has a pattern and the advice that is printed.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# Searched in the text of each comment: its lines joined, without slashes, code blocks and `code`.
+RULES = [
+    (r"^(The same|As above|As before|Likewise|Those)\b", "leans on another comment: name the thing again"),
+    (r"\b(the one|the ones|those|as|see) above\b", "leans on another comment: name the thing again"),
+    (r"(?<!each )(?<!none )(?<!all )(?<!any )(?<!both )(?<!some )(?<!one )(?<!most )\bof (which|whom)\b",
+     "a nominal relative clause: use two sentences, or 'whose'"),
+    (r"\bof whose\b", "a nominal relative clause: use two sentences"),
+    (r"\bso many\b", "say which number: 'the number of …', or the parameter's name"),
+    (r"\bwhat\b(?! was\b)[^.,;:]*\bwhat\b", "two nominal clauses in a sentence: name the things"),
+    (r"\b(as|where) (it|they) lies?\b", "say 'in place', 'not packed' or 'the offset of'"),
+    (r"\b(nobody|somebody|anybody|whoever)\b", "code is not a person: name the thread, caller or operator"),
+    (r"\bfor people to read\b", "name the report: `apus inspect --plan`, an error message"),
+    (r"(;|,| and) answers\b", "a function returns"),
+    (r"\bby way of\b", "say which registers or memory are overwritten: 'clobbers …'"),
+]
+
+# Their code is being rewritten, and their comments with it.
+UNREAD = (
+    "ApusKernels/Elementwise/",
+    "ApusKernels/MachineCode/Elementwise/",
+    "ApusKernels/MachineCode/Functions/",
+    "ApusKernels/MachineCode/X86/Elementwise/",
+    "ApusKernels/MachineCode/X86/Assembler/X86VectorProgram.swift",
+)
+
+LINE = re.compile(r"^(\s*)(///|//)(?!/) ?(.*)$")
+
+
+def comments(text):
+    """The comments of a file, as pairs of the first line's number and the joined text."""
+    block, start, kind, in_code = [], 0, None, False
+    for number, line in enumerate(text.splitlines(), 1):
+        match = LINE.match(line)
+        if not match or (kind is not None and match.groups()[:2] != kind):
+            if block:
+                yield start, " ".join(block)
+            block, kind, in_code = [], None, False
+        if not match or match[3].startswith(("MARK:", "SPDX-")):
+            continue
+        if match[3].startswith("```"):
+            in_code = not in_code
+        elif not in_code:
+            if not block:
+                start = number
+            block.append(re.sub(r"``?[^`]*``?", "`…`", match[3].strip()))
+        kind = match.groups()[:2]
+    if block:
+        yield start, " ".join(block)
+
+
+def main():
+    root = Path(__file__).resolve().parent.parent
+    rules = [(re.compile(pattern), advice) for pattern, advice in RULES]
+    count = 0
+    for path in sorted((root / "Sources").rglob("*.swift")):
+        name = path.relative_to(root / "Sources").as_posix()
+        if name.startswith(UNREAD):
+            continue
+        for number, text in comments(path.read_text()):
+            for rule, advice in rules:
+                if match := rule.search(text):
+                    print(f"Sources/{name}:{number}: '{match[0].strip()}' {advice}", file=sys.stderr)
+                    count += 1
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
