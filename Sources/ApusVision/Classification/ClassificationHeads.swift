@@ -52,7 +52,7 @@ struct ClassificationHeads: Sendable {
         throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
       }
       var source = try files.labels(of: prepared, output)
-      if options.labelOffset == nil { source?.align(toScores: classes) }
+      source?.align(toScores: classes, offset: options.labelOffset)
       heads.append(
         Head(
           output: output, name: prepared.name(of: output), classes: classes, labels: source,
@@ -79,6 +79,11 @@ struct ClassificationHeads: Sendable {
   var categoryCount: Int { heads.reduce(0) { $0 + min($1.classes, options.maxResults ?? .max) } }
   /// The names of the first output's classes.
   var labels: LabelSource? { heads.first?.labels }
+  /// What is suspicious about the labels of the outputs after the first.
+  var warnings: [String] {
+    var seen = Set(labels?.warnings ?? [])
+    return heads.dropFirst().flatMap { $0.labels?.warnings ?? [] }.filter { seen.insert($0).inserted }
+  }
   /// What each output holds.
   var roles: [Int: String] {
     Dictionary(heads.map { ($0.output, "the scores of \($0.classes) classes") }) { first, _ in first }

@@ -65,7 +65,7 @@ public final class ImageClassifier: VisionTask {
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
       reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
       readings: heads.readings,
-      labels: heads.labels, steps: heads.steps)
+      labels: heads.labels, steps: heads.steps, warnings: heads.warnings)
   }
 
   /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.
