@@ -49,7 +49,7 @@ let package = Package(
     .target(
       name: "ApusImages",
       dependencies: [
-        "Apus", "ApusSystem", "ApusVision",
+        "Apus", "ApusFormat", "ApusSystem", "ApusVision",
         .target(name: "CTurboJPEG", condition: .when(platforms: [.linux])),
         .target(name: "CPNG", condition: .when(platforms: [.linux])),
         .target(name: "CCairo", condition: .when(platforms: [.linux])),

@@ -65,6 +65,10 @@ public final class Model: Sendable {
     do {
       bytes = try FileBytes(readingFileAt: path, maximumSize: limits.fileByteCount, keepsOpen: true)
     } catch {
+      if let kind = FileKind(folder: path) {
+        throw ApusError(
+          .malformedModel, "the model '\(path)': \(kind.insteadOfModel)")
+      }
       throw ApusError(error.kind == .limit ? .resourceLimit : .unreadableFile, error.message)
     }
     try self.init(bytes, ofFile: path, limits)
@@ -101,16 +105,21 @@ public final class Model: Sendable {
   }
 
   private convenience init(_ bytes: FileBytes, ofFile path: String, _ limits: Limits) throws(ApusError) {
-    do { try self.init(bytes, limits) } catch {
+    do { try self.init(bytes, limits, path: path) } catch {
       throw ApusError(error.code, "the model '\(path)': \(error.message)")
     }
   }
 
-  private init(_ bytes: FileBytes, _ limits: Limits) throws(ApusError) {
+  private init(_ bytes: FileBytes, _ limits: Limits, path: String = "") throws(ApusError) {
     do { file = try ModelFile(bytes, limits: limits.format) } catch {
       switch error.kind {
       case .unreadable: throw ApusError(.unreadableFile, error.message)
-      case .malformed: throw ApusError(.malformedModel, error.message)
+      case .malformed:
+        if !ModelFile.hasIdentifier(bytes), let kind = FileKind(bytes, path: path) {
+          throw ApusError(.malformedModel, kind.insteadOfModel)
+        }
+        let advice = error.reachesOutside ? "; the file may be cut off: download or copy it again" : ""
+        throw ApusError(.malformedModel, error.message + advice)
       case .limit: throw ApusError(.resourceLimit, error.message)
       }
     }
@@ -217,6 +226,7 @@ public final class Model: Sendable {
       let kind = code.code == .custom ? "custom operator" : "operator"
       return
         "operator #\(index), \(code.name.brief): version \(code.version) of this \(kind) is not supported"
+        + (ForeignOperators.advice(for: code.customName).map { "; \($0)" } ?? "")
     }
     guard registration.versions.contains(code.version) else {
       return

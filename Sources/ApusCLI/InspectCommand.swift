@@ -30,7 +30,7 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
   var layout: DetectorLayout?
 
-  @Option(name: .long, help: "With --as, the label file.")
+  @Option(name: .long, help: "The label file to hold against the model.")
   var labels: String?
 
   @Option(name: .long, help: "With --as, how pictures of other proportions are fitted; see apus detect.")
@@ -56,18 +56,24 @@ struct InspectCommand: ParsableCommand {
   func run() throws {
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
+    let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     if let task {
       var base = BaseOptions()
       base.interpreter = options
       base.fit = fit?.policy(fill: .black)
       try reading.apply(to: &base)
-      let names = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), labels: names, layout: layout, anchors: anchors.sizes, base: base)
+        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: anchors.sizes, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }
-    let inspection = try Inspection(path: model, showsPlan: plan, options: options)
+    if let map {
+      let model = try Model(contentsOfFile: model)
+      var base = BaseOptions()
+      base.interpreter = options
+      InspectedTask.firstAssumptions(of: model, labels: map, base: base)?.writeWarnings()
+    }
+    let inspection = try Inspection(path: model, labels: map, showsPlan: plan, options: options)
     if json {
       try inspection.checkLength()
       try Output.writeJSON(inspection)

@@ -10,6 +10,15 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
+  /// What the first task with labels that accepts a model assumes about it; nil if none does.
+  static func firstAssumptions(of model: Model, labels: LabelMap, base: BaseOptions) -> TaskAssumptions? {
+    for task in [InspectedTask.detector, .classifier, .segmenter] {
+      let found = try? task.assumptions(of: model, labels: labels, layout: nil, anchors: nil, base: base)
+      if let found { return found }
+    }
+    return nil
+  }
+
   /// What the task assumes about a model.
   func assumptions(
     of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?, base: BaseOptions

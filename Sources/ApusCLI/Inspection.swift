@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusVision
 
 /// What `apus inspect` reports; its properties are the keys of the JSON document, in `snake_case`.
 struct Inspection: Encodable {
@@ -136,7 +137,7 @@ struct Inspection: Encodable {
   let runs: Bool
   let unsupported: [String]
 
-  init(path: String, showsPlan: Bool, options: Interpreter.Options) throws {
+  init(path: String, labels given: LabelMap? = nil, showsPlan: Bool, options: Interpreter.Options) throws {
     let model = try Model(contentsOfFile: path)
     file = path
     bytes = model.byteCount
@@ -166,7 +167,7 @@ struct Inspection: Encodable {
         outputs: $0.outputs.map(MetadataReport.TensorReport.init))
     }
     associatedFiles = model.associatedFiles
-    labels = model.labels
+    labels = given.map { map in (0..<map.rowCount).map { map.name(inRow: $0) ?? "" } } ?? model.labels
     damage = model.metadataDamage
     let interpreter: Interpreter?
     (interpreter, unsupported) = try Self.interpreter(for: model, options)

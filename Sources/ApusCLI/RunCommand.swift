@@ -153,13 +153,21 @@ struct RunCommand: ParsableCommand {
       guard head.fits(tensor.type) else {
         throw ApusError(
           .invalidArgument,
-          "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(head.type)")
+          "input \(position) (\(tensor.name)) is \(tensor.type), but \(input[position]) holds \(head.typeName)"
+            + Self.advice(for: tensor.type))
       }
       if head.shape != tensor.shape.dimensions {
         try checkResize(of: tensor, to: head.shape, position: position)
       }
     }
     return files
+  }
+
+  /// How a file of the right type is made.
+  private static func advice(for type: ElementType) -> String {
+    guard NumPyArray.type(of: type) != nil else { return "" }
+    let name = NumPyArray(type: NumPyArray.type(of: type) ?? "", shape: [], bytes: []).typeName
+    return "; save it with NumPy's astype('\(name)')"
   }
 
   /// Reads the files piece by piece: beside the inputs, they take no memory.
@@ -169,17 +177,27 @@ struct RunCommand: ParsableCommand {
       let elements = try file.elements()
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
         var offset = 0
+        var positions = file.head.order.isColumnMajor ? NumPyOrder.Positions(shape: file.head.shape) : nil
         while true {
-          let piece = try elements.next(Self.pieceByteCount)
+          var piece = try elements.next(Self.pieceByteCount)
           if piece.isEmpty { break }
+          file.head.order.swapBytes(&piece)
           let bytes = NumPyArray(type: file.head.type, shape: [], bytes: piece).tensorBytes(
             of: tensors[position].type)
           guard bytes.count <= span.byteCount - offset else {
             throw ApusError(
               .invalidArgument, "input \(position) takes \(span.byteCount) bytes, but the file has more")
           }
-          for index in bytes.indices {
-            span.storeBytes(of: bytes[index], toByteOffset: offset + index, as: UInt8.self)
+          // Elements in the order of columns go to their places one by one.
+          let size = max(positions == nil ? bytes.count : tensors[position].type.byteCount ?? 1, 1)
+          for start in stride(from: 0, to: bytes.count, by: size) {
+            let target = (positions?.next()).map { $0 * size } ?? offset
+            guard start + size <= bytes.count, target <= span.byteCount - size else {
+              throw ApusError(.invalidArgument, "the elements of \(input[position]) are not whole")
+            }
+            for index in 0..<size {
+              span.storeBytes(of: bytes[start + index], toByteOffset: target + index, as: UInt8.self)
+            }
           }
           offset += bytes.count
         }

@@ -12,7 +12,7 @@ struct SegmentCommand: ParsableCommand {
     commandName: "segment", abstract: "Says what each pixel of pictures shows.",
     discussion: """
       A mask has the picture's size and a class index for each pixel, as 8-bit gray .png or
-      as uint8 .npy.
+      as uint8 .npy; of models with more than 256 classes, 16-bit gray and uint16.
 
       For example:
         apus segment street.jpg --model deeplabv3.tflite --annotate overlay.png
@@ -82,12 +82,21 @@ struct SegmentCommand: ParsableCommand {
 
   private static func write(_ result: SegmentationResult, to path: String) throws(ApusError) {
     let (width, height) = (result.imageWidth, result.imageHeight)
+    let mask = result.categoryMask
+    // The width of an index depends on the model, so that all masks of a folder are alike.
+    let isNarrow = result.classCount <= 256
     if path.hasSuffix(".npy") {
-      try writeWholeFile(
-        NumPyArray(type: "|u1", shape: [height, width], bytes: result.categoryMask).file, to: path)
+      let array =
+        isNarrow
+        ? NumPyArray(type: "|u1", shape: [height, width], bytes: mask.map { UInt8(truncatingIfNeeded: $0) })
+        : NumPyArray(uint16: mask, shape: [height, width])
+      try writeWholeFile(array.file, to: path)
+    } else if isNarrow {
+      try ImageBuffer(
+        bytes: mask.map { UInt8(truncatingIfNeeded: $0) }, width: width, height: height, format: .gray
+      ).write(toFile: path, as: .png)
     } else {
-      try ImageBuffer(bytes: result.categoryMask, width: width, height: height, format: .gray)
-        .write(toFile: path, as: .png)
+      try writeWholeFile(encodePNG(gray16: mask, width: width, height: height), to: path)
     }
   }
 

@@ -98,6 +98,6 @@ import Synchronization
   }
 
   private func outside(_ offset: Int, _ length: Int) -> FormatError {
-    FormatError(unsafe "\(length) bytes at offset \(offset) reach outside the \(bytes.count) bytes")
+    FormatError(outside: unsafe "\(length) bytes at offset \(offset) reach outside the \(bytes.count) bytes")
   }
 }

@@ -67,6 +67,9 @@ import ApusSystem
     release = .free
   }
 
+  /// Whether there is a file or folder with this path.
+  static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
   /// Reads a range of an open file. Returns the code of the error, or 0 if the file ends too early.
   static func read(
     _ range: Range<Int>, of descriptor: Int32, to target: UnsafeMutableRawPointer

@@ -24,6 +24,9 @@ package struct FormatError: Error, Hashable, Sendable {
   /// Whether a file could not be read, whatever is in it.
   package var isUnreadable: Bool { kind == .unreadable }
 
+  /// Whether it refers to bytes behind the end: the file may be cut off.
+  package let reachesOutside: Bool
+
   /// The part of the message before the colon.
   private let place: String
   /// The part of the message after the colon.
@@ -34,14 +37,20 @@ package struct FormatError: Error, Hashable, Sendable {
     self.init(place: "", finding: message, kind: .malformed)
   }
 
+  /// Makes an error about bytes behind the end of a file, with no place yet.
+  init(outside message: String) {
+    self.init(place: "", finding: message, kind: .malformed, reachesOutside: true)
+  }
+
   /// Makes an error about a file that cannot be read.
   init(unreadable message: String) { self.init(place: "", finding: message, kind: .unreadable) }
 
   /// Makes an error about an exceeded limit.
   init(limit message: String) { self.init(place: "", finding: message, kind: .limit) }
 
-  private init(place: String, finding: String, kind: Kind) {
+  private init(place: String, finding: String, kind: Kind, reachesOutside: Bool = false) {
     self.kind = kind
+    self.reachesOutside = reachesOutside
     self.place = place
     self.finding = finding
     message = place.isEmpty ? finding : "\(place): \(finding)"
@@ -50,7 +59,8 @@ package struct FormatError: Error, Hashable, Sendable {
   /// This error, seen from the enclosing place; a name in parentheses goes with the number before it.
   package func inside(_ outer: String) -> FormatError {
     let separator = place.isEmpty ? "" : place.hasPrefix("(") ? " " : ", "
-    return FormatError(place: outer + separator + place, finding: finding, kind: kind)
+    return FormatError(
+      place: outer + separator + place, finding: finding, kind: kind, reachesOutside: reachesOutside)
   }
 }
 

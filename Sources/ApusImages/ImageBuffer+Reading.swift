@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import ApusVision
 
 extension ImageBuffer {
-  /// Reads a JPEG, PNG, BMP or PNM file; its content decides which, not its name.
+  /// Reads a JPEG, PNG, BMP, WebP or PNM file; its content decides which, not its name.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -23,10 +24,11 @@ extension ImageBuffer {
     }
   }
 
-  /// Decodes the bytes of a JPEG, PNG, BMP or PNM file.
+  /// Decodes the bytes of a JPEG, PNG, BMP, WebP or PNM file.
   ///
-  /// The result is gray, rgb or, where the file has alpha, rgba; nothing is blended or premultiplied. A JPEG's
-  /// EXIF orientation is in ``orientation``; its pixels are as stored. A JPEG that ends early is an error. Flaws
+  /// The result is gray, rgb or, where the file has alpha, rgba; nothing is blended or premultiplied. The EXIF orientation of a
+  /// JPEG, PNG or WebP is in ``orientation``; its pixels are as stored. Samples are taken as they are, whatever a file says about
+  /// light and color spaces; of 16 bits, the high byte. A JPEG that ends early is an error. Flaws
   /// that decoders commonly ignore are ignored.
   ///
   /// ``ApusVision/ImageBuffer/reduction`` says whether the picture was read at a smaller scale.
@@ -49,9 +51,13 @@ extension ImageBuffer {
     case .png: self = try decodePNG(bytes, limits: limits)
     case .bmp: self = try BMPDecoder.decode(bytes, limits: limits)
     case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)
+    case .webp: self = try decodeWebP(bytes, limits: limits)
     case nil:
       guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
-      throw ApusError(.unsupportedImage, "the bytes are not JPEG, PNG, BMP or PNM")
+      guard let kind = FileKind(beginning: Array(bytes.prefix(FileKind.beginningByteCount))) else {
+        throw ApusError(.unsupportedImage, "the bytes are not JPEG, PNG, BMP, WebP or PNM")
+      }
+      throw ApusError(.unsupportedImage, kind.insteadOfPicture("JPEG, PNG, BMP, WebP or PNM"))
     }
   }
 

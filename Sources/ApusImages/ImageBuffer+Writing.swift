@@ -10,7 +10,7 @@ extension ImageBuffer {
   /// quarter of them.
   ///
   /// - Parameter quality: 1 to 100, for JPEG.
-  /// - Throws: `unsupportedImage` for BMP, which is only read; `invalidArgument` for another quality; `resourceLimit` if the
+  /// - Throws: `unsupportedImage` for BMP and WebP, which are only read; `invalidArgument` for another quality; `resourceLimit` if the
   ///   system refuses memory.
   public func encoded(as fileFormat: ImageFileFormat, quality: Int = 90) throws(ApusError) -> [UInt8] {
     // The upright picture and the file.
@@ -26,7 +26,10 @@ extension ImageBuffer {
     case .pnm:
       let image = oriented().converted(to: format == .gray ? .gray : .rgb)
       return Array("P\(format == .gray ? 5 : 6)\n\(image.width) \(image.height)\n255\n".utf8) + image.bytes
-    case .bmp: throw ApusError(.unsupportedImage, "BMP files are read, not written; write PNG, JPEG or PNM")
+    case .bmp, .webp:
+      throw ApusError(
+        .unsupportedImage,
+        "\(fileFormat == .bmp ? "BMP" : "WebP") files are read, not written; write PNG, JPEG or PNM")
     }
   }
 

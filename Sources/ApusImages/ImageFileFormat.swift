@@ -6,8 +6,10 @@ public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
   case jpeg
   /// PNG, every bit depth and color type; written too.
   case png
-  /// Windows bitmaps of 1, 4, 8, 16, 24 and 32 bits, uncompressed, with bit fields or RLE8.
+  /// Windows bitmaps of 1, 4, 8, 16, 24 and 32 bits, uncompressed, with bit fields, RLE4 or RLE8.
   case bmp
+  /// WebP, lossy and lossless, without animation; read where the library libwebp is installed.
+  case webp
   /// The Netpbm formats P1 to P6 with 8 or 16 bits; P5 and P6 are written.
   case pnm
 
@@ -19,6 +21,8 @@ public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
       self = .png
     } else if bytes.starts(with: [UInt8(ascii: "B"), UInt8(ascii: "M")]) {
       self = .bmp
+    } else if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) {
+      self = .webp
     } else if bytes.count > 2, bytes[0] == UInt8(ascii: "P"), (0x31...0x36).contains(bytes[1]),
       NetpbmDecoder.isSpace(bytes[2]) || bytes[2] == UInt8(ascii: "#")
     {
@@ -28,13 +32,15 @@ public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The format that a path's extension names, or nil: `jpg`, `jpeg`, `png`, `bmp`, `ppm`, `pgm`, `pbm`, `pnm`.
+  /// The format that a path's extension names, or nil: `jpg`, `jpeg`, `jpe`, `jfif`, `png`, `bmp`, `webp`, `ppm`, `pgm`,
+  /// `pbm`, `pnm`.
   public init?(path: String) {
     guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return nil }
     switch path[path.index(after: dot)...].lowercased() {
-    case "jpg", "jpeg", "jpe": self = .jpeg
+    case "jpg", "jpeg", "jpe", "jfif": self = .jpeg
     case "png": self = .png
     case "bmp": self = .bmp
+    case "webp": self = .webp
     case "ppm", "pgm", "pbm", "pnm": self = .pnm
     default: return nil
     }

@@ -104,8 +104,9 @@ private let dataFolder = ProcessInfo.processInfo.environment["APUS_TEST_DATA"]
     #expect(error?.message.hasPrefix("line \(line):") == true, "\(error?.message ?? "")")
   }
 
-  @Test func otherEncodingsAreNamed() {
-    let error = #expect(throws: ApusError.self) { try LabelMap(parsing: [0xFF, 0xFE, 0x61, 0]) }
+  @Test func halfACharacterOfUTF16IsNamed() throws {
+    #expect(try LabelMap(parsing: [0xFF, 0xFE, 0x61, 0])[0] == "a")
+    let error = #expect(throws: ApusError.self) { try LabelMap(parsing: [0xFF, 0xFE, 0x61, 0, 0x62]) }
     #expect(error?.code == .malformedLabels && error?.message.contains("UTF-16") == true)
   }
 

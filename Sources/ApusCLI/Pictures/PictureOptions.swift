@@ -7,7 +7,7 @@ import Dispatch
 
 /// Which pictures a command works on, and how many at once.
 struct PictureOptions: ParsableArguments {
-  @Argument(help: "Pictures (JPEG, PNG, BMP, PNM), folders of them, or - for names on standard input.")
+  @Argument(help: "Pictures (JPEG, PNG, BMP, WebP, PNM), folders of them, or - for names on standard input.")
   var image: [String] = []
 
   @Flag(help: "Also look into subfolders.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusConsole
 import ApusImages
 import ApusVision
 import FoundationEssentials
@@ -11,8 +12,6 @@ struct PictureSource: Sendable {
   /// The file's bytes, for pictures that are not in a file.
   var embedded: [UInt8]?
 
-  /// The endings of the pictures in folders.
-  private static let endings: Set<String> = ["jpg", "jpeg", "png", "bmp", "pnm", "ppm", "pgm", "pbm"]
   /// Folders deeper than this are not looked into: they may be links in a circle.
   private static let maximumDepth = 64
 
@@ -63,13 +62,22 @@ struct PictureSource: Sendable {
   /// lines of standard input for `-`.
   static func all(_ arguments: [String], recursive: Bool) throws(ApusError) -> [PictureSource] {
     var sources: [PictureSource] = []
+    var leftOut = LeftOutFiles()
     for argument in arguments {
       if argument == "-" {
-        try forEachLine { line throws(ApusError) in try add(line, recursive, &sources) }
+        try forEachLine { line throws(ApusError) in try add(line, recursive, &sources, &leftOut) }
       } else {
-        try add(argument, recursive, &sources)
+        try add(argument, recursive, &sources, &leftOut)
       }
     }
+    guard !sources.isEmpty else {
+      let folders = leftOut.folders.map { "'\($0)'" }.joined(separator: ", ")
+      throw ApusError(
+        .invalidArgument,
+        (folders.isEmpty ? "no picture is named on standard input" : "there is no picture in \(folders)")
+          + (leftOut.text.map { ": \($0)" } ?? ""))
+    }
+    if let text = leftOut.text { Output.writeError(text) }
     return sources
   }
 
@@ -115,15 +123,17 @@ struct PictureSource: Sendable {
     sources.append(PictureSource(name: path))
   }
 
-  private static func add(_ path: String, _ recursive: Bool, _ sources: inout [PictureSource])
-    throws(ApusError)
-  {
+  private static func add(
+    _ path: String, _ recursive: Bool, _ sources: inout [PictureSource], _ leftOut: inout LeftOutFiles
+  ) throws(ApusError) {
     guard isFolder(path) else { return try append(path, to: &sources) }
-    try addFolder(path, recursive, depth: 0, &sources)
+    leftOut.folders.append(path)
+    try addFolder(path, recursive, depth: 0, &sources, &leftOut)
   }
 
   private static func addFolder(
-    _ path: String, _ recursive: Bool, depth: Int, _ sources: inout [PictureSource]
+    _ path: String, _ recursive: Bool, depth: Int, _ sources: inout [PictureSource],
+    _ leftOut: inout LeftOutFiles
   ) throws(ApusError) {
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
@@ -132,11 +142,15 @@ struct PictureSource: Sendable {
     for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
       let inside = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
       if isFolder(inside) {
-        if recursive, depth < maximumDepth { try addFolder(inside, recursive, depth: depth + 1, &sources) }
-      } else if let dot = name.lastIndex(of: "."),
-        endings.contains(name[name.index(after: dot)...].lowercased())
-      {
+        if recursive, depth < maximumDepth {
+          try addFolder(inside, recursive, depth: depth + 1, &sources, &leftOut)
+        } else {
+          leftOut.addFolder()
+        }
+      } else if ImageFileFormat(path: name) != nil {
         try append(inside, to: &sources)
+      } else {
+        leftOut.addFile(name)
       }
     }
   }

@@ -20,7 +20,7 @@ struct ModelDecoder {
   }
 
   mutating func model(_ reader: ByteReader) throws(FormatError) -> ModelFile {
-    let root = try FlatBufferTable.root(reader, identifier: "TFL3")
+    let root = try FlatBufferTable.root(reader, identifier: ModelFile.identifier)
     let version = try root.integer(0, default: UInt32(0))
     guard version == 3 else { throw FormatError("the schema version is \(version), not 3") }
     operatorCodes = try entries(root, 1, "operator code", "operator codes", limits.maximumOperatorCodes) {
@@ -73,7 +73,7 @@ struct ModelDecoder {
       table.reader.contains(count, at: start)
     else {
       throw FormatError(
-        "the \(what): \(size) bytes at offset \(offset), outside the file's \(table.reader.count)")
+        outside: "the \(what): \(size) bytes at offset \(offset), outside the file's \(table.reader.count)")
     }
     return start..<(start + count)
   }

@@ -42,6 +42,17 @@ package struct ModelFile: Sendable {
     if bytes.hasParts { try readAllButLargeBuffers() }
   }
 
+  /// Whether the bytes have the identifier of a `.tflite` file.
+  package static func hasIdentifier(_ bytes: FileBytes) -> Bool {
+    let found = try? bytes.withReader { (reader) throws(FormatError) in
+      try reader.integers(UInt8.self, at: 4, count: 4)
+    }
+    return found?.elementsEqual(identifier.description.utf8) == true
+  }
+
+  /// The four characters behind the first four bytes of a file.
+  static let identifier: StaticString = "TFL3"
+
   /// The minimum size of a buffer that is read separately: some blocks.
   private static let leastUnread = 64 << 10
 

@@ -6,9 +6,21 @@ import ApusVision
 #if canImport(CPNG)
   import CPNG
 
-  /// Decodes a PNG of any kind to 8 bits: gray, rgb, or rgba where it has transparency, not blended.
+  /// Decodes a PNG of any kind to 8 bits: gray, rgb, or rgba where it has transparency, not blended. What it says about light is
+  /// ignored, its EXIF orientation is not.
   func decodePNG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
-    try checkHeader(bytes, limits)
+    let (width, height) = try checkHeader(bytes, limits)
+    var image =
+      DeepPNGDecoder.accepts(bytes)
+      ? try DeepPNGDecoder.decode(bytes, width: width, height: height)
+      : try decodeSamples(PNGChunks.withoutColorSpace(bytes), limits: limits)
+    if let exif = PNGChunks(bytes).first(where: { $0.type == "eXIf" }) {
+      image.orientation = ExifOrientation.orientation(inTIFF: bytes[exif.data]) ?? .up
+    }
+    return image
+  }
+
+  private func decodeSamples(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
     var control = unsafe png_image()
     unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
     // The library keeps the address of the control structure between the calls.
@@ -28,8 +40,6 @@ import ApusVision
     }
     let (width, height) = unsafe (Int(control.pointee.width), Int(control.pointee.height))
     try limits.check(width: width, height: height)
-    // 16-bit samples without a declared gamma are sRGB as the 8-bit ones are, not linear light.
-    unsafe control.pointee.flags |= png_uint_32(PNG_IMAGE_FLAG_16BIT_sRGB)
     let hasColor = unsafe control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_COLOR) != 0
     let hasAlpha = unsafe control.pointee.format & png_uint_32(PNG_FORMAT_FLAG_ALPHA) != 0
     let format: PixelFormat = hasAlpha ? .rgba : hasColor ? .rgb : .gray
@@ -48,7 +58,9 @@ import ApusVision
   }
 
   /// Refuses impossible dimensions before the library allocates for them. Deflate expands by 1,032 at most.
-  private func checkHeader(_ bytes: [UInt8], _ limits: ImageLimits) throws(ApusError) {
+  private func checkHeader(_ bytes: [UInt8], _ limits: ImageLimits) throws(ApusError) -> (
+    width: Int, height: Int
+  ) {
     guard bytes.count >= 33 else {
       throw ApusError(.malformedImage, "the PNG ends after \(bytes.count) bytes, within its header")
     }
@@ -60,6 +72,7 @@ import ApusVision
       throw ApusError(
         .malformedImage, "\(bytes.count) bytes are too few for a PNG of \(width) × \(height) pixels")
     }
+    return (width, height)
   }
 
   /// Encodes a tightly packed gray, rgb or rgba picture.
@@ -91,6 +104,34 @@ import ApusVision
     return result
   }
 
+  /// Encodes 16-bit gray values, row by row, as they are.
+  package func encodePNG(gray16 values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
+    guard width > 0, height > 0, values.count == width * height else {
+      throw ApusError(
+        .invalidArgument, "\(values.count) values are not those of a picture of \(width) × \(height) pixels")
+    }
+    try requireMemory(6 * values.count, for: "the file of a picture of \(width) × \(height) pixels")
+    var control = unsafe png_image()
+    unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
+    unsafe control.width = png_uint_32(width)
+    unsafe control.height = png_uint_32(height)
+    // The library calls 16-bit values linear light, and says so in chunks that are taken out again: these are numbers.
+    unsafe control.format = png_uint_32(PNG_FORMAT_FLAG_LINEAR)
+    defer { unsafe png_image_free(&control) }
+    let capacity = 3 * values.count + height + 4_096
+    var status: Int32 = 0
+    let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
+      var size = png_alloc_size_t(capacity)
+      status = unsafe values.withUnsafeBytes {
+        unsafe png_image_write_to_memory(
+          &control, target.baseAddress, &size, 0, $0.baseAddress, png_int_32(width), nil)
+      }
+      initialized = status != 0 ? min(Int(size), capacity) : 0
+    }
+    guard status != 0 else { throw unsafe failure(control) }
+    return PNGChunks.withoutColorSpace(result)
+  }
+
   private func failure(_ control: png_image) -> ApusError {
     let text = unsafe withUnsafeBytes(of: control.message) { message in
       unsafe String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
@@ -103,6 +144,10 @@ import ApusVision
   }
 
   func encodePNG(_ image: ImageBuffer) throws(ApusError) -> [UInt8] {
+    throw ApusError(.unsupportedImage, "this build does not write PNG")
+  }
+
+  package func encodePNG(gray16 values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
     throw ApusError(.unsupportedImage, "this build does not write PNG")
   }
 #endif

@@ -3,7 +3,7 @@
 import Apus
 import ApusVision
 
-/// Decodes Windows and OS/2 bitmaps: 1, 4 and 8 bits with a palette (RLE8 too), 16, 24 and 32 bits with or
+/// Decodes Windows and OS/2 bitmaps: 1, 4 and 8 bits with a palette (RLE4 and RLE8 too), 16, 24 and 32 bits with or
 /// without masks, from bottom to top or from top to bottom.
 ///
 /// Channels of fewer or more than 8 bits are scaled by `v · 255 / maximum`, rounded down. The fourth byte of 32-bit
@@ -58,9 +58,9 @@ struct BMPDecoder {
     compression = isCore ? 0 : try cursor.uint32(at: 30)
     try limits.check(width: width, height: height)
     switch (compression, bits) {
-    case (0, 1), (0, 4), (0, 8), (0, 16), (0, 24), (0, 32), (3, 16), (3, 32), (6, 16), (6, 32): break
-    case (1, 8):
-      guard !isTopDown else { throw ApusError(.malformedImage, "a compressed bitmap is stored from the top") }
+    case (0, 1), (0, 4), (0, 8), (0, 16), (0, 24), (0, 32), (3, 16), (3, 32), (6, 16), (6, 32), (1, 8),
+      (2, 4):
+      break
     default:
       throw ApusError(
         .unsupportedImage, "a bitmap of \(bits) bits with compression \(compression) is not read")
@@ -72,8 +72,8 @@ struct BMPDecoder {
   }
 
   private func decode() throws(ApusError) -> ImageBuffer {
-    if compression == 1 {
-      return try paletteImage { indices throws(ApusError) in try decodeRLE8(into: &indices) }
+    if compression == 1 || compression == 2 {
+      return try paletteImage { indices throws(ApusError) in try decodeRuns(into: &indices) }
     }
     let stride = (width * bits + 31) / 32 * 4
     // The padding of the last row may be missing.
@@ -182,22 +182,25 @@ struct BMPDecoder {
     return try ImageBuffer(bytes: pixels, width: width, height: height, format: .rgb)
   }
 
-  /// Runs and literals, from the bottom row; what is skipped keeps entry 0.
-  private func decodeRLE8(into indices: inout [UInt8]) throws(ApusError) {
+  /// Runs and literals of 8 or 4 bits. What is skipped keeps entry 0, and what reaches beyond a row's end is dropped, as other
+  /// readers do.
+  private func decodeRuns(into indices: inout [UInt8]) throws(ApusError) {
     var (x, y, position) = (0, 0, pixelOffset)
-    func put(_ value: Int, into indices: inout [UInt8]) throws(ApusError) {
-      guard x < width, y < height else {
-        throw ApusError(.malformedImage, "a run at byte \(position) leaves the picture")
+    func put(_ byte: Int, _ isSecond: Bool, into indices: inout [UInt8]) {
+      if x < width, y < height {
+        let value = bits == 8 ? byte : isSecond ? byte & 15 : byte >> 4
+        indices[(isTopDown ? y : height - 1 - y) * width + x] = UInt8(value)
       }
-      indices[(height - 1 - y) * width + x] = UInt8(value)
       x += 1
     }
-    while true {
+    while y < height {
+      // The end of the last row may be the end of the file.
+      if y == height - 1, x >= width, position + 2 > bytes.count { return }
       let first = try cursor.uint8(at: position)
       let second = try cursor.uint8(at: position + 1)
       position += 2
       if first > 0 {
-        for _ in 0..<first { try put(second, into: &indices) }
+        for index in 0..<first { put(second, index % 2 == 1, into: &indices) }
         continue
       }
       switch second {
@@ -210,11 +213,12 @@ struct BMPDecoder {
         y += try cursor.uint8(at: position + 1)
         position += 2
       default:
-        for index in 0..<second { try put(cursor.uint8(at: position + index), into: &indices) }
-        position += (second + 1) / 2 * 2
-      }
-      guard x <= width, y <= height else {
-        throw ApusError(.malformedImage, "the run before byte \(position) leaves the picture")
+        let perByte = 8 / bits
+        for index in 0..<second {
+          put(try cursor.uint8(at: position + index / perByte), index % perByte == 1, into: &indices)
+        }
+        // Literals are padded to two bytes.
+        position += ((second + perByte - 1) / perByte + 1) / 2 * 2
       }
     }
   }

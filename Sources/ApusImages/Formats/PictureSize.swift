@@ -28,6 +28,7 @@ extension ImageBuffer {
       }
       found = (big(body.startIndex + 3, 2), big(body.startIndex + 1, 2))
     case .pnm: return try? NetpbmDecoder.size(of: bytes)
+    case .webp: return WebPChunks.size(in: bytes)
     case nil: return nil
     }
     guard let width = found.0, let height = found.1 else { return nil }
@@ -46,7 +47,13 @@ extension ImageBuffer {
     // What is beyond the limit is refused before memory is allocated.
     guard !overflow, (0...ImageLimits().maximumPixelCount).contains(pixels) else { return 0 }
     let drawnByteCount = isDrawnOn ? 12 * pixels : 0
-    guard ImageFileFormat(detecting: bytes) == .jpeg else { return max(4 * pixels, drawnByteCount) }
+    switch ImageFileFormat(detecting: bytes) {
+    case .jpeg: break
+    // The rows before they are 8-bit pixels, and the decoder's own.
+    case .png where DeepPNGDecoder.accepts(bytes): return max(14 * pixels, drawnByteCount)
+    case .webp: return max(12 * pixels, drawnByteCount)
+    default: return max(4 * pixels, drawnByteCount)
+    }
     let header = JPEGHeader(bytes)
     let colorBytes = header.componentCount > 3 ? 8 : 4
     if header.hasSingleScan {

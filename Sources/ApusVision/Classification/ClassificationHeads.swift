@@ -60,7 +60,7 @@ struct ClassificationHeads: Sendable {
       var source = try files.labels(of: prepared, output)
       let isPair = columns == 1 && source?.map.rowCount == 2
       let classes = isPair ? 2 : columns
-      if options.labelOffset == nil { source?.align(toScores: classes) }
+      source?.align(toScores: classes, offset: options.labelOffset)
       heads.append(
         Head(
           output: output, name: prepared.name(of: output), isPair: isPair, classes: classes, labels: source,
@@ -87,6 +87,11 @@ struct ClassificationHeads: Sendable {
   var categoryCount: Int { heads.reduce(0) { $0 + min($1.classes, options.maxResults ?? .max) } }
   /// The names of the first output's classes.
   var labels: LabelSource? { heads.first?.labels }
+  /// What is suspicious about the labels of the outputs after the first.
+  var warnings: [String] {
+    var seen = Set(labels?.warnings ?? [])
+    return heads.dropFirst().flatMap { $0.labels?.warnings ?? [] }.filter { seen.insert($0).inserted }
+  }
   /// What each output holds.
   var roles: [Int: String] {
     Dictionary(

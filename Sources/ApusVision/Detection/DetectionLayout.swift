@@ -34,9 +34,13 @@ struct DetectionLayout: Hashable, Sendable {
   /// The most signatures whose names are looked at: each has one for every output.
   private static let mostSignatures = 64
 
+  /// How many classes the operator knows, the background left out; nil without the operator.
+  let classCount: Int?
+
   private init(
     _ outputs: DetectionOutputs, _ source: AssumptionSource, _ reason: String, rowsPerObject: Int = 1,
-    isAmbiguous: Bool = false, isOfOperator: Bool = false
+    isAmbiguous: Bool = false, isOfOperator: Bool = false,
+    classCount: Int? = nil
   ) {
     self.outputs = outputs
     self.source = source
@@ -44,6 +48,7 @@ struct DetectionLayout: Hashable, Sendable {
     self.rowsPerObject = rowsPerObject
     self.isAmbiguous = isAmbiguous
     self.isOfOperator = isOfOperator
+    self.classCount = classCount
   }
 
   /// Finds the detections among a model's outputs.
@@ -65,7 +70,7 @@ struct DetectionLayout: Hashable, Sendable {
       let isOfOperator = Set(ofOperator?.outputs.positions ?? []) == Set(positions)
       self.init(
         chosen, .given, "the options", rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1,
-        isOfOperator: isOfOperator)
+        isOfOperator: isOfOperator, classCount: isOfOperator ? ofOperator?.classCount : nil)
       return
     }
     if let ofOperator {
@@ -119,7 +124,8 @@ struct DetectionLayout: Hashable, Sendable {
       return DetectionLayout(
         DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: count), .model,
         "the operator TFLite_Detection_PostProcess", rowsPerObject: isFast ? Int(clamping: max(rows, 1)) : 1,
-        isOfOperator: true)
+        isOfOperator: true,
+        classCount: (options?.int64("num_classes", default: 0)).flatMap { $0 > 0 ? Int(clamping: $0) : nil })
     }
     return nil
   }

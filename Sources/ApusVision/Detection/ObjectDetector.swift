@@ -47,7 +47,7 @@ public final class ObjectDetector: VisionTask {
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
     head = try Self.head(of: prepared, labels: names?.map, options: options)
-    if options.labelOffset == nil, let count = head.classCount { names?.align(toClassCount: count) }
+    if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
     criteria = DetectionCriteria(
       scoreThreshold: options.scoreThreshold ?? head.layout.defaultScoreThreshold,

@@ -6,7 +6,6 @@ import ApusFormat
 struct PostProcessedHead: DetectionHead {
   let layout = DetectorLayout.postProcessed
   let reason: String
-  let classCount: Int? = nil
   /// Which output is which.
   let rows: DetectionLayout
   private let calibration: ScoreCalibration?
@@ -60,6 +59,8 @@ struct PostProcessedHead: DetectionHead {
       boxUnits.assumption, scores.assumption,
     ]
   }
+
+  var classCount: Int? { rows.classCount }
 
   var roles: [Int: String] {
     var roles = [

@@ -2,22 +2,33 @@
 
 import Apus
 
-/// An array in NumPy's `.npy` format: little-endian, row by row.
+/// An array in NumPy's `.npy` format. In memory it is little-endian, row by row; files may have either order.
 ///
 /// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
 package struct NumPyArray {
-  /// The element type as NumPy writes it, for example `<f4`.
+  /// The element type as NumPy writes it in little-endian files, for example `<f4`.
   package let type: String
   /// The size of each axis.
   package let shape: [Int]
   /// The elements, row by row.
-  package let bytes: [UInt8]
+  package private(set) var bytes: [UInt8]
+  /// How the file that it is read from orders elements and their bytes.
+  package let order: NumPyOrder
 
   /// Wraps elements.
   package init(type: String, shape: [Int], bytes: [UInt8]) {
     self.type = type
     self.shape = shape
     self.bytes = bytes
+    order = NumPyOrder()
+  }
+
+  /// Wraps 16-bit numbers.
+  package init(uint16 values: [UInt16], shape: [Int]) {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(2 * values.count)
+    for value in values { bytes += [UInt8(truncatingIfNeeded: value), UInt8(value >> 8)] }
+    self.init(type: "<u2", shape: shape, bytes: bytes)
   }
 
   /// Wraps floats.
@@ -96,6 +107,9 @@ package struct NumPyArray {
   /// The number of bytes in front of the elements, by the first bytes of the file.
   package static func headByteCount(of file: [UInt8]) throws(ApusError) -> Int {
     guard file.count >= leastHead, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
+      if file.starts(with: [0x50, 0x4B, 3, 4]) {
+        throw malformed("it is a ZIP archive, perhaps .npz; save each array with numpy.save")
+      }
       throw malformed("it does not begin with NumPy's signature")
     }
     let length =
@@ -120,8 +134,11 @@ package struct NumPyArray {
     guard let type = Self.text(after: "'descr'", in: header) else {
       throw Self.malformed("it has a structured type")
     }
-    guard Self.field(after: "'fortran_order'", in: header)?.hasPrefix("False") == true else {
-      throw Self.malformed("it is stored column by column (fortran_order)")
+    guard !type.hasSuffix("O") else { throw Self.malformed("it holds objects of Python, not numbers") }
+    let order = Self.field(after: "'fortran_order'", in: header)
+    let isColumnMajor = order?.hasPrefix("True") == true
+    guard isColumnMajor || order?.hasPrefix("False") == true else {
+      throw Self.malformed("it does not say the order of its elements (fortran_order)")
     }
     guard let rest = Self.field(after: "'shape'", in: header), rest.hasPrefix("("),
       let last = rest.firstIndex(of: ")")
@@ -133,9 +150,48 @@ package struct NumPyArray {
       }
       shape.append(dimension)
     }
-    self.type = type.hasPrefix("=") ? "<" + type.dropFirst() : type
+    let kind = type.drop { "<>=|".contains($0) }
+    self.type = (kind.hasSuffix("1") && kind.count == 2 ? "|" : type.hasPrefix("|") ? "|" : "<") + kind
     self.shape = shape
+    // A complex number is two numbers.
+    let byteCount = Int(kind.dropFirst()) ?? 1
+    self.order = NumPyOrder(
+      isBigEndian: type.hasPrefix(">"), isColumnMajor: isColumnMajor,
+      numberByteCount: kind.first == "c" ? byteCount / 2 : byteCount)
     bytes = Array(file[end...])
+    self.order.swapBytes(&bytes)
+    if isColumnMajor { try reorder(elementByteCount: byteCount) }
+  }
+
+  /// Brings elements that are in the order of columns into that of rows; a file's head has none.
+  private mutating func reorder(elementByteCount size: Int) throws(ApusError) {
+    if bytes.isEmpty { return }
+    var count = size
+    for dimension in shape {
+      let (product, overflow) = count.multipliedReportingOverflow(by: dimension)
+      guard !overflow else { throw Self.malformed("its shape is too large") }
+      count = product
+    }
+    guard size > 0, count == bytes.count else {
+      throw Self.malformed("its shape takes \(count) bytes, but it has \(bytes.count)")
+    }
+    var rows = [UInt8](repeating: 0, count: count)
+    var positions = NumPyOrder.Positions(shape: shape)
+    for start in stride(from: 0, to: count, by: size) {
+      let target = positions.next() * size
+      for index in 0..<size { rows[target + index] = bytes[start + index] }
+    }
+    bytes = rows
+  }
+
+  /// The element type as people call it, for example `float32`.
+  package var typeName: String {
+    let kinds: [Character: String] = ["f": "float", "i": "int", "u": "uint", "c": "complex", "b": "bool"]
+    let kind = type.dropFirst()
+    guard let first = kind.first, let name = kinds[first], let size = Int(kind.dropFirst()), size <= 16 else {
+      return type
+    }
+    return first == "b" ? name : "\(name)\(8 * size)"
   }
 
   private static func field(after key: String, in header: String) -> Substring? {

@@ -11,9 +11,15 @@ import Apus
 ///   Every line is a name, also one that begins with `#`.
 /// - **Numbered lines**: `0: person`, `0  person`, `0<tab>person`, `0,person` or `0 person`. A number followed by a
 ///   colon, a comma, a tab or two spaces in the first line makes the file numbered, and then every line must be. One
-///   space does so only if every line has a number and no two have the same: `7 eleven` among other names stays a name.
-///   Blank lines and lines that begin with `#` are skipped.
+///   space does so only if the numbers can be rows of the model and the names behind them differ: `20 DH`, `50 DH` and
+///   `7 eleven` stay names. Blank lines and lines that begin with `#` are skipped.
 /// - **Protocol buffer text**: `item { id: 1 name: 'n01' display_name: "Person" }`, where the display name wins.
+/// - **JSON**: a list of names, an object by index or by name, or one that has those under `names`, `labels`, `classes`,
+///   `categories`, `id2label` and the like.
+/// - **YAML**: the same under `names` and the like, as lists and maps in both styles.
+/// - **CSV** with a header that names its columns, or with an index and a name in each row.
+///
+/// UTF-8 and UTF-16 are read. What looks like one of these forms and is damaged is refused, never read as names.
 ///
 /// A row called `???` has no name. A model that does not output the background counts its classes from the
 /// first real row, so a class is looked up ``offset`` rows further down: 1 if row 0 is `???`, `background`,
@@ -28,7 +34,8 @@ import Apus
 public struct LabelMap: Hashable, Sendable {
   /// How a label file is written.
   public enum Format: String, CaseIterable, Hashable, Sendable {
-    /// Decided by what the text looks like.
+    /// Decided by the extension of a file, where it is `json`, `yaml`, `yml`, `csv`, `tsv`, `pbtxt` or `names`, and by
+    /// what the text looks like.
     case automatic
     /// One name a line, whatever the lines look like.
     case lines
@@ -36,6 +43,12 @@ public struct LabelMap: Hashable, Sendable {
     case numberedLines
     /// `item { … }` with `id`, `name` and `display_name`.
     case protobufText
+    /// A JSON list or object.
+    case json
+    /// YAML with `names` or the like.
+    case yaml
+    /// Values separated by commas, semicolons or tabs.
+    case csv
   }
 
   /// The maximum size of a label file, in bytes.
@@ -45,11 +58,15 @@ public struct LabelMap: Hashable, Sendable {
   /// The maximum length of a name, in bytes of UTF-8.
   public static let maximumNameLength = 4_096
 
-  /// The names by row.
-  private let names: [Int: String]
+  /// The names by row, as they are looked up.
+  private let rows: LabelRows
+  /// What numbers at the beginnings of lines may mean, where that depends on the model.
+  private var numbering: LabelNumbering?
+  /// Whether they are taken for rows.
+  private var areNumbered: Bool
 
   /// One more than the last row: how many classes the file counts, those without a name included.
-  public let rowCount: Int
+  public var rowCount: Int { rows.count }
 
   /// How many label rows precede class 0.
   public var offset: Int
@@ -67,7 +84,7 @@ public struct LabelMap: Hashable, Sendable {
     for (row, name) in rows.enumerated() {
       if let name { names[row] = name }
     }
-    self.init(names: names, rowCount: rows.count, offset: offset)
+    self.init(LabelRows(names: names, count: rows.count), offset: offset)
   }
 
   /// Reads a label file.
@@ -81,7 +98,8 @@ public struct LabelMap: Hashable, Sendable {
   {
     let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
     do {
-      try self.init(parsing: bytes, format: format, offset: offset)
+      let named = format == .automatic ? Format(ofFile: path) : format
+      try self.init(parsing: bytes, format: named, offset: offset)
     } catch {
       throw ApusError(error.code, "the label file '\(path)': \(error.message)")
     }
@@ -97,8 +115,11 @@ public struct LabelMap: Hashable, Sendable {
   ///
   /// - Throws: `malformedLabels` with the line, or `resourceLimit` for too many bytes.
   public init(parsing bytes: [UInt8], format: Format = .automatic, offset: Int? = nil) throws(ApusError) {
-    let (names, rowCount) = try LabelParser.parse(bytes, format: format)
-    self.init(names: names, rowCount: rowCount, offset: offset)
+    switch try LabelParser.parse(bytes, format: format) {
+    case .rows(let rows): self.init(rows, offset: offset)
+    case .numbering(let numbering):
+      self.init(numbering, areNumbered: numbering.areRows(ofClassCount: nil), offset: offset)
+    }
   }
 
   /// Reads labels from the text of a label file.
@@ -108,19 +129,21 @@ public struct LabelMap: Hashable, Sendable {
     try self.init(parsing: Array(text.utf8), format: format, offset: offset)
   }
 
-  private init(names: [Int: String], rowCount: Int, offset: Int?) {
-    detectedOffset = Self.detectOffset(names)
-    self.names = names.filter { $0.value != Self.placeholder }
-    self.rowCount = rowCount
+  private init(_ rows: LabelRows, offset: Int?) {
+    detectedOffset = Self.detectOffset(rows.names)
+    self.rows = rows.withoutPlaceholders
+    (numbering, areNumbered) = (nil, false)
     self.offset = offset ?? detectedOffset
   }
 
-  /// What label files contain in a row without a class.
-  private static let placeholder = "???"
+  private init(_ numbering: LabelNumbering, areNumbered: Bool, offset: Int?) {
+    self.init(numbering.rows(ifNumbered: areNumbered), offset: offset)
+    (self.numbering, self.areNumbered) = (numbering, areNumbered)
+  }
 
   private static func detectOffset(_ names: [Int: String]) -> Int {
     switch names[0]?.lowercased() {
-    case placeholder, "background", "__background__", "_background_", "unlabeled": 1
+    case LabelRows.placeholder, "background", "__background__", "_background_", "unlabeled": 1
     case nil: names[1] == nil ? 0 : 1
     default: 0
     }
@@ -130,28 +153,51 @@ public struct LabelMap: Hashable, Sendable {
   /// a name.
   public subscript(index: Int) -> String? {
     let (row, overflow) = index.addingReportingOverflow(offset)
-    return overflow ? nil : names[row]
+    return overflow ? nil : rows.names[row]
   }
 
   /// The name in a row of the file, whatever the offset.
   public func name(inRow row: Int) -> String? {
-    names[row]
+    rows.names[row]
   }
 
   /// The classes with that name, as the model counts them, in order; rows before the offset are left out.
   public func indices(named name: String) -> [Int] {
-    names.filter { $0.value == name }.compactMap { row, _ in
+    rows.names.filter { $0.value == name }.compactMap { row, _ in
       let (index, overflow) = row.subtractingReportingOverflow(offset)
       return overflow || index < 0 ? nil : index
     }.sorted()
   }
 
   /// The map for a model that scores that many classes: with as many rows as classes, the background has a
-  /// score of its own, and the offset is 0; otherwise the map stays as it is.
+  /// score of its own, and the offset is 0; otherwise the offset stays. Numbers at the beginnings of lines are
+  /// rows if they can be rows of this model, and part of the names otherwise.
   public func aligned(toClassCount count: Int) -> LabelMap {
-    guard count == rowCount else { return self }
-    var result = self
-    result.offset = 0
+    var result = numbered(forClassCount: count)
+    if count == result.rowCount { result.offset = 0 }
     return result
+  }
+
+  /// The map with the reading of numbered lines that suits a model with that many classes.
+  func numbered(forClassCount count: Int) -> LabelMap {
+    guard let numbering, numbering.areRows(ofClassCount: count) != areNumbered else { return self }
+    let other = LabelMap(numbering, areNumbered: !areNumbered, offset: nil)
+    // An offset that somebody chose stays.
+    return offset == detectedOffset ? other : LabelMap(numbering, areNumbered: !areNumbered, offset: offset)
+  }
+}
+
+extension LabelMap.Format {
+  /// The form that a file's extension names; automatic for others.
+  init(ofFile path: String) {
+    let name = path.split(separator: "/").last ?? ""
+    switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
+    case ".json": self = .json
+    case ".yaml", ".yml": self = .yaml
+    case ".csv", ".tsv": self = .csv
+    case ".pbtxt", ".prototxt": self = .protobufText
+    case ".names": self = .lines
+    default: self = .automatic
+    }
   }
 }

@@ -4,39 +4,93 @@ import Apus
 
 /// Reads the text forms of a label file.
 enum LabelParser {
-  typealias Rows = (names: [Int: String], rowCount: Int)
+  /// What a file says.
+  enum Reading {
+    case rows(LabelRows)
+    /// The rows depend on the model's number of classes.
+    case numbering(LabelNumbering)
+  }
 
   /// One line: its bytes without spaces around them, and its number from 1.
   struct Line {
     let number: Int
+    /// How many spaces and tabs come first.
+    let indent: Int
     let text: ArraySlice<UInt8>
+
+    var isEmpty: Bool { text.isEmpty }
+    var isComment: Bool { text.first == UInt8(ascii: "#") }
   }
 
-  static func parse(_ bytes: [UInt8], format: LabelMap.Format) throws(ApusError) -> Rows {
+  static func parse(_ bytes: [UInt8], format: LabelMap.Format) throws(ApusError) -> Reading {
     guard bytes.count <= LabelMap.maximumFileSize else {
       throw ApusError(
         .resourceLimit, "\(bytes.count) bytes of labels are beyond the limit of \(LabelMap.maximumFileSize)")
     }
-    if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
-      throw ApusError(.malformedLabels, "line 1: the text is UTF-16; UTF-8 was expected")
-    }
-    let lines = try split(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...])
+    let lines = try split(utf8(bytes))
     guard !lines.isEmpty else { throw ApusError(.malformedLabels, "line 1: there are no labels") }
     switch format {
-    case .lines: return try plain(lines)
-    case .numberedLines: return try numbered(lines)
-    case .protobufText: return try ProtobufTextParser.labels(in: lines)
-    case .automatic: break
+    case .lines: return .rows(try plain(lines))
+    case .numberedLines: return .rows(try numbered(lines).rows)
+    case .protobufText: return .rows(try ProtobufTextParser.labels(in: lines))
+    case .json: return .rows(try LabelTree(json: lines).rows())
+    case .yaml: return .rows(try LabelTree(yaml: lines).rows())
+    case .csv:
+      guard let table = try LabelTable(lines) else { return try byLines(lines) }
+      return .rows(table.rows)
+    case .automatic: return try automatic(lines)
     }
-    if ProtobufTextParser.looksLikeItems(lines) { return try ProtobufTextParser.labels(in: lines) }
-    let content = lines.first { !$0.text.isEmpty && $0.text.first != UInt8(ascii: "#") }
-    switch content.flatMap(numberedParts)?.isUnmistakable {
-    case true?: return try numbered(lines)
-    case false?:
-      if let rows = try weaklyNumbered(lines) { return rows }
-      return try plain(lines)
-    case nil: return try plain(lines)
+  }
+
+  private static func automatic(_ lines: [Line]) throws(ApusError) -> Reading {
+    if ProtobufTextParser.looksLikeItems(lines) { return .rows(try ProtobufTextParser.labels(in: lines)) }
+    if LabelTree.looksLikeJSON(lines) { return .rows(try LabelTree(json: lines).rows()) }
+    if LabelTree.looksLikeYAML(lines) { return .rows(try LabelTree(yaml: lines).rows()) }
+    if LabelTable.looksLikeHeader(lines), let table = try LabelTable(lines) { return .rows(table.rows) }
+    return try byLines(lines)
+  }
+
+  /// Lines with or without numbers.
+  private static func byLines(_ lines: [Line]) throws(ApusError) -> Reading {
+    if let rows = numberedBehind(lines) { return .rows(rows) }
+    let content = lines.first { !$0.isEmpty && !$0.isComment }
+    guard let first = content.flatMap(numberedParts) else { return .rows(try plain(lines)) }
+    if first.isUnmistakable {
+      let (found, rows) = try numbered(lines)
+      // Amounts and times have the same separators: "20: DH", "50: DH".
+      let isConsecutive = Set(rows) == Set(0..<rows.count) || Set(rows) == Set(1...max(rows.count, 1))
+      return .rows(isConsecutive || LabelNumbering.differ(found) ? found : try plain(lines))
     }
+    guard let (found, rows) = try? numbered(lines),
+      let numbering = LabelNumbering(rows, numbered: found, plain: try plain(lines))
+    else { return .rows(try plain(lines)) }
+    return .numbering(numbering)
+  }
+
+  /// The bytes as UTF-8: UTF-16 is recognized by its mark, or by every other byte of the first letters.
+  private static func utf8(_ bytes: [UInt8]) throws(ApusError) -> ArraySlice<UInt8> {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return bytes[3...] }
+    var content = bytes[...]
+    let isLittleEndian: Bool
+    if bytes.starts(with: [0xFF, 0xFE]) {
+      (isLittleEndian, content) = (true, bytes[2...])
+    } else if bytes.starts(with: [0xFE, 0xFF]) {
+      (isLittleEndian, content) = (false, bytes[2...])
+    } else if bytes.count >= 4, (bytes[0] == 0) != (bytes[1] == 0), (bytes[2] == 0) == (bytes[0] == 0),
+      (bytes[3] == 0) == (bytes[1] == 0)
+    {
+      isLittleEndian = bytes[1] == 0
+    } else {
+      return content
+    }
+    guard content.count.isMultiple(of: 2) else {
+      throw ApusError(.malformedLabels, "line 1: the text is UTF-16, but has \(content.count) bytes")
+    }
+    let units = stride(from: content.startIndex, to: content.endIndex, by: 2).map { index in
+      let (one, other) = (UInt16(content[index]), UInt16(content[index + 1]))
+      return isLittleEndian ? one | other << 8 : one << 8 | other
+    }
+    return Array(String(decoding: units, as: UTF16.self).utf8)[...]
   }
 
   /// The lines, trimmed, without blank ones at the end. A control character means that this is not text.
@@ -52,7 +106,8 @@ enum LabelParser {
             .malformedLabels, "line \(lines.count + 1): there are more than \(LabelMap.maximumRowCount) lines"
           )
         }
-        lines.append(Line(number: lines.count + 1, text: trimmed(bytes[start..<index])))
+        let text = trimmed(bytes[start..<index])
+        lines.append(Line(number: lines.count + 1, indent: text.startIndex - start, text: text))
         if byte == 0x0D, index + 1 < bytes.endIndex, bytes[index + 1] == 0x0A { index += 1 }
         start = index + 1
       } else if byte < 0x20 && byte != 0x09 || byte == 0x7F {
@@ -62,7 +117,7 @@ enum LabelParser {
       }
       index += 1
     }
-    while let last = lines.last, last.text.isEmpty { lines.removeLast() }
+    while let last = lines.last, last.isEmpty { lines.removeLast() }
     return lines
   }
 
@@ -73,23 +128,16 @@ enum LabelParser {
     return text[start..<end]
   }
 
-  /// The text of a name; invalid UTF-8 is replaced, and a name that is too long is damage.
-  static func name(_ bytes: some Collection<UInt8>, line: Int) throws(ApusError) -> String {
-    guard bytes.count <= LabelMap.maximumNameLength else {
-      throw ApusError(
-        .malformedLabels,
-        "line \(line): a name of \(bytes.count) bytes is longer than \(LabelMap.maximumNameLength)")
+  /// Each line is a name; invalid UTF-8 becomes U+FFFD.
+  static func plain(_ lines: [Line]) throws(ApusError) -> LabelRows {
+    var rows = LabelRows()
+    for line in lines {
+      try rows.add(String(decoding: line.text, as: UTF8.self), at: line.number - 1, line: line.number)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return rows
   }
 
-  private static func plain(_ lines: [Line]) throws(ApusError) -> Rows {
-    var names: [Int: String] = [:]
-    for line in lines where !line.text.isEmpty {
-      names[line.number - 1] = try name(line.text, line: line.number)
-    }
-    return (names, lines.count)
-  }
+  // MARK: Numbers
 
   /// A line's number and name, and whether what separates them cannot be part of a name.
   private struct NumberedParts {
@@ -109,13 +157,23 @@ enum LabelParser {
     var isUnmistakable = spaces >= 2 || rest.prefix { $0 == 0x20 || $0 == 0x09 }.contains(0x09)
     rest = trimmed(rest)
     if rest.first == UInt8(ascii: ":") || rest.first == UInt8(ascii: ",") {
-      isUnmistakable = true
-      rest = trimmed(rest.dropFirst())
+      let behind = rest.dropFirst()
+      // "0,5 l" and "10:30" may be names.
+      isUnmistakable = !(behind.first.map { (0x30...0x39).contains($0) } ?? false)
+      rest = trimmed(behind)
     } else if !isUnmistakable && spaces == 0 {
       return nil
     }
     // A name may be missing after a colon, but a bare number is a name itself.
-    return NumberedParts(row: row(text[..<end]), name: rest, isUnmistakable: isUnmistakable)
+    return NumberedParts(row: row(text[..<end]), name: unquoted(rest), isUnmistakable: isUnmistakable)
+  }
+
+  /// What is in double quotes, if nothing else is there.
+  private static func unquoted(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let quote = UInt8(ascii: "\"")
+    guard text.count > 2, text.first == quote, text.last == quote else { return text }
+    let inside = text.dropFirst().dropLast()
+    return inside.contains(quote) ? text : inside
   }
 
   /// The value of digits, or nil at ``LabelMap/maximumRowCount`` and above.
@@ -128,38 +186,39 @@ enum LabelParser {
     return value
   }
 
-  private static func numbered(_ lines: [Line]) throws(ApusError) -> Rows {
-    var names: [Int: String] = [:]
-    var lineOfRow: [Int: Int] = [:]
-    for line in lines where !line.text.isEmpty && line.text.first != UInt8(ascii: "#") {
+  /// The rows of lines that all have a number, and the numbers in the order of the lines.
+  private static func numbered(_ lines: [Line]) throws(ApusError) -> (rows: LabelRows, numbers: [Int]) {
+    var rows = LabelRows()
+    var numbers: [Int] = []
+    for line in lines where !line.isEmpty && !line.isComment {
       guard let parts = numberedParts(line) else {
         throw ApusError(
           .malformedLabels,
           "line \(line.number): a number and a name were expected, as in the lines before it")
       }
-      guard let row = parts.row else {
-        throw ApusError(
-          .malformedLabels, "line \(line.number): the number is not below \(LabelMap.maximumRowCount)")
-      }
-      if let other = lineOfRow.updateValue(line.number, forKey: row) {
-        throw ApusError(.malformedLabels, "line \(line.number): the number \(row) is that of line \(other)")
-      }
-      if !parts.name.isEmpty { names[row] = try name(parts.name, line: line.number) }
+      try rows.add(String(decoding: parts.name, as: UTF8.self), at: parts.row, line: line.number)
+      if let row = parts.row { numbers.append(row) }
     }
-    guard let last = lineOfRow.keys.max() else {
-      throw ApusError(.malformedLabels, "line 1: there are no labels")
-    }
-    return (names, last + 1)
+    guard !numbers.isEmpty else { throw ApusError(.malformedLabels, "line 1: there are no labels") }
+    return (rows, numbers)
   }
 
-  /// The rows if every line has a number of its own and a name, otherwise nil.
-  private static func weaklyNumbered(_ lines: [Line]) throws(ApusError) -> Rows? {
-    var seen: Set<Int> = []
-    for line in lines where !line.text.isEmpty && line.text.first != UInt8(ascii: "#") {
-      guard let parts = numberedParts(line), let row = parts.row, seen.insert(row).inserted else {
-        return nil
-      }
+  /// The rows of lines that all end in a number, as in `cat,0`, if these are 0, 1, 2, … or 1, 2, 3, … in any order.
+  private static func numberedBehind(_ lines: [Line]) -> LabelRows? {
+    var names: [Int: String] = [:]
+    for line in lines where !line.isEmpty && !line.isComment {
+      let digits = line.text.reversed().prefix { (0x30...0x39).contains($0) }.count
+      let rest = trimmed(line.text.dropLast(digits))
+      guard digits > 0, let separator = rest.last, ",;:".utf8.contains(separator),
+        let row = row(line.text.suffix(digits)), names[row] == nil
+      else { return nil }
+      let name = trimmed(rest.dropLast())
+      guard !name.isEmpty, name.count <= LabelMap.maximumNameLength else { return nil }
+      names[row] = String(decoding: unquoted(name), as: UTF8.self)
     }
-    return try numbered(lines)
+    guard names.count > 1, Set(names.values).count == names.count, let first = names.keys.min(), first <= 1,
+      let last = names.keys.max(), last - first + 1 == names.count
+    else { return nil }
+    return LabelRows(names: names, count: last + 1)
   }
 }

@@ -18,8 +18,7 @@ struct ProtobufTextParser {
   private let lines: [LabelParser.Line]
   private var lineIndex = 0
   private var position: Int
-  private var names: [Int: String] = [:]
-  private var lineOfRow: [Int: Int] = [:]
+  private var rows = LabelRows()
 
   private init(_ lines: [LabelParser.Line]) {
     self.lines = lines
@@ -35,7 +34,7 @@ struct ProtobufTextParser {
     return second == .symbol(UInt8(ascii: "{")) || second == .symbol(UInt8(ascii: "<"))
   }
 
-  static func labels(in lines: [LabelParser.Line]) throws(ApusError) -> LabelParser.Rows {
+  static func labels(in lines: [LabelParser.Line]) throws(ApusError) -> LabelRows {
     var parser = ProtobufTextParser(lines)
     while let token = try parser.next() {
       guard case .word(let word) = token else { throw parser.damage("a field name was expected") }
@@ -46,8 +45,8 @@ struct ProtobufTextParser {
       }
       parser.skipSeparator()
     }
-    guard let last = parser.lineOfRow.keys.max() else { throw parser.damage("there is no item with an id") }
-    return (parser.names, last + 1)
+    guard parser.rows.count > 0 else { throw parser.damage("there is no item with an id") }
+    return parser.rows
   }
 
   private var lineNumber: Int {
@@ -71,8 +70,8 @@ struct ProtobufTextParser {
       switch field {
       case "id":
         try expectColon(after: field)
-        guard case .word(let digits)? = try next(), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-          let value = LabelParser.row(Array(digits.utf8)[...])
+        guard case .word(let digits)? = try next(), let value = Self.integer(digits),
+          value < LabelMap.maximumRowCount
         else { throw damage("an id from 0 to \(LabelMap.maximumRowCount - 1) was expected") }
         row = value
       case "name": name = try string(after: field)
@@ -82,12 +81,23 @@ struct ProtobufTextParser {
       skipSeparator()
     }
     guard let row else { throw damage("the item of line \(start) has no id") }
-    if let other = lineOfRow.updateValue(start, forKey: row) {
-      throw damage("the id \(row) of the item of line \(start) is that of line \(other)")
+    try rows.add((displayName ?? name).map { String(decoding: $0, as: UTF8.self) }, at: row, line: start)
+  }
+
+  /// An integer as the text format writes it: 31, 0x1F or 037.
+  private static func integer(_ text: String) -> Int? {
+    let digits = text.utf8.drop { $0 == UInt8(ascii: "0") }
+    if digits.first == UInt8(ascii: "x") || digits.first == UInt8(ascii: "X") {
+      guard text.utf8.count == digits.count + 1 else { return nil }
+      return unsigned(digits.dropFirst(), radix: 16)
     }
-    if let text = displayName ?? name, !text.isEmpty {
-      names[row] = try LabelParser.name(text, line: start)
-    }
+    return unsigned(
+      text.utf8[...], radix: text.utf8.count > 1 && text.utf8.first == UInt8(ascii: "0") ? 8 : 10)
+  }
+
+  private static func unsigned(_ digits: Substring.UTF8View, radix: Int) -> Int? {
+    guard let first = digits.first, Character(UnicodeScalar(first)).isHexDigit else { return nil }
+    return Int(Substring(digits), radix: radix)
   }
 
   private mutating func openMessage() throws(ApusError) -> UInt8 {
@@ -197,34 +207,8 @@ struct ProtobufTextParser {
         result.append(byte)
         continue
       }
-      guard position < text.endIndex else { break }
-      let escape = text[position]
-      position += 1
-      switch escape {
-      case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): result.append(0x20)
-      case UInt8(ascii: "x"), UInt8(ascii: "X"):
-        result.append(try number(text, radix: 16, digits: 2))
-      case 0x30...0x37:
-        position -= 1
-        result.append(try number(text, radix: 8, digits: 3))
-      default: result.append(escape)
-      }
+      try LabelEscape.append(text, &position, to: &result, line: lines[lineIndex].number)
     }
     throw damage("a string is not closed")
-  }
-
-  private mutating func number(_ text: ArraySlice<UInt8>, radix: Int, digits: Int) throws(ApusError) -> UInt8
-  {
-    var value = 0
-    var count = 0
-    while count < digits, position < text.endIndex,
-      let digit = Character(UnicodeScalar(text[position])).hexDigitValue, digit < radix
-    {
-      value = value * radix + digit
-      position += 1
-      count += 1
-    }
-    guard count > 0, value <= 255 else { throw damage("a string has an escape that is not a byte") }
-    return UInt8(value)
   }
 }

@@ -85,6 +85,7 @@ public final class ImageSegmenter: VisionTask {
     var names = LabelSource(
       given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
     // A class of the output is a row of the labels: the background has a class of its own.
+    if form != .classes { names?.align(toClassCount: form == .probability ? 2 : channels.count) }
     names?.startAtFirstRow()
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
@@ -269,7 +270,7 @@ public final class ImageSegmenter: VisionTask {
       }
     }
     let enlargement = MaskEnlargement(placement, gridWidth: gridWidth, gridHeight: gridHeight)
-    var mask: [UInt8] = []
+    var mask: [UInt16] = []
     var confidences: [[Float]] = []
     var inputMask: [UInt8] = []
     try run.withValues(of: output) { values throws(ApusError) in
@@ -282,7 +283,7 @@ public final class ImageSegmenter: VisionTask {
         switch form {
         case .scores: try enlargement.largest(values, channels, run.checkTime)
         case .probability: enlargement.above(self.mask?.threshold ?? 0.5, values, channels)
-        case .classes: enlargement.nearest(values)
+        case .classes: try enlargement.nearest(values)
         }
       if options.shouldOutputConfidenceMasks, form != .classes {
         for channel in 0..<channels.count {
@@ -290,14 +291,22 @@ public final class ImageSegmenter: VisionTask {
         }
       }
     }
-    var counts = [Int](repeating: 0, count: 256)
+    let known: Int? =
+      switch form {
+      case .scores: channels.count
+      case .probability: 2
+      case .classes: nil
+      }
+    let classCount = known ?? Int(mask.max() ?? 0) + 1
+    var counts = [Int](repeating: 0, count: classCount)
     for index in mask { counts[Int(index)] += 1 }
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
     }
     var result = SegmentationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
-      categoryMask: options.shouldOutputCategoryMask ? mask : [], confidenceMasks: confidences,
+      categoryMask: options.shouldOutputCategoryMask ? mask : [], classCount: classCount,
+      confidenceMasks: confidences,
       classes: shares.map {
         .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))
       })

@@ -70,8 +70,8 @@ struct MaskEnlargement {
   /// The channel with the largest value at each pixel; the first of equal ones. `checkTime` is asked now and then.
   func largest(
     _ values: Span<Float>, _ channels: Channels, _ checkTime: () throws(ApusError) -> Void
-  ) throws(ApusError) -> [UInt8] {
-    var result = [UInt8](repeating: 0, count: rows.count * columns.count)
+  ) throws(ApusError) -> [UInt16] {
+    var result = [UInt16](repeating: 0, count: rows.count * columns.count)
     var best = [Float](repeating: 0, count: columns.count)
     // A row of many channels may take as long as many rows.
     var steps = 0
@@ -86,7 +86,7 @@ struct MaskEnlargement {
         forEachColumn(values, channels, channel, row) { value in
           if channel == 0 || value > best[column] {
             best[column] = value
-            result[line * columns.count + column] = UInt8(min(channel, 255))
+            result[line * columns.count + column] = UInt16(clamping: channel)
           }
           column += 1
         }
@@ -96,8 +96,8 @@ struct MaskEnlargement {
   }
 
   /// 1 if the only channel is above a threshold.
-  func above(_ threshold: Float, _ values: Span<Float>, _ channels: Channels) -> [UInt8] {
-    var result: [UInt8] = []
+  func above(_ threshold: Float, _ values: Span<Float>, _ channels: Channels) -> [UInt16] {
+    var result: [UInt16] = []
     result.reserveCapacity(rows.count * columns.count)
     for row in rows {
       forEachColumn(values, channels, 0, row) { result.append($0 > threshold ? 1 : 0) }
@@ -106,13 +106,19 @@ struct MaskEnlargement {
   }
 
   /// The class of the cell that contains each pixel.
-  func nearest(_ classes: Span<Float>) -> [UInt8] {
-    var result: [UInt8] = []
+  ///
+  /// - Throws: `invalidData` for a class that a mask cannot hold.
+  func nearest(_ classes: Span<Float>) throws(ApusError) -> [UInt16] {
+    var result: [UInt16] = []
     result.reserveCapacity(rows.count * columns.count)
     for row in rows {
       for column in columns {
         let value = classes[row.nearest * gridWidth + column.nearest]
-        result.append(value > 0 ? (value < 255 ? UInt8(value) : 255) : 0)
+        guard let index = UInt16(exactly: value) else {
+          throw ApusError(
+            .invalidData, "a cell of the output has the class \(value), not one from 0 to \(UInt16.max)")
+        }
+        result.append(index)
       }
     }
     return result

@@ -28,9 +28,10 @@ public struct SegmentationResult: VisionResult, Hashable {
   public let imageWidth: Int
   /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
-  /// The class of each pixel of the picture after orientation, row by row; classes beyond 255 are 255. Empty if only
-  /// confidence masks are requested.
-  public var categoryMask: [UInt8]
+  /// The class of each pixel of the picture after orientation, row by row. Empty if only confidence masks are requested.
+  public var categoryMask: [UInt16]
+  /// How many classes the model has. Where its output does not say so, one more than the largest class in this mask.
+  public let classCount: Int
   /// For each class: the model's score at each pixel; empty unless requested.
   public var confidenceMasks: [[Float]]
   /// The classes in the picture, the largest first.

@@ -8,10 +8,17 @@ struct LabelSource: Sendable {
   var map: LabelMap
   /// The classes' names in the requested language; nil if there are none.
   var displayNames: LabelMap?
+  /// The source of names that are given.
+  private static let caller = "the caller"
+
   /// Where the names come from.
   let source: String
   /// Who gives the names.
   let origin: AssumptionSource
+  /// How many classes the model has; nil where its outputs do not say so.
+  private var classCount: Int?
+  /// Whether class 0 is the background, which the labels leave out.
+  private var leavesOutBackground = false
 
   /// The caller's labels, or else those inside the model; nil if there are none.
   ///
@@ -26,7 +33,7 @@ struct LabelSource: Sendable {
     let described = prepared.metadata?.outputs ?? []
     let own = output.flatMap(prepared.description(of:))
     if let given {
-      (map, source, origin) = (given, "the caller", .given)
+      (map, source, origin) = (given, Self.caller, .given)
     } else if let names = prepared.export?.names, let last = names.keys.max() {
       // The largest index is limited where the names are read.
       map = LabelMap((0...last).map { names[$0] }, offset: 0)
@@ -50,20 +57,42 @@ struct LabelSource: Sendable {
     }
   }
 
-  /// The map for a model that scores that many classes; see ``LabelMap/aligned(toClassCount:)``.
-  mutating func align(toClassCount count: Int) {
-    map = map.aligned(toClassCount: count)
+  /// The map for a model with that many classes; see ``LabelMap/aligned(toClassCount:)``.
+  ///
+  /// - Parameter offset: How many label rows precede class 0, where somebody chose that.
+  mutating func align(toClassCount count: Int, offset: Int? = nil) {
+    classCount = count
+    map = offset == nil ? map.aligned(toClassCount: count) : map.numbered(forClassCount: count)
+    if let offset { map.offset = offset }
     displayNames?.offset = map.offset
   }
 
   /// Aligns the map to a classifier's scores. If the labels leave out the background, which has a score,
   /// class 1 is the first row.
-  mutating func align(toScores count: Int) {
-    align(toClassCount: count)
-    if map.rowCount + 1 == count, map.detectedOffset == 0 {
+  ///
+  /// - Parameter offset: How many label rows precede class 0, if the caller chose that.
+  mutating func align(toScores count: Int, offset: Int? = nil) {
+    align(toClassCount: count, offset: offset)
+    if offset == nil, map.rowCount + 1 == count, map.detectedOffset == 0 {
       map.offset = -1
       displayNames?.offset = -1
+      leavesOutBackground = true
     }
+  }
+
+  /// What is suspicious about the number of labels; empty if it suits the model.
+  var warnings: [String] {
+    guard let classCount else { return [] }
+    let found =
+      "there \(map.rowCount == 1 ? "is 1 label" : "are \(map.rowCount) labels")"
+      + (source == Self.caller ? " for" : " in \(source) for")
+      + " \(classCount) class\(classCount == 1 ? "" : "es")"
+    if leavesOutBackground {
+      // The background of models of ImageNet is well known.
+      return classCount == 1_001 ? [] : ["\(found): class 0 is taken for a background without a name"]
+    }
+    let fits = map.rowCount == classCount || map.rowCount &- map.offset == classCount
+    return fits ? [] : ["\(found): names may be those of other classes, or missing"]
   }
 
   /// The map for classes that are the rows themselves.

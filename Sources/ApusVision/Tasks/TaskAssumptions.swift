@@ -102,7 +102,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
       Labels(source: $0.source, count: $0.map.rowCount, offset: $0.map.offset)
     }
     self.steps = steps
-    self.warnings = warnings + pictures.warnings
+    self.warnings = warnings + pictures.warnings + ((labels ?? nil)?.warnings ?? [])
   }
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What folders have besides pictures that are read, counted by kind.
+struct LeftOutFiles {
+  /// The folders that were looked into.
+  var folders: [String] = []
+  private var counts: [String: Int] = [:]
+  private var folderCount = 0
+
+  /// What extensions of picture files that are not read stand for.
+  private static let formats = [
+    "heic": "HEIC", "heif": "HEIC", "hif": "HEIC", "avif": "AVIF", "gif": "GIF", "tif": "TIFF",
+    "tiff": "TIFF", "jxl": "JPEG XL",
+    "jp2": "JPEG 2000", "j2k": "JPEG 2000", "psd": "Photoshop", "ico": "icon", "svg": "SVG", "dng": "raw",
+    "cr2": "raw",
+    "cr3": "raw", "nef": "raw", "arw": "raw", "orf": "raw", "raf": "raw", "rw2": "raw",
+  ]
+  /// More kinds are not named.
+  private static let mostKinds = 8
+
+  /// Counts a file by its name; files whose names begin with a dot are hidden, and not counted.
+  mutating func addFile(_ name: String) {
+    guard !name.hasPrefix(".") else { return }
+    guard let dot = name.lastIndex(of: "."), name.index(after: dot) < name.endIndex else {
+      counts["without an extension", default: 0] += 1
+      return
+    }
+    let ending = name[name.index(after: dot)...].lowercased()
+    counts[Self.formats[ending] ?? ".\(ending)", default: 0] += 1
+  }
+
+  /// Counts a folder that is not looked into.
+  mutating func addFolder() { folderCount += 1 }
+
+  /// For example `2 HEIC, 1 .txt left out`; nil if nothing is.
+  var text: String? {
+    // The most frequent first; ties in the order of the alphabet.
+    let kinds = counts.sorted { $0.value > $1.value || $0.value == $1.value && $0.key < $1.key }
+    var parts = kinds.prefix(Self.mostKinds).map { "\($0.value) \($0.key)" }
+    let others = kinds.dropFirst(Self.mostKinds).reduce(0) { $0 + $1.value }
+    if others > 0 { parts.append("\(others) of other kinds") }
+    if folderCount > 0 {
+      parts.append("\(folderCount) folder\(folderCount == 1 ? "" : "s") (see --recursive)")
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: ", ") + " left out"
+  }
+}

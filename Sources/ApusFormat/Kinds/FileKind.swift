@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a file is that was given for something else: for errors that say what to do.
+///
+/// Recognized by their first bytes, archives also by the names in them; nothing is unpacked.
+package struct FileKind: Hashable, Sendable {
+  /// What it is, with an article: `a Git LFS pointer`.
+  package let name: String
+  /// What to do to get a model; empty where nothing helps.
+  package let advice: String
+  /// The format of a picture, such as `HEIC`; nil for other files.
+  package let pictureFormat: String?
+
+  init(_ name: String, _ advice: String = "") {
+    (self.name, self.advice, pictureFormat) = (name, advice, nil)
+  }
+
+  /// A kind of picture.
+  init(picture format: String) {
+    (name, pictureFormat) = ("\(format == "icon" ? "an" : "a") \(format) picture", format)
+    advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
+  }
+
+  /// How many bytes of a file are looked at.
+  package static let beginningByteCount = 1 << 16
+
+  /// Recognizes the bytes of a file that is no model; nil for unknown ones.
+  ///
+  /// - Parameter path: The file's name, where it has one: the name of a bundle tells it from other archives.
+  package init?(_ bytes: FileBytes, path: String = "") {
+    let count = min(bytes.count, Self.beginningByteCount)
+    guard
+      let beginning = try? bytes.withReader({ (reader) throws(FormatError) in
+        try reader.integers(UInt8.self, at: 0, count: count)
+      })
+    else { return nil }
+    if beginning.starts(with: ZipContents.signature) {
+      self = ZipContents(bytes, path: path).kind
+    } else {
+      self.init(beginning: beginning)
+    }
+  }
+
+  /// Recognizes the first bytes of a file; nil for unknown ones.
+  package init?(beginning bytes: [UInt8]) {
+    guard !bytes.isEmpty else {
+      self.init("an empty file", "download or copy it again")
+      return
+    }
+    let found =
+      FileSignature.all.first { $0.matches(bytes) }?.kind
+      ?? TextContents.kind(of: bytes) ?? ProtobufContents.kind(of: bytes)
+    guard let found else { return nil }
+    self = found
+  }
+
+  /// The kind of a folder that was given for a model; nil for any other.
+  package init?(folder path: String) {
+    if FileBytes.exists("\(path)/saved_model.pb") {
+      self.init("a SavedModel folder", Self.convert("from_saved_model"))
+    } else if FileBytes.exists("\(path)/Manifest.json") {
+      self.init("a Core ML package (.mlpackage)", Self.fromSource)
+    } else {
+      return nil
+    }
+  }
+
+  /// A sentence about a file that should be a model: `it is a Git LFS pointer, not a .tflite model; run 'git lfs pull'…`.
+  package var insteadOfModel: String {
+    "it is \(name), not a .tflite model" + (advice.isEmpty || pictureFormat != nil ? "" : "; \(advice)")
+  }
+
+  /// A sentence about a file that should be a picture of one of these formats: `it is a HEIC picture, not JPEG or PNG; convert it…`.
+  package func insteadOfPicture(_ formats: String) -> String {
+    "it is \(name), not \(formats)" + (advice.isEmpty ? "" : "; \(advice)")
+  }
+
+  // MARK: Advice
+
+  /// How TensorFlow's converter makes a model of something else.
+  static func convert(_ method: String) -> String {
+    "convert it with TensorFlow: tf.lite.TFLiteConverter.\(method)(…).convert()"
+  }
+
+  /// Where files of other frameworks cannot be converted themselves.
+  static let fromSource = "export the original model as .tflite"
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What kind of archive a ZIP file is, by the names in it.
+struct ZipContents {
+  /// The first bytes of an archive with files.
+  static let signature: [UInt8] = [0x50, 0x4B, 3, 4]
+
+  let kind: FileKind
+
+  /// Names that the parts of MediaPipe's bundles have.
+  private static let parts = [
+    "_detector.tflite", "_landmarks_detector.tflite", "face_blendshapes.tflite", "_embedder.tflite",
+    "gesture_classifier.tflite", "_landmarker.task",
+  ]
+
+  /// Reads the archive's directory; `path` is the file's name.
+  init(_ bytes: FileBytes, path: String) {
+    guard let entries = (try? ZipArchive(appendedTo: bytes)).flatMap({ $0 })?.entries else {
+      kind = FileKind("a ZIP archive that is damaged or cut off", "download or copy it again")
+      return
+    }
+    let names = entries.map(\.name)
+    func contains(_ ending: String) -> Bool { names.contains { $0 == ending || $0.hasSuffix("/" + ending) } }
+    let models = names.filter { $0.lowercased().hasSuffix(".tflite") }
+    let list = models.prefix(4).joined(separator: ", ") + (models.count > 4 ? ", …" : "")
+    let isBundle =
+      path.lowercased().hasSuffix(".task")
+      || names.contains { name in Self.parts.contains { name.hasSuffix($0) } }
+    if contains("TF_LITE_PREFILL_DECODE") {
+      kind = FileKind("a MediaPipe task bundle (ZIP) of a language model")
+    } else if isBundle {
+      kind = FileKind(
+        "a MediaPipe task bundle (ZIP)" + (models.isEmpty ? "" : " of \(list)"),
+        "unpack it with unzip, and use " + (models.count > 1 ? "one of its models" : "the model in it"))
+    } else if contains("model.weights.h5"), contains("config.json") {
+      kind = FileKind("a Keras model (.keras)", FileKind.convert("from_keras_model"))
+    } else if contains("data.pkl") {
+      kind = FileKind("a PyTorch file (.pt or .pth)", FileKind.fromSource)
+    } else if names.contains(where: { $0.hasSuffix(".mlmodel") || $0.hasSuffix(".mlmodelc/coremldata.bin") })
+    {
+      kind = FileKind("a ZIP archive with a Core ML model", FileKind.fromSource)
+    } else if !models.isEmpty {
+      kind = FileKind(
+        "a ZIP archive of \(list)",
+        "unpack it with unzip, and use " + (models.count > 1 ? "one of its models" : models[0]))
+    } else if contains("saved_model.pb") {
+      kind = FileKind(
+        "a ZIP archive with a SavedModel", "unpack it, then " + FileKind.convert("from_saved_model"))
+    } else if !names.isEmpty, names.allSatisfy({ $0.hasSuffix(".npy") }) {
+      kind = FileKind("an archive of NumPy arrays (.npz)")
+    } else {
+      kind = FileKind(
+        "a ZIP archive of \(names.count) file\(names.count == 1 ? "" : "s") without a .tflite model")
+    }
+  }
+}

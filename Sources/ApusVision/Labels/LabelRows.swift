@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+
+/// The names of classes by row, and how many rows there are.
+struct LabelRows: Hashable, Sendable {
+  /// What label files contain in a row without a class.
+  static let placeholder = "???"
+
+  /// The names by row.
+  private(set) var names: [Int: String] = [:]
+  /// One more than the last row.
+  private(set) var count = 0
+  /// For each row of a file: the line that has it.
+  private var lines: [Int: Int] = [:]
+
+  /// No rows yet.
+  init() {}
+
+  /// Rows that are known to be right.
+  init(names: [Int: String], count: Int) {
+    (self.names, self.count) = (names, count)
+  }
+
+  /// Adds the row of a line of a file; without a name it counts all the same.
+  ///
+  /// - Throws: `malformedLabels` if another line has that row, or the number or the name is too large.
+  mutating func add(_ name: String?, at row: Int?, line: Int) throws(ApusError) {
+    guard let row, (0..<LabelMap.maximumRowCount).contains(row) else {
+      throw ApusError(
+        .malformedLabels, "line \(line): the number is not below \(LabelMap.maximumRowCount)")
+    }
+    if let other = lines.updateValue(line, forKey: row) {
+      throw ApusError(.malformedLabels, "line \(line): the number \(row) is that of line \(other)")
+    }
+    count = max(count, row + 1)
+    guard let name, !name.isEmpty else { return }
+    guard name.utf8.count <= LabelMap.maximumNameLength else {
+      throw ApusError(
+        .malformedLabels,
+        "line \(line): a name of \(name.utf8.count) bytes is longer than \(LabelMap.maximumNameLength)")
+    }
+    names[row] = name
+  }
+
+  /// The rows without the names that stand for none; what is known of a file's lines is left out too.
+  var withoutPlaceholders: LabelRows {
+    LabelRows(names: names.filter { $0.value != Self.placeholder }, count: count)
+  }
+}
