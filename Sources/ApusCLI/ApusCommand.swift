@@ -19,7 +19,8 @@ struct ApusCommand: ParsableCommand {
     subcommands: [
       DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
       GalleryCommand.self, FacesCommand.self,
-      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, FilterCommand.self, RunCommand.self,
+      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, HearCommand.self, FilterCommand.self,
+      RunCommand.self,
       InspectCommand.self,
       OperatorsCommand.self,
       KernelsCommand.self,

@@ -33,6 +33,9 @@ struct SegmentCommand: ParsableCommand {
   @Option(name: .long, help: "The folder to write the mask of every picture to, as .png.")
   var outputDir: String?
 
+  @Flag(help: "The pictures are those of one video, in order: models that take the mask before get it.")
+  var video = false
+
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: ModelInputOptions
@@ -67,11 +70,19 @@ struct SegmentCommand: ParsableCommand {
     let options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
+    let videoSegmenter = VideoSegmenter(segmenter)
+    var pictures = pictures
+    // Each picture waits for the mask of the one before.
+    if video { pictures.jobs = 1 }
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: segmenter),
       assumptions: { segmenter.assumptions },
-      answer: { image throws(ApusError) in try segmenter.segment(image, in: region) }, text: Self.text,
+      answer: { [video] image throws(ApusError) in
+        video
+          ? try videoSegmenter.answer(image, in: region, cancellation: nil)
+          : try segmenter.segment(image, in: region)
+      }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(segmentation: result) },
       finish: { place, _, result throws(ApusError) in
         guard masks.indices.contains(place) else { return }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes Tests/Goldens/detectors.json and tasks.json: small models of every layout, and what the public rules answer.
+"""Writes Tests/Goldens/detectors.json, tasks.json, inputs.json and sounds.json: small models of every layout, and what the public rules and LiteRT answer.
 
 Needs what Tools/goldens/requirements.txt lists. From the root of the package:
 
@@ -12,6 +12,7 @@ import json
 import pathlib
 
 import cases
+import input_cases
 import task_cases
 
 DIGITS = 7
@@ -39,6 +40,8 @@ def main():
     write("tasks", [rounded({
         "name": case.name, "task": case.task, "model": base64.b64encode(case.model).decode(),
         "picture": list(case.picture), "labels": case.labels, **case.answer}) for case in task_cases.cases()])
+    write("inputs", list(input_cases.cases()))
+    write("sounds", list(input_cases.sounds()))
 
 
 def write(name, records):

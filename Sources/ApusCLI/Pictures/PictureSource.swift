@@ -88,7 +88,7 @@ struct PictureSource: Sendable {
   private static let pieceByteCount = 1 << 16
 
   /// The lines of standard input that are not empty.
-  private static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
+  static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
     let input = FileReader.standardInput
     var line: [UInt8] = []
     func end() throws(ApusError) {

@@ -44,18 +44,23 @@ extension AudioClassificationResult: Encodable {
 
   private struct EncodedWindow: Encodable {
     let start: Double
+    let end: Double
     let classes: [Category]
   }
 
-  /// Encodes `seconds`, `windowSeconds`, `classes` by their means, `windows` with `start` in seconds and `classes`, and
-  /// `milliseconds`; of several heads the first.
+  /// Encodes `seconds`, `windowSeconds`, `classes` by their means, `windows` with `start` and `end` in seconds (of the last
+  /// one, the clip's) and `classes`, and `milliseconds`; of several heads the first.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(duration / .seconds(1), forKey: .seconds)
     try container.encode(windowDuration / .seconds(1), forKey: .windowSeconds)
     try container.encode(categories, forKey: .classes)
     try container.encode(
-      windows.map { EncodedWindow(start: $0.start / .seconds(1), classes: $0.categories) }, forKey: .windows)
+      windows.map { window in
+        EncodedWindow(
+          start: window.start / .seconds(1), end: min(window.start + windowDuration, duration) / .seconds(1),
+          classes: window.categories)
+      }, forKey: .windows)
     try container.encode(timings, forKey: .timings)
   }
 }

@@ -44,6 +44,8 @@ public final class AudioClassifier: Sendable {
   public let sampleRate: Int
   /// The number of samples in a window.
   public let windowSampleCount: Int
+  /// How the model is read, and what says so: the sample rate and the labels.
+  public let readings: [Assumption]
 
   /// The most classes that the windows of an answer name together.
   private static let mostCategories = 1 << 24
@@ -70,6 +72,13 @@ public final class AudioClassifier: Sendable {
     let prepared = try PreparedWaveformModel(model, options: options)
     input = prepared.input
     heads = try ClassificationHeads(of: prepared, labels: labels, options: options.resultOptions)
+    guard heads.labels != nil || heads.count > 1 || heads.classCount != prepared.input.sampleCount else {
+      throw ApusError(
+        .invalidArgument,
+        "the model returns \(heads.classCount) numbers for as many samples: no classes of the sound, but another sound"
+      )
+    }
+    readings = [prepared.rateReading] + (heads.labels?.readings ?? [LabelSource.nothing])
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
     hop = max(Int((Double(prepared.input.sampleCount) * (1 - options.overlap)).rounded()), 1)

@@ -12,19 +12,26 @@ struct PreparedWaveformModel: DescribedModel {
   let interpreterOptions: Interpreter.Options
   let input: WaveformInput
   let sampleRate: Int
+  /// How the rate is read.
+  let rateReading: Assumption
 
   /// Checks that the model's only input is a waveform, and prepares an interpreter.
   init(_ model: Model, options: AudioClassifier.Options) throws(ApusError) {
     self.model = model
     metadata = model.formatMetadata
     var rate = options.sampleRate
+    var (source, reason) = (AssumptionSource.given, "the options")
+    var isSound = false
     if case .audio(let stated, let channels) = metadata?.inputs.first?.content {
       guard channels <= 1 else {
         throw ApusError(.invalidArgument, "the model takes \(channels) channels of sound, not 1")
       }
-      rate = rate ?? (stated > 0 ? stated : nil)
+      isSound = true
+      if rate == nil, stated > 0 { (rate, source, reason) = (stated, .model, "the metadata's sample rate") }
     }
+    if rate == nil { (source, reason) = (.guess, "usual for models whose file does not say") }
     sampleRate = rate ?? 16_000
+    rateReading = Assumption("sample rate", "\(sampleRate) Hz", source, reason: reason, option: "--rate")
     try AudioClip.check(sampleRate: sampleRate, channelCount: 1, code: .invalidArgument)
     guard model.inputs.count == 1, let tensor = model.inputs.first else {
       throw ApusError(
@@ -33,6 +40,12 @@ struct PreparedWaveformModel: DescribedModel {
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
       of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
+    guard isSound || shape.elementCount >= WaveformInput.leastSampleCount else {
+      throw ApusError(
+        .invalidArgument,
+        "the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform: its metadata does not say that it is one"
+      )
+    }
     interpreterOptions.inputShapes[0] = shape
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
@@ -45,6 +58,8 @@ struct PreparedWaveformModel: DescribedModel {
 struct WaveformInput: Sendable {
   /// The longest window, in samples.
   static let maximumSampleCount = 1 << 24
+  /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
+  static let leastSampleCount = 64
 
   private let tensor: Tensor
 
@@ -62,8 +77,7 @@ struct WaveformInput: Sendable {
     guard (1...3).contains(dimensions.count),
       dimensions.indices.allSatisfy({ $0 == place || dimensions[$0] == 1 })
     else {
-      throw ApusError(
-        .invalidArgument, "the input \(tensor) is not a waveform of N, 1×N or 1×N×1 samples")
+      throw ApusError(.invalidArgument, "the input \(tensor) \(refusal(of: dimensions))")
     }
     guard [.float32, .int16, .int8, .uint8].contains(tensor.type),
       tensor.type == .float32 || tensor.type == .int16 || (tensor.quantization?.scale ?? 0) > 0
@@ -91,6 +105,22 @@ struct WaveformInput: Sendable {
         "the input \(tensor) takes \(dimensions[place]) samples, not 2 to \(maximumSampleCount)")
     }
     return TensorShape(dimensions)
+  }
+
+  /// Why a shape is no waveform, and what to do.
+  private static func refusal(of dimensions: [Int]) -> String {
+    let sides = dimensions.drop { $0 == 1 }.filter { $0 != 1 }
+    if dimensions.count == 4, let channels = dimensions.last, channels == 3 || channels == 4, sides.count == 3
+    {
+      return "is a picture, not a waveform of N, 1×N or 1×N×1 samples"
+    }
+    guard dimensions.first == 1, sides.count == 2 else {
+      return "is not a waveform of N, 1×N or 1×N×1 samples"
+    }
+    return """
+      takes features of \(sides[0]) × \(sides[1]), probably a spectrogram or what is kept of one, not a waveform of samples; \
+      compute them as for the model's training, and run it on them: apus run MODEL --input FEATURES.npy
+      """
   }
 
   /// Writes as many samples as the input takes, and silence where there are no more.

@@ -132,7 +132,7 @@ public final class ImageSegmenter: VisionTask {
     -> (Grid, MaskReading?)
   {
     let isNamed =
-      labels != nil || prepared.export?.names != nil || prepared.export?.task == "segment"
+      labels != nil || prepared.export?.names != nil || prepared.export?.task == "semantic"
       || LabelMap(of: prepared.model) != nil
     var refusal: ApusError?
     for output in prepared.outputs.indices {

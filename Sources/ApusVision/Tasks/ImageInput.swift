@@ -57,7 +57,11 @@ struct ImageInput: Sendable {
     let source: AssumptionSource
     let reason: String
     if let chosen = options.normalization {
-      try chosen.check(channels: count)
+      // Three numbers are those of the colors.
+      do { try chosen.check(channels: count) } catch {
+        guard count == 4 else { throw error }
+        try chosen.check(channels: 3)
+      }
       (normalization, source, reason) = (chosen == .raw && !isFloat ? nil : chosen, .given, "the options")
       guard isFloat || tensor.quantization != nil || chosen == .raw else {
         throw ApusError(
@@ -72,7 +76,7 @@ struct ImageInput: Sendable {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else {
       // What has no channels, or one more than a picture, was mostly trained on values from 0 to 1.
-      let isUsual = !geometry.isBare && count < 4
+      let isUsual = !geometry.isBare && count < 4 || defaults.source != .guess
       (normalization, source, reason) =
         isUsual
         ? (defaults.normalization, defaults.source, defaults.reason)
