@@ -7,18 +7,25 @@
 
 As a job:  spark-submit apus_spark.py --input DIR --output DIR --model FILE
 
+Every picture has a row: files whose names begin with `_` or `.`, empty files and files that cannot be read, too. A job ends by
+counting what it was given and what it wrote, and names what was left out.
+
 Needs `pyspark pandas pyarrow` where the job runs, and `apus-worker` with the model on every machine.
 """
 
 import argparse
 import atexit
+import datetime
 import hashlib
 import json
+import math
 import os
 import queue
 import shutil
+import stat
 import struct
 import subprocess
+import sys
 import threading
 import time
 
@@ -29,6 +36,12 @@ SCHEMA = """
     milliseconds double, error string
 """
 
+# How pictures are named, in any case; `apus` knows the same.
+ENDINGS = ("jpg", "jpeg", "jpe", "jfif", "png", "bmp", "pnm", "ppm", "pgm", "pbm")
+
+# The longest picture that a worker looks at, and that is read at all.
+LONGEST_PICTURE = 64 << 20
+
 # Settings for many small files: without them Spark makes a task of every four pictures, and Arrow batches of 10,000.
 SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "64",
@@ -38,29 +51,41 @@ SETTINGS = {
 
 
 class WorkerDied(RuntimeError):
-    """The child process ended, or did not answer, in the middle of a picture."""
+    """The child process ended, did not answer, or wrote what is no answer, in the middle of a picture."""
 
 
 class Worker:
     """One `apus-worker`: pictures go in from one thread while answers come out in another."""
 
+    # The longest line, and the most lines before an answer, that a worker may write.
+    LONGEST_LINE = 64 << 20
+    MOST_NOISE = 1000
+
     def __init__(self, command):
         self.command = command
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         atexit.register(self.close)
-        self._errors = []
+        self._errors = b""
+        self._number = 0
         threading.Thread(target=self._read_errors, daemon=True).start()
         # The answer to an empty picture says that the model is loaded, so that its time is no picture's.
         try:
             for _ in self.answers([b""], limit=300):
                 pass
         except WorkerDied as error:
-            # No picture's fault: the task fails with the reason, such as a model that cannot be loaded.
+            if (self.process.poll() or 0) <= 0:
+                raise
+            # The worker refused to start. That is no picture's fault: the task fails with the reason, such as a model that
+            # cannot be loaded.
             raise RuntimeError(str(error)) from None
 
     def _read_errors(self):
-        for line in self.process.stderr:
-            self._errors = (self._errors + [line.decode(errors="replace").strip()])[-5:]
+        while piece := self.process.stderr.read1(1 << 16):
+            self._errors = (self._errors + piece)[-2000:]
+
+    def errors(self):
+        """The end of what the worker wrote on standard error, as one line."""
+        return _line(" ".join(self._errors.decode(errors="replace").split("\n")[-6:]))
 
     def is_alive(self):
         return self.process.poll() is None
@@ -69,50 +94,135 @@ class Worker:
         if self.is_alive():
             self.process.kill()
         self.process.wait()
+        atexit.unregister(self.close)
+
+    def _died(self, reason):
+        self.close()
+        return WorkerDied(reason)
 
     def answers(self, pictures, limit):
-        """Yields an answer and its time for each picture, in their order.
+        """Yields an answer for each picture, in their order.
 
-        A picture that takes longer than `limit` seconds beyond the worker's own deadline ends the worker.
+        A picture that takes longer than `limit` seconds ends the worker; so does a line that answers another picture, and
+        what is no answer, if there is too much of it. A few lines that are no answers are skipped.
         """
-        lines = queue.Queue()
-        failure = []
+        # Numbers go on from call to call, so that no answer of an earlier one is taken for one of this.
+        first = self._number
+        self._number += len(pictures)
+        numbers = [number & 0xFFFFFFFF for number in range(first, self._number)]
+        lines = queue.Queue(maxsize=64)
+        done = threading.Event()
 
         def feed():
             try:
-                for number, picture in enumerate(pictures):
+                for number, picture in zip(numbers, pictures):
                     self.process.stdin.write(struct.pack("<II", len(picture), number))
                     self.process.stdin.write(picture)
                 self.process.stdin.flush()
-            except (BrokenPipeError, ValueError, OSError) as error:
-                failure.append(error)
+            except (ValueError, OSError):
+                pass  # The worker ended: its output ends, too.
+
+        def put(line, answer):
+            while not done.is_set():
+                try:
+                    return lines.put((line, answer), timeout=1)
+                except queue.Full:
+                    pass
 
         def collect():
-            for _ in pictures:
-                line = self.process.stdout.readline()
-                lines.put(line)
-                if not line:
-                    return
+            try:
+                while line := self.process.stdout.readline(self.LONGEST_LINE + 1):
+                    answer = _answer(line)
+                    put(line, answer)
+                    if answer and answer["id"] == numbers[-1] or not line.endswith(b"\n") or done.is_set():
+                        return
+            except (ValueError, OSError):
+                pass
+            put(b"", None)
 
         threads = [threading.Thread(target=target, daemon=True) for target in (feed, collect)]
         for thread in threads:
             thread.start()
-        for number in range(len(pictures)):
+        try:
+            for number in numbers:
+                yield self._next(lines, number, limit)
+            for thread in threads:
+                thread.join(timeout=limit)
+        finally:
+            done.set()
+
+    def _next(self, lines, number, limit):
+        """The answer to a picture, which is the next that comes."""
+        end = time.monotonic() + limit
+        for _ in range(self.MOST_NOISE):
             try:
-                line = lines.get(timeout=limit)
+                line, answer = lines.get(timeout=max(0, end - time.monotonic()))
             except queue.Empty:
-                self.close()
-                raise WorkerDied(f"apus-worker did not answer for {limit} seconds") from None
+                raise self._died(f"apus-worker did not answer for {limit} seconds") from None
+            if len(line) > self.LONGEST_LINE:
+                raise self._died(f"apus-worker wrote a line of more than {self.LONGEST_LINE} bytes")
             if not line.endswith(b"\n"):
-                status = self.process.wait()
-                raise WorkerDied(f"apus-worker ended with status {status}: {' '.join(self._errors)}")
-            answer = json.loads(line)
-            if answer["id"] != number:
-                self.close()
-                raise WorkerDied(f"apus-worker answered picture {answer['id']} in place of {number}")
-            yield answer
-        for thread in threads:
-            thread.join()
+                try:
+                    status = self.process.wait(timeout=5)
+                except subprocess.TimeoutExpired:
+                    raise self._died("apus-worker closed its output") from None
+                raise self._died(f"apus-worker ended with status {status}: {self.errors()}")
+            if answer and answer["id"] != number:
+                raise self._died(f"apus-worker answered picture {answer['id']} in place of {number}")
+            if answer:
+                return answer
+        raise self._died(f"apus-worker wrote {self.MOST_NOISE} lines that are no answers")
+
+
+def _line(text):
+    """A text without characters that could forge lines or command terminals."""
+    return "".join(character if character.isprintable() else " " for character in text).strip()
+
+
+def _answer(line):
+    """The answer that a worker's line is; None for anything else."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return answer if isinstance(answer, dict) and type(answer.get("id")) is int else None
+
+
+def _text(value):
+    """A string that can be stored: JSON may have halves of surrogate pairs."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f"{_line(repr(value)[:100])} is no text")
+    return value.encode("utf-8", "replace").decode()
+
+
+def _number(value):
+    """A float; infinity and NaN are strings in JSON."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ValueError(f"{_line(repr(value)[:100])} is no number")
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _index(value):
+    if value is not None and (type(value) is not int or not -(1 << 31) <= value < 1 << 31):
+        raise ValueError(f"{_line(repr(value)[:100])} is no index")
+    return value
+
+
+def _row(answer):
+    """The detections and the error of an answer: one of the two is None."""
+    try:
+        if answer.get("error") is not None:
+            return None, _text(answer["error"])
+        return [{"label": _text(found.get("label")), "index": _index(found.get("index")), "score": _number(found["score"]),
+                 "box": {side: _number(found["box"][side]) for side in ("x", "y", "width", "height")}}
+                for found in answer["detections"]], None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return None, f"the answer of apus-worker cannot be read: {type(error).__name__}: {_line(str(error))}"
 
 
 # One child for each Python worker, kept between tasks: Spark reuses Python workers.
@@ -143,24 +253,258 @@ def _answers(command, pictures, limit):
                 done, deaths = done + 1, 0
 
 
-def read_pictures(spark, path, glob="*.{jpg,jpeg,png,JPG,JPEG,PNG}"):
-    """A DataFrame of Spark's binaryFile source: path, modificationTime, length, content.
+# ---- Pictures
 
-    Spark leaves out files without any bytes.
+LIST_SCHEMA = "path string, modificationTime timestamp, length bigint, file binary"
+READ_SCHEMA = "path string, modificationTime timestamp, length bigint, content binary, error string"
+
+
+def read_pictures(spark, path, glob=None):
+    """A DataFrame of the pictures in a folder and the folders in it: path, modificationTime, length, content, error.
+
+    Every file that is named as a picture has a row; `glob` chooses others by their names. On a file system of the machines
+    themselves, such as a disk that all of them mount, Python reads the files. Elsewhere Spark's binaryFile source does; as it
+    knows neither names that begin with `_` or `.` nor empty files, Python reads those. `error` says why a file has no content.
     """
-    return (spark.read.format("binaryFile").option("pathGlobFilter", glob).option("recursiveFileLookup", "true")
-            .load(path))
+    return _listed(spark, path, glob).pictures(reads=True)
+
+
+class _Listing:
+    """The files below a path: those that are named as pictures, and those that are left out."""
+
+    def __init__(self, spark, glob):
+        self.spark = spark
+        self.glob = glob
+        # Path, modification time in seconds, length, and the name as bytes where the file system is the machines' own.
+        self.files = []
+        # The same for those that Spark reads itself.
+        self.plain = []
+        self.roots = []
+        self.left_out = []
+
+    def is_picture(self, name):
+        import fnmatch
+
+        if self.glob is not None:
+            return fnmatch.fnmatchcase(name, self.glob)
+        return name.rpartition(".")[2].lower() in ENDINGS and "." in name
+
+    @property
+    def count(self):
+        return len(self.files) + len(self.plain)
+
+    def paths(self):
+        """A DataFrame of the paths of all pictures."""
+        rows = [(file[0],) for file in self.files + self.plain]
+        return self.spark.createDataFrame(rows, "path string")
+
+    def pictures(self, reads=False):
+        """The pictures with their contents, or with the names of their files in `file` where `detect` reads them itself."""
+        from pyspark.sql import functions
+
+        rows = [(path, _moment(modified), length, name) for path, modified, length, name in self.files]
+        size = sum(min(length, LONGEST_PICTURE) + (64 << 10) for _, _, length, _ in self.files)
+        parts = max(1, min(len(rows), math.ceil(size / (64 << 20)), 100_000))
+        # By turns, so that large files are not all in one part.
+        ordered = [row for part in range(parts) for row in rows[part::parts]]
+        read = self.spark.createDataFrame(self.spark.sparkContext.parallelize(ordered, parts), LIST_SCHEMA)
+        if reads or self.plain:
+            read = read.mapInArrow(_read_files, READ_SCHEMA)
+        if not self.plain:
+            return read
+        spark_reads = (self.spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.roots))
+        wanted = functions.udf(_is_named_as(self.glob), "boolean")
+        spark_reads = spark_reads.where(wanted("path") & (functions.col("length") <= LONGEST_PICTURE)).select(
+            "path", "modificationTime", "length", "content", functions.lit(None).cast("string").alias("error"))
+        return spark_reads.unionByName(read)
+
+
+def _is_named_as(glob):
+    def check(path):
+        return _Listing(None, glob).is_picture(path.rsplit("/", 1)[-1])
+
+    return check
+
+
+def _listed(spark, path, glob=None):
+    """What there is below a path, or below each of several; paths may have the wildcards of Hadoop."""
+    listing = _Listing(spark, glob)
+    for place in [path] if isinstance(path, (str, os.PathLike)) else list(path):
+        _list(listing, str(place))
+    return listing
+
+
+def _list(listing, place):
+    hadoop = listing.spark._jvm.org.apache.hadoop.fs
+    root = hadoop.Path(place)
+    system = root.getFileSystem(listing.spark._jsc.hadoopConfiguration())
+    if system.getUri().getScheme() == "file":
+        local = place[len("file:"):] if place.startswith("file:") else place
+        local = "/" + local.lstrip("/") if place.startswith("file:") else os.path.abspath(local)
+        if os.path.lexists(local):
+            return _list_local(listing, os.fsencode(local))
+    found = system.globStatus(root)
+    if not found:
+        raise FileNotFoundError(f"there is nothing at {place}")
+    for status in found:
+        path = status.getPath()
+        if system.getUri().getScheme() == "file":
+            _list_local(listing, os.fsencode(path.toUri().getPath()))
+        elif status.isDirectory():
+            listing.roots.append(path.toString())
+            _list_folder(listing, system, path, False)
+        else:
+            _note(listing, path.toString(), status.getModificationTime() / 1e3, status.getLen(), True)
+
+
+def _list_local(listing, root):
+    """Every file below a folder of this machine, each once; links are followed."""
+    known = set()
+
+    def note(path):
+        shown = "file:" + path.decode("utf-8", "backslashreplace")
+        name = os.path.basename(path).decode("utf-8", "backslashreplace")
+        try:
+            status = os.stat(path)
+        except OSError as error:
+            if listing.is_picture(name):
+                listing.files.append((shown, 0.0, 0, path))
+            else:
+                listing.left_out.append((shown, error.strerror))
+            return
+        if stat.S_ISDIR(status.st_mode):
+            if (status.st_dev, status.st_ino) not in known:
+                known.add((status.st_dev, status.st_ino))
+                folders.append(path)
+        elif not stat.S_ISREG(status.st_mode):
+            listing.left_out.append((shown, "it is no regular file"))
+        elif listing.is_picture(name):
+            listing.files.append((shown, status.st_mtime, status.st_size, path))
+        else:
+            listing.left_out.append((shown, "it is not named as a picture"))
+
+    folders = []
+    note(root)
+    while folders:
+        folder = folders.pop()
+        try:
+            names = sorted(os.listdir(folder))
+        except OSError as error:
+            listing.left_out.append(("file:" + folder.decode("utf-8", "backslashreplace"), error.strerror))
+            continue
+        for name in names:
+            note(os.path.join(folder, name))
+
+
+def _list_folder(listing, system, folder, is_hidden):
+    """Every file below a folder of Hadoop's: the answers of one call for each folder, not of some for each file."""
+    jvm = listing.spark._jvm
+    statuses = system.listStatus(folder)
+    if len(statuses) == 0:
+        return
+    join = jvm.org.apache.hadoop.util.StringUtils.join
+    listed = jvm.java.util.Arrays.asList(statuses)
+    paths = join("\0", jvm.java.util.Arrays.asList(jvm.org.apache.hadoop.fs.FileUtil.stat2Paths(statuses))).split("\0")
+    texts = join("\0", listed).split("\0")
+    for path, text in zip(paths, texts):
+        # `FileStatus{path=…; isDirectory=false; length=74; …; modification_time=…;`: the path may have any characters.
+        fields = dict(field.split("=", 1) for field in text.split("{path=" + path, 1)[1].split("; ") if "=" in field)
+        name = path.rsplit("/", 1)[-1]
+        hidden = is_hidden or name.startswith((".", "_"))
+        if fields.get("isDirectory") == "true":
+            _list_folder(listing, system, jvm.org.apache.hadoop.fs.Path(path), hidden)
+        else:
+            _note(listing, path, int(fields["modification_time"]) / 1e3, int(fields["length"]), not hidden)
+
+
+def _note(listing, path, modified, length, is_plain):
+    if not listing.is_picture(path.rsplit("/", 1)[-1]):
+        listing.left_out.append((path, "it is not named as a picture"))
+    elif is_plain and 0 < length <= LONGEST_PICTURE:
+        listing.plain.append((path, modified, length, None))
+    else:
+        listing.files.append((path, modified, length, None))
+
+
+def _moment(seconds):
+    """A time as Spark stores it; its beginning for one that Python does not have."""
+    try:
+        return datetime.datetime.fromtimestamp(seconds)
+    except (OverflowError, OSError, ValueError):
+        return datetime.datetime.fromtimestamp(0)
+
+
+def _read_files(batches):
+    """Reads files, with an error in place of the content of each that cannot be read."""
+    import pyarrow
+
+    schema = pyarrow.schema([
+        ("path", pyarrow.string()), ("modificationTime", pyarrow.timestamp("us", tz="UTC")), ("length", pyarrow.int64()),
+        ("content", pyarrow.binary()), ("error", pyarrow.string())])
+    for batch in batches:
+        for rows in _groups(batch.to_pylist(), lambda row: row["length"]):
+            read = [_read(row["path"], row["file"], row["length"]) for row in rows]
+            yield pyarrow.RecordBatch.from_arrays([
+                pyarrow.array([row["path"] for row in rows]),
+                pyarrow.array([row["modificationTime"] for row in rows], schema.field("modificationTime").type),
+                pyarrow.array([row["length"] if content is None else len(content) for row, (content, _) in zip(rows, read)],
+                              pyarrow.int64()),
+                pyarrow.array([content for content, _ in read], pyarrow.binary()),
+                pyarrow.array([error for _, error in read], pyarrow.string())], schema=schema)
+
+
+def _groups(rows, size):
+    """Rows in groups whose pictures take no more memory together than one may take."""
+    group, total = [], 0
+    for row in rows:
+        length = min(size(row) or 0, LONGEST_PICTURE)
+        if group and total + length > LONGEST_PICTURE:
+            yield group
+            group, total = [], 0
+        group.append(row)
+        total += length
+    if group:
+        yield group
+
+
+def _read(path, file, length):
+    """The content of a file, or None and why it cannot be read."""
+    if length > LONGEST_PICTURE:
+        return None, f"the file has {length} bytes, more than {LONGEST_PICTURE}"
+    try:
+        return _content(path, file), None
+    except Exception as failure:  # Whatever a file system throws is this file's error.
+        return None, f"the file cannot be read: {_line(str(getattr(failure, 'strerror', None) or failure))}"
+
+
+def _content(path, name):
+    if name is not None:
+        # What was a file a moment ago may be a pipe by now: opening it must not wait.
+        with open(os.open(name, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            content = file.read(LONGEST_PICTURE + 1)
+    else:
+        import pyarrow.fs
+
+        system, inner = pyarrow.fs.FileSystem.from_uri(path.replace("s3a://", "s3://", 1))
+        with system.open_input_stream(inner) as file:
+            content = file.read(LONGEST_PICTURE + 1)
+    if len(content) > LONGEST_PICTURE:
+        raise OSError(f"it has grown beyond {LONGEST_PICTURE} bytes")
+    return content
 
 
 def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
            threads=1, pixels=None, channels=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
-    A picture that cannot be read, or takes longer than `deadline` seconds, is a row with an `error`; so is one at which
-    two workers end, or do not answer for `patience` seconds more. `model` is a
-    path that every machine knows; the column `model` is the SHA-256 of the file. `pixels` and `channels` are those of
-    `apus detect`. The result's schema is SCHEMA.
+    In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
+    takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
+    answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
+    knows; the column `model` is the SHA-256 of the file. `pixels` and `channels` are those of `apus detect`. The result's
+    schema is SCHEMA.
     """
+    from pyspark.sql import functions
+
     options = ["--deadline", str(deadline), "--threads", str(threads)]
     for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels),
                         ("--pixels", pixels), ("--channels", channels)):
@@ -179,25 +523,44 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
         command = [found, "detect", str(model), *options]
         schema = _arrow_schema()
         for batch in batches:
-            contents = [content.as_py() or b"" for content in batch.column("content")]
-            answers, times = [], []
-            before = time.perf_counter()
-            for answer in _answers(command, contents, limit):
-                now = time.perf_counter()
-                answers.append(answer)
-                times.append((now - before) * 1e3)
-                before = now
-            yield pyarrow.RecordBatch.from_arrays([
-                batch.column("path").cast(pyarrow.string()),
-                batch.column("length").cast(pyarrow.int64()),
-                batch.column("modificationTime").cast(schema.field("modificationTime").type),
-                pyarrow.array([digest] * len(answers), pyarrow.string()),
-                pyarrow.array([answer.get("detections") for answer in answers], schema.field("detections").type),
-                pyarrow.array(times, pyarrow.float64()),
-                pyarrow.array([answer.get("error") for answer in answers], pyarrow.string()),
-            ], schema=schema)
+            for group in _groups(list(range(len(batch))), lambda row: batch.column("length")[row].as_py()):
+                part = batch.slice(group[0], len(group))
+                detections, times, errors = _looked_at(part.to_pylist(), command, limit)
+                yield pyarrow.RecordBatch.from_arrays([
+                    part.column("path").cast(pyarrow.string()),
+                    part.column("length").cast(pyarrow.int64()),
+                    part.column("modificationTime").cast(schema.field("modificationTime").type),
+                    pyarrow.array([digest] * len(part), pyarrow.string()),
+                    pyarrow.array(detections, schema.field("detections").type),
+                    pyarrow.array(times, pyarrow.float64()),
+                    pyarrow.array(errors, pyarrow.string()),
+                ], schema=schema)
 
-    return df.select("path", "length", "modificationTime", "content").mapInArrow(rows, SCHEMA)
+    columns = ["path", "length", "modificationTime"]
+    for name, kind in (("content", "binary"), ("error", "string"), ("file", "binary")):
+        columns.append(name if name in df.columns else functions.lit(None).cast(kind).alias(name))
+    return df.select(*columns).mapInArrow(rows, SCHEMA)
+
+
+def _looked_at(rows, command, limit):
+    """The detections, times in milliseconds and errors of pictures."""
+    contents, errors = [row["content"] for row in rows], [row["error"] for row in rows]
+    for number, row in enumerate(rows):
+        if errors[number] is None and row["file"] is not None:
+            contents[number], errors[number] = _read(row["path"], row["file"], row["length"])
+        elif errors[number] is None and contents[number] is None:
+            errors[number] = "the row has no content"
+        elif errors[number] is None and len(contents[number]) > LONGEST_PICTURE:
+            errors[number] = f"the picture has {len(contents[number])} bytes, more than {LONGEST_PICTURE}"
+    detections, times = [None] * len(rows), [0.0] * len(rows)
+    asked = [number for number in range(len(rows)) if errors[number] is None]
+    before = time.perf_counter()
+    for number, answer in zip(asked, _answers(command, [contents[number] for number in asked], limit)):
+        now = time.perf_counter()
+        detections[number], errors[number] = _row(answer)
+        times[number] = (now - before) * 1e3
+        before = now
+    return detections, times, errors
 
 
 def _digest(path):
@@ -244,13 +607,42 @@ def main():
         # What spark-submit says with --conf comes first.
         if spark.sparkContext.getConf().get(name) is None:
             spark.conf.set(name, value)
-    pictures = spark.read.parquet(arguments.input) if arguments.packed else read_pictures(spark, arguments.input)
+    listing = None if arguments.packed else _listed(spark, arguments.input)
+    pictures = spark.read.parquet(arguments.input) if arguments.packed else listing.pictures()
     if arguments.partitions:
         pictures = pictures.repartition(arguments.partitions)
     detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,
            score_threshold=arguments.score_threshold, max_results=arguments.max_results,
            deadline=arguments.deadline).write.mode("errorifexists").parquet(arguments.output)
+    complete = _summarize(spark, arguments, listing)
     spark.stop()
+    if not complete:
+        sys.exit(1)
+
+
+def _summarize(spark, arguments, listing):
+    """Prints what was given and what was written, with the names of what was left out; whether every picture has a row."""
+    given = spark.read.parquet(arguments.input).select("path") if listing is None else listing.paths()
+    rows = spark.read.parquet(arguments.output)
+    count = given.count()
+    written, failed = rows.count(), rows.where("error IS NOT NULL").count()
+    print(f"{count} pictures, {written} rows, {failed} of them with an error")
+    left_out = [] if listing is None else listing.left_out
+    if left_out:
+        print(f"{len(left_out)} files were left out:")
+        _print_names([f"{json.dumps(path)}: {reason}" for path, reason in left_out])
+    if written != count:
+        missing = given.join(rows.select("path"), "path", "left_anti")
+        print(f"error: {missing.count()} pictures have no row:", file=sys.stderr)
+        _print_names([json.dumps(row["path"]) for row in missing.limit(21).collect()], sys.stderr)
+    return written == count
+
+
+def _print_names(lines, file=None):
+    for line in lines[:20]:
+        print("  " + line, file=file)
+    if len(lines) > 20:
+        print(f"  and {len(lines) - 20} more", file=file)
 
 
 if __name__ == "__main__":

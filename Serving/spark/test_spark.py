@@ -5,8 +5,11 @@ Runs where `pyspark pandas pyarrow` are installed; APUS_WORKER is the worker, AP
 """
 
 import json
+import math
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -171,6 +174,175 @@ while head := sys.stdin.buffer.read(8):
     assert len(rows) == 14
     assert "two workers ended" in rows.pop("kills.jpg")["error"] and "did not answer" in rows.pop("hangs.jpg")["error"]
     assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows.values())
+
+
+def stand_in(tmp_path, answer, name="worker"):
+    """A program in the worker's place: `answer` is Python that writes an answer to `picture`, whose number is `number`."""
+    program = tmp_path / name
+    program.write_text(f"""#!{sys.executable}
+import json, os, struct, sys
+out = sys.stdout
+while head := sys.stdin.buffer.read(8):
+    length, number = struct.unpack("<II", head)
+    picture = sys.stdin.buffer.read(length)
+    good = json.dumps({{"id": number, "detections": []}}) + "\\n"
+    if not picture:
+        out.write(json.dumps({{"id": number, "error": "no bytes"}}) + "\\n")
+    else:
+        {answer}
+    out.flush()
+""")
+    program.chmod(0o755)
+    return str(program)
+
+
+BOX = '{"x": 0, "y": 0, "width": 1, "height": 1}'
+LINES = {
+    # What is an answer in spite of everything.
+    "noise": ("out.write('loading\\n\\n[1]\\n{}\\nnull\\n' + good)", None),
+    "infinity": ("""out.write('{"id": %d, "detections": [{"label": "x", "index": 1, "score": "Infinity", "box": """ + BOX
+                 + """}]}\\n' % number)""", None),
+    "nan": ("""out.write('{"id": %d, "detections": [{"index": 1, "score": "NaN", "box": """ + BOX + """}]}\\n' % number)""", None),
+    "beyond floats": ("""out.write('{"id": %d, "detections": [{"index": 1, "score": 1""" + "0" * 400 + """, "box": """ + BOX
+                      + """}]}\\n' % number)""", None),
+    "half a character": ("""out.write('{"id": %d, "detections": [{"label": "\\\\ud800", "index": 1, "score": 1, "box": """
+                         + BOX + """}]}\\n' % number)""", None),
+    # What is none.
+    "words": ("out.write('x\\n' * 2000)", "lines that are no answers"),
+    "bytes": ("out.buffer.write(b'\\xff\\xfe\\0\\n' * 2000)", "lines that are no answers"),
+    "deep": ("out.write('[' * 100000 + '\\n'); sys.exit(0)", "ended with status 0"),
+    "another number": ("out.write(good.replace(str(number), str(number + 7)))", "in place of"),
+    "no number": ("""out.write('{"id": "x"}\\n'); sys.exit(3)""", "ended with status 3"),
+    "death": ("sys.exit(5)", "ended with status 5"),
+    "death in a line": ("out.write(good[:-4]); out.flush(); os._exit(1)", "ended with status 1"),
+    "no detections": ("""out.write('{"id": %d}\\n' % number)""", "cannot be read"),
+    "other types": ("""out.write('{"id": %d, "detections": [{"score": [], "box": 3, "index": "x"}]}\\n' % number)""", "cannot be read"),
+    "a large index": ("""out.write('{"id": %d, "detections": [{"index": 1""" + "0" * 30 + """, "score": 1, "box": """ + BOX
+                      + """}]}\\n' % number)""", "cannot be read"),
+    "an error that is no text": ("""out.write('{"id": %d, "error": {}}\\n' % number)""", "cannot be read"),
+}
+
+
+def run(command, pictures, limit=5):
+    """The answers of a worker to pictures, as `detect` has them."""
+    rows = [{"path": "p", "content": picture, "error": None, "file": None, "length": len(picture)} for picture in pictures]
+    try:
+        return apus_spark._looked_at(rows, [command], limit)
+    finally:
+        for worker in apus_spark._workers.values():
+            worker.close()
+        apus_spark._workers.clear()
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_nothing_that_a_worker_prints_stops_a_job(tmp_path, name):
+    answer, error = LINES[name]
+    detections, times, errors = run(stand_in(tmp_path, answer), [b"one", b"two", b""])
+    assert errors[2] == "no bytes" and len(detections) == len(times) == 3
+    for number in (0, 1):
+        assert (errors[number] is None) == (error is None) and (detections[number] is None) == (error is not None), errors
+        assert error is None or error in errors[number], errors
+    if name in ("infinity", "beyond floats"):
+        assert detections[0][0]["score"] == math.inf
+    # What Spark stores.
+    import pyarrow
+
+    pyarrow.array(detections, apus_spark._arrow_schema().field("detections").type)
+    pyarrow.array(errors, pyarrow.string())
+
+
+def test_an_endless_line_ends_its_worker(tmp_path, monkeypatch):
+    monkeypatch.setattr(apus_spark.Worker, "LONGEST_LINE", 1 << 20)
+    _, _, errors = run(stand_in(tmp_path, "[out.write('x' * 65536) for _ in range(64)]"), [b"one"])
+    assert "a line of more than 1048576 bytes" in errors[0]
+
+
+def test_an_answer_that_comes_twice_is_not_taken_for_the_next(tmp_path):
+    """The second answer is read when the next picture waits, in the next batch too."""
+    worker = stand_in(tmp_path, "out.write(good.replace('[]', '[], \"of\": \"%s\"' % picture.decode()) * 2)")
+    for pictures in ([b"one", b"two"], [b"one"]):
+        _, _, errors = run(worker, pictures)
+        assert all(error is None or "in place of" in error for error in errors)
+    kept = apus_spark.Worker([worker])
+    try:
+        assert [answer["of"] for answer in kept.answers([b"one"], 5)] == ["one"]
+        with pytest.raises(apus_spark.WorkerDied, match="in place of"):
+            list(kept.answers([b"two"], 5))
+    finally:
+        kept.close()
+
+
+NAMES = ["IMG_0001.jpg", "_MG_0001.jpg", ".hidden.jpg", "_album/in.jpg", ".album/deep/in.jpg", "Photo.Jpg", "SHOUT.JPEG",
+         "old.jpe", "new.jfif", "with space.jpg", "per%20cent.jpg", "col:on.jpg", "glob[1]{a}*?.jpg", "é.jpg", "e\u0301.jpg",
+         "line\nbreak.jpg", "esc\x1b[31m.jpg", "x=1/part.jpg"]
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_every_file_has_a_row(spark, sample, tmp_path):
+    """Hidden names, any case, empty, damaged, unreadable and huge files; what is left out is named."""
+    folder = tmp_path / "in"
+    for name in NAMES:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(sample)
+    with open(os.fsencode(folder) + b"/not-utf8-\xff.jpg", "wb") as file:
+        file.write(sample)
+    (folder / "empty.jpg").write_bytes(b"")
+    (folder / "gone.png").symlink_to("nowhere")
+    with open(folder / "huge.PNG", "wb") as file:
+        file.truncate(3 << 30)
+    (folder / "notes.txt").write_text("no picture")
+    os.mkfifo(folder / "pipe.jpg")
+    (folder / "loop").symlink_to(folder)
+    with socket.socket(socket.AF_UNIX) as listener:
+        os.chdir(folder)
+        listener.bind("socket.jpg")
+    listing = apus_spark._listed(spark, str(folder))
+    assert listing.count == len(NAMES) + 4
+    left = {path.rsplit("/", 1)[1]: reason for path, reason in listing.left_out}
+    assert left == {"notes.txt": "it is not named as a picture", "pipe.jpg": "it is no regular file",
+                    "socket.jpg": "it is no regular file"}
+    for pictures in (listing.pictures(), apus_spark.read_pictures(spark, str(folder))):
+        rows = {row["path"]: row for row in apus_spark.detect(pictures, "shapes", worker=WORKER).collect()}
+        assert len(rows) == len(NAMES) + 4
+        for name in NAMES:
+            row = rows.pop(f"file:{folder}/{name}")
+            assert row["error"] is None and len(row["detections"]) == 8 and row["length"] == len(sample)
+        errors = {path.rsplit("/", 1)[1]: row["error"] for path, row in rows.items()}
+        assert errors.pop("not-utf8-\\xff.jpg") is None
+        assert "no bytes" in errors.pop("empty.jpg") and "No such file" in errors.pop("gone.png")
+        assert "3221225472 bytes" in errors.pop("huge.PNG") and not errors
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_file_system_that_python_does_not_know_loses_no_name(spark, sample, tmp_path):
+    """Spark reads what it knows; what it leaves out is a row, too, be it with an error."""
+    folder = tmp_path / "in"
+    for name in NAMES[:8]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(sample)
+    (folder / "empty.jpg").write_bytes(b"")
+    listing = apus_spark._Listing(spark, None)
+    path = spark._jvm.org.apache.hadoop.fs.Path(str(folder))
+    listing.roots.append(f"file:{folder}")
+    apus_spark._list_folder(listing, path.getFileSystem(spark._jsc.hadoopConfiguration()), path, False)
+    assert listing.count == 9 and len(listing.plain) == 4 and listing.paths().count() == 9
+    rows = {row["path"].rsplit("/", 1)[1]: row for row in
+            apus_spark.detect(listing.pictures(), "shapes", worker=WORKER).collect()}
+    assert len(rows) == 8 and all(rows[name]["error"] is None for name in ("IMG_0001.jpg", "Photo.Jpg", "_MG_0001.jpg"))
+
+
+def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):
+    for name in ("_a.jpg", "b.Jpg", "notes.txt"):
+        (tmp_path / "in").mkdir(exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(sample)
+    (tmp_path / "in" / "c.png").write_bytes(b"")
+    command = [Path(sys.executable).parent / "spark-submit", "--master", "local[2,4]", "--conf", "spark.ui.enabled=false",
+               apus_spark.__file__, "--input", tmp_path / "in", "--output", tmp_path / "out", "--model", "shapes", "--worker", WORKER]
+    done = subprocess.run(command, timeout=600, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "3 pictures, 3 rows, 1 of them with an error\n1 files were left out:\n" in done.stdout
+    assert f'"file:{tmp_path}/in/notes.txt": it is not named as a picture' in done.stdout
+    shutil.rmtree(tmp_path / "out")
 
 
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
