@@ -88,7 +88,7 @@ struct ClassificationHeads: Sendable {
   /// The names of the first output's classes.
   var labels: LabelSource? { heads.first?.labels }
   /// What is suspicious about the labels of the outputs after the first.
-  var warnings: [String] {
+  private var labelWarnings: [String] {
     var seen = Set(labels?.warnings ?? [])
     return heads.dropFirst().flatMap { $0.labels?.warnings ?? [] }.filter { seen.insert($0).inserted }
   }
@@ -106,8 +106,12 @@ struct ClassificationHeads: Sendable {
       + heads.map(\.scores.assumption)
   }
 
-  /// What is to be said about the scores.
+  /// What is suspicious: scores that are no probabilities, and labels of the outputs after the first.
   var warnings: [String] {
+    scoreWarnings + labelWarnings
+  }
+
+  private var scoreWarnings: [String] {
     for head in heads where head.hasRawScores && head.scores.assumption.source != .given {
       return [
         "the scores are the model's own numbers, not probabilities (\(head.scores.assumption.reason)); --scores logit makes "
