@@ -192,15 +192,18 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     let (most, beta) = (program.held(in: 15), program.held(in: 11))
     let distance = program.subtract(program.input(), .value(most))
     let exponent = program.multiply(distance, .value(beta))
-    guard isBelowZero else {
-      return (program, X86FunctionGenerator.exponential(exponent, &program, target))
+    let result: X86VectorProgram.Value
+    if !isBelowZero {
+      result = X86FunctionGenerator.exponential(exponent, &program, target)
+    } else if isLogarithm {
+      result = X86FunctionGenerator.exponentialBelowZero(exponent, &program, target)
+    } else {
+      // What is masked becomes zero, not subnormal, with which processors take long.
+      let least: Float = target == .avx512 ? -130 : -104.7
+      result = X86FunctionGenerator.enlargedExponential(exponent, least: least, &program, target)
     }
-    if isLogarithm {
-      return (program, X86FunctionGenerator.exponentialBelowZero(exponent, &program, target))
-    }
-    // What is masked becomes zero, not subnormal, with which processors take long.
-    let least: Float = target == .avx512 ? -130 : -104.7
-    return (program, X86FunctionGenerator.enlargedExponential(exponent, least: least, &program, target))
+    // The steps are added before the program is copied.
+    return (program, result)
   }
 
   private var exponentialConstants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
