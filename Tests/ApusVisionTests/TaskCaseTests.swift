@@ -198,6 +198,33 @@ import Testing
     #expect(Set(together.map { $0.categories.map(\.score) }).count == 5)
   }
 
+  @Test("a model that mixes the pictures of a batch answers to each as if it were alone")
+  func keepsPicturesApart() throws {
+    // Beside what a picture shows, scores have the brightest value of all pictures.
+    var model = DetectorModel(
+      tensors: [
+        .init(name: "image", shape: [1, 4, 4, 3], signature: [-1, 4, 4, 3]),
+        .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: "shown", shape: [1, 3]),
+        .init(
+          name: "all", shape: [4], type: DetectorModel.int32, data: (0..<4).flatMap { [$0, 0, 0, 0] }),
+        .init(name: "brightest", shape: []), .init(name: "scores", shape: [1, 3], signature: [-1, 3]),
+      ],
+      operators: [
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+        .init(code: DetectorModel.reduceMax, inputs: [0, 3], outputs: [4]),
+        .init(code: 0, inputs: [2, 4], outputs: [5]),
+      ], outputs: [5])
+    model.signature = ["scores"]
+    let classifier = try ImageClassifier(model: model.model())
+    let pictures = try [10, 90, 250].map { value in
+      try ImageBuffer(bytes: [UInt8](repeating: value, count: 48), width: 4, height: 4, format: .rgb)
+    }
+    for (picture, answer) in zip(pictures, try classifier.answers(pictures, cancellation: nil)) {
+      #expect(try classifier.classify(picture).classifications == answer.classifications)
+    }
+  }
+
   @Test("a face is turned upright: its eyes come to the same height, where they belong")
   func alignsFaces() throws {
     // A picture that is dark but for the eyes of a face that leans by 30° and is twice as large.

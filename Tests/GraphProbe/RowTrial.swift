@@ -77,10 +77,14 @@ struct RowTrial {
         let found = Array(all[wanted.count * row..<wanted.count * (row + 1)])
         if found == wanted { continue }
         let width = output.type.byteCount ?? 1
-        let first = zip(found, wanted).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
-        let place = first / width * width
+        let different = stride(from: 0, to: found.count, by: width).first { place in
+          let (one, other) = (found[place..<place + width], wanted[place..<place + width])
+          // The bits of NaN are those of one operand or another.
+          return one != other && !(isNaN(one, output.type) && isNaN(other, output.type))
+        }
+        guard let place = different else { continue }
         return """
-          row \(row), output \(position), element \(first / width) of \(output.shape) \(output.type): \
+          row \(row), output \(position), element \(place / width) of \(output.shape) \(output.type): \
           \(text(found[place..<place + width], output.type)), alone \(text(wanted[place..<place + width], output.type))
           """
       }
@@ -101,8 +105,20 @@ struct RowTrial {
     try interpreter.withOutputBytes(at: position) { span in unsafe span.withUnsafeBytes { unsafe Array($0) } }
   }
 
+  private func bits(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  private func isNaN(_ bytes: ArraySlice<UInt8>, _ type: ElementType) -> Bool {
+    switch type {
+    case .float32: bits(bytes) & 0x7FFF_FFFF > 0x7F80_0000
+    case .float16: bits(bytes) & 0x7FFF > 0x7C00
+    default: false
+    }
+  }
+
   private func text(_ bytes: ArraySlice<UInt8>, _ type: ElementType) -> String {
-    let bits = bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    let bits = bits(bytes)
     return type == .float32
       ? "\(Float(bitPattern: UInt32(bits))) (\(String(bits, radix: 16)))" : String(bits, radix: 16)
   }

@@ -281,6 +281,19 @@ import Testing
     }
   }
 
+  @Test("a mean of a large image is added in parts if it is alone, and so does not join")
+  func comparesParts() throws {
+    let model = { (side: Int32) in
+      try Self.sample(
+        "MEAN", row: [side, side, 16], code: Self.mean, constants: [Self.numbers("a", [1, 2])],
+        result: [1, 16]
+      ).model
+    }
+    #expect(try model(8).batching(upTo: 3).joins)
+    let reason = try model(64).batching(upTo: 3).reason
+    #expect(reason == "operator #0, MEAN, adds the floats of 2 rows in another order than those of 1")
+  }
+
   @Test(
     "published models with an open batch",
     .enabled(if: PublishedModels.folder != nil, "APUS_TEST_DATA names no folder"),
