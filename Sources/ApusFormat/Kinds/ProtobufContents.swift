@@ -48,7 +48,7 @@ enum ProtobufContents {
     case bytes(Int, ArraySlice<UInt8>)
   }
 
-  /// The fields of a message, of which the last may be cut off.
+  /// The fields of a message; the last may be cut off.
   private struct Fields {
     private var rest: ArraySlice<UInt8>
 

@@ -6,7 +6,7 @@ package struct NumPyOrder: Sendable {
   package let isBigEndian: Bool
   /// Whether the first axis changes fastest: Fortran's order.
   package let isColumnMajor: Bool
-  /// The bytes of a number, of which complex elements have two.
+  /// The size of a number in bytes; complex elements have two numbers.
   private let numberByteCount: Int
 
   init(isBigEndian: Bool = false, isColumnMajor: Bool = false, numberByteCount: Int = 1) {

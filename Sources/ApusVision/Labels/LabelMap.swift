@@ -182,7 +182,7 @@ public struct LabelMap: Hashable, Sendable {
   func numbered(forClassCount count: Int) -> LabelMap {
     guard let numbering, numbering.areRows(ofClassCount: count) != areNumbered else { return self }
     let other = LabelMap(numbering, areNumbered: !areNumbered, offset: nil)
-    // An offset that somebody chose stays.
+    // An offset that the caller chose stays.
     return offset == detectedOffset ? other : LabelMap(numbering, areNumbered: !areNumbered, offset: offset)
   }
 }

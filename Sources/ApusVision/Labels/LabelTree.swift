@@ -22,7 +22,7 @@ struct LabelTree {
     "label_map",
     "labelmap",
   ]
-  /// Those of them whose maps are by index.
+  /// The keys whose maps are by index.
   private static let keysByIndex: Set = [
     "names", "id2label", "idx_to_class", "index_to_class", "index_to_name",
   ]

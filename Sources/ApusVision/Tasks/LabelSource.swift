@@ -59,7 +59,7 @@ struct LabelSource: Sendable {
 
   /// The map for a model with that many classes; see ``LabelMap/aligned(toClassCount:)``.
   ///
-  /// - Parameter offset: How many label rows precede class 0, where somebody chose that.
+  /// - Parameter offset: How many label rows precede class 0, if the caller chose it.
   mutating func align(toClassCount count: Int, offset: Int? = nil) {
     classCount = count
     map = offset == nil ? map.aligned(toClassCount: count) : map.numbered(forClassCount: count)
