@@ -17,6 +17,10 @@ struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
     let keypoints: [[Float]]?
     /// x and y.
     let center: [Float]?
+    /// x and y of each corner of a turned box.
+    let corners: [[Float]]?
+    /// In radians.
+    let angle: Float?
   }
 
   let name: String
@@ -29,6 +33,8 @@ struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
   let objects: [Object]?
   /// What an error must name.
   let error: String?
+  /// What the refusal of an answer must name.
+  let refusal: String?
   /// What a warning must name.
   let warning: String?
   let kind: String?

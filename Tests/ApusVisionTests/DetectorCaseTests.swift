@@ -28,6 +28,7 @@ import Testing
       case "--iou-threshold": options.iouThreshold = Float(value) ?? .nan
       case "--score-threshold": options.scoreThreshold = Float(value) ?? .nan
       case "--max-results": options.maxResults = Int(value) ?? -1
+      case "--anchors": options.anchors = value.split(separator: ",").map { Float($0) ?? .nan }
       case "--layout": options.layout = DetectorLayout(rawValue: value)
       default: Issue.record("the option \(name) is not known")
       }
@@ -40,7 +41,9 @@ import Testing
     #expect(Set(DetectorCase.all.compactMap(\.kind)) == Set(DetectorLayout.allCases.map(\.rawValue)))
   }
 
-  @Test("finds what the public rules find", arguments: DetectorCase.all.filter { $0.error == nil })
+  @Test(
+    "finds what the public rules find",
+    arguments: DetectorCase.all.filter { $0.error == nil && $0.refusal == nil })
   func followsTheRules(expected: DetectorCase) throws {
     let detector = try ObjectDetector(
       model: Model(bytes: expected.bytes), options: options(expected.options))
@@ -67,6 +70,11 @@ import Testing
       for (value, expected) in zip(one.center.map { [$0.x, $0.y] } ?? [], other.center ?? []) {
         #expect(abs(value - expected) <= 2e-3)
       }
+      #expect(one.orientedBox?.corners.count == other.corners?.count)
+      for (corner, numbers) in zip(one.orientedBox?.corners ?? [], other.corners ?? []) {
+        #expect(abs(corner.x - numbers[0]) <= 5e-3 && abs(corner.y - numbers[1]) <= 5e-3)
+      }
+      if let angle = other.angle { #expect(abs((one.orientedBox?.angle ?? 9) - angle) <= 1e-4) }
       #expect(one.keypoints.count == other.keypoints?.count ?? 0)
       for (point, numbers) in zip(one.keypoints, other.keypoints ?? []) {
         #expect(abs(point.x - numbers[0]) <= 1e-2 && abs(point.y - numbers[1]) <= 1e-2)
@@ -84,6 +92,19 @@ import Testing
     }
     #expect(error?.code == .invalidArgument)
     #expect(error?.message.contains(expected.error ?? "?") == true)
+  }
+
+  @Test(
+    "an answer that the model's reading cannot have is refused, with what it can be",
+    arguments: DetectorCase.all.filter { $0.refusal != nil })
+  func refusesAnswers(expected: DetectorCase) throws {
+    let detector = try ObjectDetector(
+      model: Model(bytes: expected.bytes), options: options(expected.options))
+    let error = #expect(throws: ApusError.self) {
+      try detector.detect(picture(expected.picture[0], expected.picture[1]))
+    }
+    #expect(error?.message.contains(expected.refusal ?? "?") == true)
+    #expect(error?.message.contains("--layout") == true)
   }
 
   @Test("damage behind the model costs the names, never the process")

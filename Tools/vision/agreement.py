@@ -71,6 +71,11 @@ def compare(found, expected, picture, box_share=1e-3, score=1e-4):
         for point, (x, y, sure) in zip(one.get("keypoints", []), other.get("keypoints", [])):
             if max(abs(point["x"] - x), abs(point["y"] - y)) > 0.05 or abs(point["score"] - sure) > score:
                 problems.append(f"object {number} has a keypoint at {point}, not at {x}, {y}")
+        if "corners" in other:
+            away = max(abs(a - b) for mine, its in zip(one["corners"], other["corners"])
+                       for a, b in zip((mine["x"], mine["y"]), its))
+            if away > 0.01 or abs(one["angle"] - other["angle"]) > 1e-4:
+                problems.append(f"object {number} has corners {away} away, turned by {one['angle']}, not {other['angle']}")
         if "center" in other:
             point = [one["center"]["x"], one["center"]["y"]]
             if max(abs(a - b) for a, b in zip(point, other["center"])) > 0.05:
@@ -89,6 +94,9 @@ def check_cases(apus, folder):
         problems = []
         if case.error:
             if status != 1 or case.error not in errors or errors.count("\n") != 1:
+                problems.append(f"status {status}, {errors.strip() or output[:80]}")
+        elif case.refusal:
+            if status != 2 or case.refusal not in errors:
                 problems.append(f"status {status}, {errors.strip() or output[:80]}")
         elif status:
             problems.append(f"status {status}: {errors.strip()}")

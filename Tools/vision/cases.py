@@ -17,11 +17,14 @@ PICTURE_UINT8 = Quantization.per_tensor(1 / 255, 0)
 
 
 class Case:
-    """A model, a picture, options of the command line, and the objects or the error to expect."""
+    """A model, a picture, options of the command line, and the objects or the error to expect: one of the model, or the refusal of
+    an answer that the model's reading cannot have."""
 
-    def __init__(self, name, model, picture=SIZE, options=(), objects=None, error=None, warning=None, kind=None):
+    def __init__(self, name, model, picture=SIZE, options=(), objects=None, error=None, warning=None, kind=None,
+                 refusal=None):
         self.name, self.model, self.picture, self.options = name, model, picture, list(options)
         self.objects, self.error, self.warning, self.kind = objects, error, warning, kind
+        self.refusal = refusal
 
 
 def picture(width, height):

@@ -32,7 +32,7 @@ def main():
     records = []
     for case in cases.cases():
         record = {"name": case.name, "model": base64.b64encode(case.model).decode(), "picture": list(case.picture), "options": case.options}
-        for key in ("objects", "error", "warning", "kind"):
+        for key in ("objects", "error", "refusal", "warning", "kind"):
             if getattr(case, key) is not None:
                 record[key] = rounded(getattr(case, key))
         records.append(record)

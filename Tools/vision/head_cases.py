@@ -20,6 +20,8 @@ def cases(case):
     yield from anchor_cases(case)
     yield from box_score_cases(case)
     yield from transformer_cases(case)
+    yield from oriented_cases(case)
+    yield from corner_cases(case)
 
 
 def place(box, image=SIZE, size=SIZE, fit="letterbox", clips=True):
@@ -365,3 +367,98 @@ def transformer_cases(case):
     found = heads.transformer(boxes, logits, SIZE, "detr")
     yield case("DETR for COCO", models.constant_model([boxes[None], logits[None]]),
                objects=objects(found, fit="stretch"), kind="detr")
+
+
+# MARK: Oriented boxes
+
+
+def oriented_objects(found, labels=None, image=SIZE):
+    result = []
+    for corners, score, index in zip(heads.turned(found[0]), found[1], found[2]):
+        placed = [place([*corner, *corner], image, clips=False)[:2] for corner in corners]
+        low, high = np.min(placed, 0), np.max(placed, 0)
+        edges = [min(max(float(edge), 0), limit) for edge, limit in zip([*low, *high], image * 2)]
+        side = np.array(placed[1]) - placed[0]
+        result.append({"index": int(index), "score": float(score), "edges": edges, "corners": placed,
+                       "angle": float(np.arctan2(side[1], side[0])), "label": labels[index] if labels else None})
+    return result
+
+
+def oriented_cases(case):
+    grid = heads.cells(SIZE)
+
+    def rows(random, classes=3):
+        chosen = random.integers(0, 6, len(grid))
+        boxes = random.uniform([16, 16, 12, 6], [48, 48, 40, 20], (6, 4))[chosen] + random.normal(0, 1, (len(grid), 4))
+        angles = random.uniform(-0.7, 2.3, 6)[chosen] + random.normal(0, 0.03, len(grid))
+        scores = random.uniform(0, 0.2, (len(grid), classes))
+        strong = random.random(len(grid)) < 0.4
+        scores[strong, random.integers(0, classes, strong.sum())] = random.uniform(0.2, 0.99, strong.sum())
+        return np.concatenate([boxes, scores, angles[:, None]], 1).astype(np.float32)
+
+    def find(rows, change):
+        return heads.oriented(rows, **change)
+
+    values, found = decided(rows, find, 110)
+    fractions = values.copy()
+    fractions[:, :4] /= 64
+    named = models.metadata_json(NAMES, task="obb", imgsz=[64, 64])
+    for image in (SIZE, (100, 40)):
+        yield case(f"oriented boxes of {image[0]}x{image[1]}", models.with_files(
+            models.constant_model([fractions.T[None]]), named), image,
+            objects=oriented_objects(found, NAMES, image), kind="yolo-obb")
+    yield case("oriented boxes in pixels by hand", models.constant_model([values.T[None]]),
+               options=["--layout", "yolo-obb"], objects=oriented_objects(found), kind="yolo-obb")
+    yield case("oriented boxes by hand, a row each", models.constant_model([fractions[None]]),
+               options=["--layout", "yolo-obb"], objects=oriented_objects(found), kind="yolo-obb")
+    labelled = models.with_files(models.constant_model([fractions.T[None]]), {"labels.txt": "\n".join(NAMES)})
+    yield case("oriented boxes by the number of names and angles", labelled, objects=oriented_objects(found, NAMES),
+               kind="yolo-obb")
+    random = np.random.default_rng(111)
+    count = 300
+    scores = np.sort(random.uniform(0, 1, count))[::-1] ** 4
+    lists = np.concatenate([random.uniform(10, 54, (count, 2)), random.uniform(4, 30, (count, 2)), scores[:, None],
+                            random.integers(0, 3, (count, 1)), random.uniform(-0.7, 2.3, (count, 1))], 1).astype(np.float32)
+    keep = lists[:, 4] > 0.25
+    found = lists[keep][:, [0, 1, 2, 3, 6]], lists[keep, 4], lists[keep, 5].astype(int)
+    yield case("a list of oriented boxes, channels first", models.with_files(
+        models.constant_model([lists[None]], planar=True), models.metadata_json(NAMES, task="obb", end2end=True)),
+        objects=oriented_objects(found, NAMES), kind="yolo-obb-end-to-end")
+    fractions = lists.copy()
+    fractions[:, :4] /= 64
+    yield case("a list of oriented boxes in fractions", models.with_files(
+        models.constant_model([fractions[None]]), models.metadata_json(NAMES, task="obb", end2end=True)),
+        objects=oriented_objects(found, NAMES), kind="yolo-obb-end-to-end")
+    yield case("a list of oriented boxes by its values", models.constant_model([lists[None]]),
+               objects=oriented_objects(found), kind="yolo-obb-end-to-end")
+
+
+def corner_cases(case):
+    """A raw head of YOLO v10, which has corners, beside YOLO v8's."""
+    grid = heads.cells(SIZE)
+    random = np.random.default_rng(120)
+    centers = (grid[:, :2] + 0.5) * grid[:, 2:]
+    sizes = random.uniform(4, 24, (len(grid), 2))
+    scores = random.uniform(0, 0.2, (len(grid), 3))
+    scores[random.choice(len(grid), 12, replace=False), random.integers(0, 3, 12)] = random.uniform(0.3, 0.99, 12)
+    rows = (np.concatenate([centers - sizes / 2, centers + sizes / 2, scores * 64], 1) / 64).astype(np.float32)
+    found = rules.yolo(rows, "yolo10-raw", SIZE)
+    plain = models.constant_model([rows.T[None]])
+    facts = {"task": "detect", "description": "Ultralytics YOLOv10n model"}
+    yield case("v10's raw head by its description", models.with_files(plain, models.metadata_json(NAMES, **facts)),
+               objects=objects((found[0], found[1], found[2]), NAMES), kind="yolo10-raw")
+    yield case("v10's raw head, int8, by its description", models.with_files(
+        *int8_rows(rows), models.metadata_json(NAMES, **facts)),
+        objects=objects(rules.yolo(models.real(*int8_steps(rows)), "yolo10-raw", SIZE), NAMES), kind="yolo10-raw")
+    yield case("corners of a head without a name", plain, refusal="yolo10-raw")
+
+
+def int8_steps(rows):
+    scale = Quantization.per_tensor(1 / 256, -128)
+    return models.quantized(rows, scale, np.int8), scale
+
+
+def int8_rows(rows):
+    steps, scale = int8_steps(rows)
+    return [models.constant_model([(steps.T[None], scale)], input_type="int8",
+                                  input_quantization=Quantization.per_tensor(1 / 255, -128))]

@@ -146,3 +146,44 @@ def fomo(grid, threshold=0.5):
     boxes.sort(key=lambda box: box[2])
     boxes.sort(key=lambda box: -box[1])
     return boxes
+
+
+def turned(boxes):
+    """The corners of boxes of center, size and angle, clockwise from the top left one before the turn."""
+    x, y, width, height, angle = boxes.astype(np.float64).T
+    across = np.stack([np.cos(angle), np.sin(angle)], 1) * width[:, None] / 2
+    down = np.stack([-np.sin(angle), np.cos(angle)], 1) * height[:, None] / 2
+    center = np.stack([x, y], 1)
+    return np.stack([center - across - down, center + across - down, center + across + down, center - across + down], 1)
+
+
+def probabilistic_iou(one, others):
+    """ProbIoU of "Gaussian Bounding Boxes and Probabilistic Intersection-over-Union for Object Detection" (2021)."""
+    def gaussian(boxes):
+        _, _, width, height, angle = boxes.astype(np.float64).T
+        turn = np.stack([np.stack([np.cos(angle), -np.sin(angle)], -1), np.stack([np.sin(angle), np.cos(angle)], -1)], -2)
+        sides = np.zeros((len(boxes), 2, 2))
+        sides[:, 0, 0], sides[:, 1, 1] = width ** 2 / 12, height ** 2 / 12
+        return turn @ sides @ turn.transpose(0, 2, 1)
+
+    first, second = gaussian(one[None])[0], gaussian(others)
+    mean = (first + second) / 2
+    shift = (others[:, :2] - one[:2]).astype(np.float64)
+    distance = (shift[:, None] @ np.linalg.inv(mean) @ shift[:, :, None])[:, 0, 0] / 8
+    distance += np.log(np.linalg.det(mean) / np.sqrt(np.linalg.det(first) * np.linalg.det(second))) / 2
+    return 1 - np.sqrt(np.clip(1 - np.exp(-distance), 0, None))
+
+
+def oriented(rows, threshold=0.25, iou=0.45, limit=300):
+    """Rows of center and size in pixels, class scores, angle: turned boxes, scores, classes, rows; suppressed within a class."""
+    values = rows[:, 4:-1]
+    boxes = np.concatenate([rows[:, :4], rows[:, -1:]], 1)
+    found, scores = values.argmax(1), values.max(1)
+    order = [row for row in np.argsort(-scores, kind="stable") if scores[row] > threshold]
+    kept = []
+    for row in order:
+        rivals = [other for other in kept if found[other] == found[row]]
+        if not rivals or (probabilistic_iou(boxes[row], boxes[rivals]) <= iou).all():
+            kept.append(row)
+    kept = np.array(kept, int)[:limit]
+    return boxes[kept], scores[kept], found[kept], kept

@@ -116,6 +116,9 @@ struct BoxScoreHead: DetectionHead {
     try run.withValues(of: values.output) { numbers throws(ApusError) in
       try check(numbers.count, values)
       select(numbers, criteria, &selected)
+      try AnswerCheck(readings).refuseConstant(Set(selected.sorted().map(\.index)), rows: rows) {
+        numbers[values[$0, $1]]
+      }
     }
     let found = try run.withValues(of: boxes.output) { numbers throws(ApusError) in
       try check(numbers.count, boxes)

@@ -10,6 +10,8 @@ struct DetectedObject {
   /// In fractions of the input.
   var keypoints: [ModelKeypoint] = []
   var mask: MaskPatch?
+  /// The corners of a turned box, in fractions of the input.
+  var corners: [(x: Float, y: Float)] = []
   /// Whether only the center tells where the object is.
   var isCentered = false
 }

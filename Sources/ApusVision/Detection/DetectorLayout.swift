@@ -40,6 +40,10 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yolo7EndToEnd = "yolo7-end-to-end"
   /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
   case efficientDet = "efficientdet"
+  /// Oriented boxes of YOLO v8 to 26: `(4 + classes + 1) × N`, the last of which is an angle.
+  case yoloOBB = "yolo-obb"
+  /// Oriented boxes with suppression inside, or without need of it: rows of center, size, score, class, angle.
+  case yoloOBBEndToEnd = "yolo-obb-end-to-end"
   /// RT-DETR and D-FINE: a box and a logit or probability of each class for each query; the best of all classes count.
   case rtDETR = "rt-detr"
   /// DETR: a box and the logits of each class and of no object for each query.

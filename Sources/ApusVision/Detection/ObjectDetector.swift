@@ -137,6 +137,10 @@ public final class ObjectDetector: VisionTask {
     let objects = try checked(head.objects(in: run, criteria))
     let detections = objects.map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
+      let corners = object.corners.map { corner in
+        let point = placement.imagePoint(modelX: corner.x, modelY: corner.y)
+        return PixelPoint(x: point.x, y: point.y)
+      }
       if head.clipsBoxes { rect = placement.clipped(rect) }
       let keypointNames = object.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
       return Detection(
@@ -148,7 +152,8 @@ public final class ObjectDetector: VisionTask {
           return Keypoint(
             name: keypointNames?[index], x: position.x, y: position.y, score: point.score)
         }, mask: object.mask.flatMap { mask(of: $0, in: rect, placement, &masks) },
-        center: object.isCentered ? PixelPoint(x: rect.x + rect.width / 2, y: rect.y + rect.height / 2) : nil)
+        center: object.isCentered ? PixelPoint(x: rect.x + rect.width / 2, y: rect.y + rect.height / 2) : nil,
+        orientedBox: corners.isEmpty ? nil : OrientedBox(corners: corners))
     }
     return DetectionResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
@@ -198,6 +203,7 @@ public final class ObjectDetector: VisionTask {
     if let head = CellHead(prepared, chosen: chosen) { return head }
     if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
     if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
+    if let head = OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
     if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {

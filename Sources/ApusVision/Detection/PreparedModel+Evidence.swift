@@ -80,6 +80,18 @@ extension PreparedModel {
     }
   }
 
+  /// Whether the last column of candidates is an angle, as some of its values for a gray picture can be no scores, while all others
+  /// from the fifth on can; nil if the model refuses the picture.
+  func hasAngles(_ output: Int, rows: Int, columns: Int, isTransposed: Bool) -> Bool? {
+    guard let values = probe(output), values.count == rows * columns else { return nil }
+    func isScore(_ column: Int) -> Bool {
+      (0..<rows).allSatisfy {
+        (-0.01...1.01).contains(values[isTransposed ? column * rows + $0 : $0 * columns + column])
+      }
+    }
+    return !isScore(columns - 1) && (4..<columns - 1).allSatisfy(isScore)
+  }
+
   private func fillInput<Value: TensorElement>(_ value: Value) throws(ApusError) {
     try interpreter.withInput(at: 0, as: Value.self) { span throws(ApusError) in
       for index in 0..<span.count { span[index] = value }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// Rows of seven numbers of models that suppress by themselves: YOLO v7 end to end and EfficientDet.
+/// Rows of seven numbers of models that suppress by themselves: YOLO v7 end to end, EfficientDet and oriented boxes.
 struct RowsHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
+  private let scores: ScoreReading
   let classCount: Int? = nil
   private let width: Float
   private let height: Float
@@ -16,7 +17,7 @@ struct RowsHead: DetectionHead {
   /// - Throws: `invalidArgument` if nothing tells the score from the class.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
     if let chosen, !Self.layouts.contains(chosen) { return nil }
-    guard prepared.outputs.count == 1, prepared.export?.task == nil,
+    guard prepared.outputs.count == 1, [nil, "obb"].contains(prepared.export?.task),
       let (rows, columns) = Self.matrix(prepared.outputs[0].shape), columns == Self.columns
     else { return nil }
     if let chosen {
@@ -26,12 +27,20 @@ struct RowsHead: DetectionHead {
     } else {
       return nil
     }
-    boxUnits = reading.boxUnits(.pixel, given: prepared.options.boxUnits)
-    let geometry = prepared.geometry
-    (width, height) = boxUnits.units == .pixel ? (Float(geometry.width), Float(geometry.height)) : (1, 1)
+    boxUnits =
+      reading.layout == .yoloOBBEndToEnd
+      ? prepared.orientedUnits(of: 0, first: 0, perRow: Self.columns, rows: rows)
+      : reading.boxUnits(.pixel, given: prepared.options.boxUnits)
+    scores = reading.scores(.probability, given: prepared.options.scores)
+    (width, height) = (Float(prepared.geometry.width), Float(prepared.geometry.height))
   }
 
   private static func recognized(_ prepared: PreparedModel, _ rows: Int) throws(ApusError) -> LayoutReading? {
+    if let export = prepared.export, export.task == "obb" {
+      // Without suppression, there is a row for each cell; see `OrientedHead`.
+      let isList = export.isEndToEnd == true || export.hasSuppression || rows <= 300
+      return isList ? LayoutReading(.yoloOBBEndToEnd, .exporter, "task 'obb' in \(export.fileName)") : nil
+    }
     let geometry = prepared.geometry
     // As many rows as cells are candidates of other heads.
     let isOfCells = [1, 3].contains { factor in
@@ -54,7 +63,7 @@ struct RowsHead: DetectionHead {
     )
   }
 
-  private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet]
+  private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet, .yoloOBBEndToEnd]
   /// More rows are candidates rather than results.
   private static let mostRows = 1000
 
@@ -67,13 +76,20 @@ struct RowsHead: DetectionHead {
   }
 
   private static func names(_ layout: DetectorLayout) -> String {
-    layout == .efficientDet
-      ? "image, top, left, bottom, right, score, class" : "batch, left, top, right, bottom, class, score"
+    switch layout {
+    case .efficientDet: "image, top, left, bottom, right, score, class"
+    case .yoloOBBEndToEnd: "center x, center y, width, height, score, class, angle"
+    default: "batch, left, top, right, bottom, class, score"
+    }
   }
 
   /// The columns of the score and of the class.
   private static func places(_ layout: DetectorLayout) -> (score: Int, class: Int) {
-    layout == .efficientDet ? (5, 6) : (6, 5)
+    switch layout {
+    case .efficientDet: (5, 6)
+    case .yoloOBBEndToEnd: (4, 5)
+    default: (6, 5)
+    }
   }
 
   /// Whether all rows can be read so.
@@ -81,8 +97,12 @@ struct RowsHead: DetectionHead {
     let (score, index) = places(layout)
     return stride(from: 0, to: values.count - values.count % columns, by: columns).allSatisfy { row in
       let number = values[row + index]
-      return (0...1).contains(values[row + score]) && number == number.rounded()
-        && values[row + 3] >= values[row + 1] && values[row + 4] >= values[row + 2]
+      guard (0...1).contains(values[row + score]), number == number.rounded() else { return false }
+      if layout == .yoloOBBEndToEnd {
+        return values[row + 2] >= 0 && values[row + 3] >= 0 && abs(values[row + 6]) <= .pi
+      }
+      return values[row] == values[row].rounded() && values[row + 3] >= values[row + 1]
+        && values[row + 4] >= values[row + 2]
     }
   }
 
@@ -90,7 +110,7 @@ struct RowsHead: DetectionHead {
 
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
-  var readings: [Assumption] { [reading.assumption, boxUnits.assumption] }
+  var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
   var clipsBoxes: Bool { layout.isYOLO }
 
   var pictureDefaults: PictureDefaults {
@@ -117,29 +137,50 @@ struct RowsHead: DetectionHead {
 
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     let (scorePlace, classPlace) = Self.places(layout)
+    let check = AnswerCheck(readings)
     return try run.withValues(of: 0) { values throws(ApusError) in
-      var found = BestValues<DetectedObject>(limit: criteria.maxResults)
+      var found = BestValues<(row: Int, index: Int, score: Float)>(limit: criteria.maxResults)
       for row in stride(from: 0, to: values.count - values.count % Self.columns, by: Self.columns) {
         let score = values[row + scorePlace]
         let isEnough = layout.isYOLO ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
         // A negative image or batch is the filling.
-        guard isEnough, values[row] >= 0, let number = Int(exactly: values[row + classPlace].rounded()) else {
-          continue
-        }
-        let index = layout == .efficientDet ? number - 1 : number
-        let edges = (values[row + 1], values[row + 2], values[row + 3], values[row + 4])
-        guard index >= 0, criteria.categories.contains(index), edges.0.isFinite, edges.1.isFinite,
-          edges.2.isFinite, edges.3.isFinite
+        guard isEnough, layout == .yoloOBBEndToEnd || values[row] >= 0,
+          let number = Int(exactly: values[row + classPlace].rounded())
         else { continue }
-        let box =
-          layout == .efficientDet
-          ? BoundingBox(
-            ymin: edges.0 / height, xmin: edges.1 / width, ymax: edges.2 / height, xmax: edges.3 / width)
-          : BoundingBox(
-            ymin: edges.1 / height, xmin: edges.0 / width, ymax: edges.3 / height, xmax: edges.2 / width)
-        found.add(DetectedObject(index: index, score: score, box: box), score: score)
+        let index = layout == .efficientDet ? number - 1 : number
+        guard index >= 0, criteria.categories.contains(index) else { continue }
+        found.add((row, index, score), score: score)
       }
-      return found.sorted()
+      var objects: [DetectedObject] = []
+      for item in found.sorted() {
+        if let object = try object(item.row, item.index, item.score, values, check) { objects.append(object) }
+      }
+      return objects
     }
+  }
+
+  /// The object of a row; nil where its box is not finite.
+  private func object(
+    _ row: Int, _ index: Int, _ score: Float, _ values: Span<Float>, _ check: AnswerCheck
+  ) throws(ApusError) -> DetectedObject? {
+    func number(_ column: Int) -> Float { values[row + column] }
+    let isPixels = boxUnits.units == .pixel
+    if layout == .yoloOBBEndToEnd {
+      let (unitX, unitY) = isPixels ? (1, 1) : (width, height)
+      let box = RotatedBox(
+        x: number(0) * unitX, y: number(1) * unitY, width: number(2) * unitX, height: number(3) * unitY,
+        angle: number(6))
+      guard box.isFinite else { return nil }
+      return try RotatedCandidate(box: box, score: score, index: index).object(width, height, check)
+    }
+    let (unitX, unitY) = isPixels ? (width, height) : (1, 1)
+    guard (1...4).allSatisfy({ number($0).isFinite }) else { return nil }
+    let box =
+      layout == .efficientDet
+      ? BoundingBox(
+        ymin: number(1) / unitY, xmin: number(2) / unitX, ymax: number(3) / unitY, xmax: number(4) / unitX)
+      : BoundingBox(
+        ymin: number(2) / unitY, xmin: number(1) / unitX, ymax: number(4) / unitY, xmax: number(3) / unitX)
+    return DetectedObject(index: index, score: score, box: box)
   }
 }

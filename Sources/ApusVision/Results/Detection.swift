@@ -13,13 +13,15 @@ public struct Detection: Hashable, Sendable {
   public var keypoints: [Keypoint]
   /// The object's pixels; nil for models that give only boxes, and where the masks of a picture have too many pixels together.
   public var mask: DetectionMask?
+  /// The box that is turned to fit the object; nil for models with upright boxes. ``rect`` is then what it spans.
+  public var orientedBox: OrientedBox?
   /// Where the object is, for models that find places but no sizes; nil for others.
   public var center: PixelPoint?
 
   /// Makes a detection from both forms of its box.
   public init(
     category: Category, boundingBox: BoundingBox, rect: PixelRect, keypoints: [Keypoint] = [],
-    mask: DetectionMask? = nil, center: PixelPoint? = nil
+    mask: DetectionMask? = nil, center: PixelPoint? = nil, orientedBox: OrientedBox? = nil
   ) {
     self.category = category
     self.boundingBox = boundingBox
@@ -27,6 +29,7 @@ public struct Detection: Hashable, Sendable {
     self.keypoints = keypoints
     self.mask = mask
     self.center = center
+    self.orientedBox = orientedBox
   }
 
   /// Makes a detection in a picture of this size after orientation.
@@ -48,12 +51,12 @@ public struct Detection: Hashable, Sendable {
 
 extension Detection: Encodable {
   private enum CodingKeys: CodingKey {
-    case label, index, score, box, center, keypoints, mask
+    case label, index, score, box, angle, corners, center, keypoints, mask
     case displayName
   }
 
-  /// Encodes `label` (null if there is none), `index`, `score` and `box` in pixels; `center`, `keypoints` and
-  /// `mask` if the model gives them.
+  /// Encodes `label` (null if there is none), `index`, `score` and `box` in pixels; `angle` and `corners`, `center`,
+  /// `keypoints` and `mask` if the model gives them.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(label, forKey: .label)
@@ -61,6 +64,8 @@ extension Detection: Encodable {
     try container.encode(index, forKey: .index)
     try container.encode(score, forKey: .score)
     try container.encode(rect, forKey: .box)
+    try container.encodeIfPresent(orientedBox?.angle, forKey: .angle)
+    try container.encodeIfPresent(orientedBox?.corners, forKey: .corners)
     try container.encodeIfPresent(center, forKey: .center)
     if !keypoints.isEmpty { try container.encode(keypoints, forKey: .keypoints) }
     try container.encodeIfPresent(mask, forKey: .mask)

@@ -41,6 +41,25 @@ struct AnswerCheck {
     }
   }
 
+  /// Refuses classes whose score is the same in every row of an output, which no model gives.
+  ///
+  /// - Parameters:
+  ///   - classes: Those that the answer has.
+  ///   - value: The number of a row and a class.
+  func refuseConstant(_ classes: Set<Int>, rows: Int, _ value: (Int, Int) -> Float) throws(ApusError) {
+    guard rows >= Self.leastConstant else { return }
+    for index in classes.sorted() {
+      let first = value(0, index)
+      if (1..<rows).allSatisfy({ value($0, index) == first }) {
+        throw refusal(
+          "class \(index) has the score \(first) in each of the \(rows) candidates", "layout", "scores")
+      }
+    }
+  }
+
+  /// How many rows must agree.
+  private static let leastConstant = 16
+
   /// An error that names the readings which an answer contradicts, and the options that decide them.
   func refusal(_ what: String, _ subjects: String...) -> ApusError {
     let doubtful = readings().filter { subjects.contains($0.subject) }.map { reading in

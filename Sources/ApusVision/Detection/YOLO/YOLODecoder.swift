@@ -29,6 +29,16 @@ struct YOLODecoder {
     return nil
   }
 
+  /// Whether every candidate can have corners instead of center and size: of boxes in all cells, many a size is less than its center.
+  func areCorners(_ values: Span<Float>) -> Bool {
+    shape.rows >= Self.leastConstant
+      && (0..<shape.rows).allSatisfy { row in
+        let start = row * perRow
+        return values[start + 2 * perColumn] >= values[start]
+          && values[start + 3 * perColumn] >= values[start + perColumn]
+      }
+  }
+
   /// How many rows must agree.
   private static let leastConstant = 16
 

@@ -61,7 +61,8 @@ struct YOLOHead: DetectionHead {
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
     let (geometry, tensor) = (prepared.geometry, outputs[output])
     let recognition = YOLORecognition(
-      dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export)
+      dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
+      isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"))
     guard let shape = try recognition.shape(chosen: chosen) else { return nil }
     self.shape = shape
     self.output = output
@@ -203,6 +204,11 @@ struct YOLOHead: DetectionHead {
         let wasPixels = isPixels
         isPixels = try boxUnits.settle(shown) == .pixel
         if isPixels != wasPixels { kept = decoder.candidates(values, isPixels: isPixels, criteria) }
+      }
+      if shape.layout == .yolo8, shape.source != .given, !kept.isEmpty, decoder.areCorners(values) {
+        throw AnswerCheck(readings).refusal(
+          "the third and fourth number of each candidate are at least its first and second, as in corners (yolo10-raw)",
+          "layout")
       }
       if let constant = decoder.constantClass(of: kept, values) {
         throw AnswerCheck(readings).refusal(

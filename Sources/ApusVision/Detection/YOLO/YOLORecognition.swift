@@ -13,6 +13,8 @@ struct YOLORecognition {
   let extra: Int
   /// What the exporter says.
   let export: ExportMetadata?
+  /// Whether the model calls itself YOLO v10.
+  let isCalledVersion10: Bool
 
   private var knownClasses: Int? { (export?.names.keys.max()).map { $0 + 1 } }
 
@@ -86,12 +88,15 @@ struct YOLORecognition {
     guard rows(isTransposed) > 0, classes > 0, knownClasses == nil || knownClasses == classes else {
       return nil
     }
-    // A head that needs no suppression, without the selection that makes it end to end, gives corners.
-    let isOneToOne = export?.isEndToEnd == true
+    // A head that needs no suppression, without the selection that makes it end to end, gives corners. Version 10 has no other.
+    let isSaid = export?.isEndToEnd == true
+    let isOneToOne = isSaid || isCalledVersion10 && export?.isEndToEnd == nil
     return YOLOShape(
       layout: isOneToOne ? .yolo10Raw : .yolo8, rows: rows(isTransposed), columns: columns(isTransposed),
-      isTransposed: isTransposed, classes: classes, source: source(isSaid: isOneToOne),
-      reason: reason + (isOneToOne ? ", and end2end in the metadata" : ""))
+      isTransposed: isTransposed, classes: classes,
+      source: isOneToOne && !isSaid ? .model : source(isSaid: isOneToOne),
+      reason: reason + (isSaid ? ", and end2end in the metadata" : isOneToOne ? ", and the model's name" : "")
+    )
   }
 
   private func five(_ isTransposed: Bool, _ reason: String) -> YOLOShape? {

@@ -88,18 +88,22 @@ struct YOLOXHead: DetectionHead {
   // MARK: Decoding
 
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
-    let found = try run.withValues(of: 0) { values throws(ApusError) in
+    let (perRow, perColumn) = isTransposed ? (1, rows) : (columns, 1)
+    let kept = try run.withValues(of: 0) { values throws(ApusError) in
       guard values.count == rows * columns else {
         throw ApusError(
-          .invalidData,
-          "output 0 has \(values.count) values, not \(rows)×\(columns) as when prepared")
+          .invalidData, "output 0 has \(values.count) values, not \(rows)×\(columns) as when prepared")
       }
-      return candidates(values, criteria)
+      let kept = NonMaximumSuppression(
+        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+        limit: criteria.maxResults
+      ).kept(candidates(values, criteria))
+      try AnswerCheck(readings).refuseConstant(Set(kept.map(\.index)), rows: rows) {
+        values[$0 * perRow + (5 + $1) * perColumn]
+      }
+      return kept
     }
-    return NonMaximumSuppression(
-      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
-      limit: criteria.maxResults
-    ).kept(found).map {
+    return kept.map {
       DetectedObject(
         index: $0.index, score: $0.score,
         box: BoundingBox(

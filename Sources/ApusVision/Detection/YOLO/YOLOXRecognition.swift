@@ -68,7 +68,22 @@ struct YOLOXRecognition {
     // What exporters of later versions say.
     let export = prepared.export
     if export?.task != nil || export?.isEndToEnd != nil || export?.hasSuppression == true { return nil }
-    if let known = prepared.knownClassCount(labels), known == classes || known == classes + 1 {
+    let known = prepared.knownClassCount(labels)
+    // Exporters of oriented boxes put candidates last, and so few others do that only angles tell.
+    if isTransposed, known == classes || known == nil && columns == OrientedHead.usualColumns {
+      switch prepared.hasAngles(output, rows: rows, columns: columns, isTransposed: true) {
+      case true?: return nil
+      case false?: break
+      case nil:
+        throw prepared.ambiguity(
+          of: output,
+          [
+            (.yoloOBB, "box, \(classes) classes and an angle"),
+            (.yolox, "box, objectness and \(classes) classes"),
+          ])
+      }
+    }
+    if let known, known == classes || known == classes + 1 {
       return known == classes
         ? (
           export?.names.isEmpty == false ? .exporter : .given,
