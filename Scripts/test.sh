@@ -26,6 +26,7 @@ apus="$bin/apus"
 # What is generated from the code and committed is that of this code.
 Scripts/api.sh --check
 Scripts/manual.sh --check
+Scripts/readings.sh --check
 Tools/pages.py --run "$bin"
 
 Scripts/consumer.sh

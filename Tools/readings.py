@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints Docs/Readings.md: for each kind of model, what is known, what is guessed, and what must be given.
+
+    Tools/readings.py APUS
+
+Asks `apus inspect --as` about the models of Tests/Goldens/detectors.json and tasks.json. Models of one kind whose readings have
+the same sources share a row, which names the first of them.
+"""
+
+import base64
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SUBJECTS = ["layout", "box units", "scores", "pixels", "channels", "fit", "labels"]
+WORDS = {"model": "known", "exporter": "exporter", "guess": "*guess*"}
+TITLES = {"detector": "Detectors", "classifier": "Classifiers", "embedder": "Embedders", "segmenter": "Segmenters",
+          "keypoints": "Poses", "faces": "Faces"}
+
+HEAD = """# Readings
+
+What Apus knows about a model, by kind. Made by `Scripts/readings.sh` from what `apus inspect --as` says about the models of the tests.
+
+| Word | Meaning | Also called |
+|---|---|---|
+| known | the file says so: metadata, types, quantization, operators, names | *the model* |
+| exporter | the exporter's metadata says so: `task`, `names`, `imgsz`, `args` | *its exporter* |
+| *guess* | usual for such models; nothing in the file says so. Check it, or give it with the option | *a guess: check it* |
+| – | does not apply, or the file has none: give it | |
+
+Every option overrides what is known, the exporter and the guess. *Why is my answer wrong?*, a guide of `ApusVision`, tells how to find the reading behind a
+wrong answer.
+"""
+
+
+def cases():
+    """The task, kind, name, options and model of each case, and the error that refuses it."""
+    for name in ("detectors", "tasks"):
+        for case in json.loads((ROOT / "Tests/Goldens" / f"{name}.json").read_text()):
+            yield case.get("task", "detector"), case
+
+
+def inspected(apus, task, case, folder):
+    """The assumptions about a case's model; None if it is refused."""
+    model = folder / "model.tflite"
+    model.write_bytes(base64.b64decode(case["model"]))
+    command = [apus, "inspect", str(model), "--as", task, "--json"]
+    options = case.get("options") or []
+    if "--layout" in options:
+        command += ["--layout", options[options.index("--layout") + 1]]
+    if case.get("labels"):
+        labels = folder / "labels.txt"
+        labels.write_text("".join(f"{label}\n" for label in case["labels"]))
+        command += ["--labels", str(labels)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return json.loads(result.stdout) if result.returncode == 0 else None
+
+
+def word(reading):
+    """The word for a reading's source."""
+    return "–" if not reading or reading["value"] == "none" else WORDS[reading["source"]]
+
+
+def main(apus):
+    tables = {task: {} for task in TITLES}
+    options = {task: {} for task in TITLES}
+    refused = []
+    with tempfile.TemporaryDirectory() as folder:
+        for task, case in cases():
+            found = inspected(apus, task, case, Path(folder))
+            if not found:
+                # Outputs of another task are no kind of this one.
+                if task == "detector" and case.get("error"):
+                    refused.append(case["name"])
+                continue
+            readings = {reading["subject"]: reading for reading in found["readings"]}
+            if any(reading["source"] == "given" for reading in readings.values()):
+                continue
+            for subject, reading in readings.items():
+                options[task][subject] = reading.get("option") or options[task].get(subject)
+            sources = tuple(word(readings.get(subject)) for subject in SUBJECTS)
+            tables[task].setdefault((found["kind"], sources), case["name"])
+    print(HEAD)
+    for task, title in TITLES.items():
+        columns = [s + (f" `{options[task][s]}`" if options[task].get(s) else "") for s in SUBJECTS]
+        used = [i for i in range(len(SUBJECTS)) if any(sources[i] != "–" for _, sources in tables[task])]
+        print(f"## {title}\n\n| Kind | For example | {' | '.join(columns[i] for i in used)} |")
+        print("|---|---|" + "---|" * len(used))
+        for (kind, sources), name in sorted(tables[task].items(), key=lambda row: row[0][0]):
+            print(f"| {kind} | {name} | {' | '.join(sources[i] for i in used)} |")
+        print()
+    print("## To be given\n\nThese are refused until an option decides, usually `--layout`; the error lists what they can be.\n")
+    for name in refused:
+        print(f"- {name}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
