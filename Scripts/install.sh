@@ -6,6 +6,7 @@
 #   Scripts/install.sh [--prefix DIR] --uninstall   out of it again
 #
 # The programs contain Swift's libraries, so no toolchain is needed where they run; libturbojpeg, libpng and cairo are.
+# libwebp and Pango are used where they are installed.
 # DESTDIR is put in front of every path, as packagers expect. APUS_BIN names a folder of programs built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -31,7 +31,7 @@ Architecture: $architecture
 Maintainer: the Apus authors <apus@example.com>
 Installed-Size: $(du -ks --exclude=DEBIAN "$stage" | cut -f1)
 Depends: $depends
-Recommends: fonts-dejavu-core
+Recommends: fonts-dejavu-core, libwebp7, libpangocairo-1.0-0
 Suggests: libopenblas0
 Section: science
 Priority: optional

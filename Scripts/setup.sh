@@ -21,7 +21,7 @@ for option in "$@"; do
   esac
 done
 
-packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev pkg-config fonts-dejavu-core)
+packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpangocairo-1.0-0 pkg-config fonts-dejavu-core)
 if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler); fi

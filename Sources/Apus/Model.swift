@@ -118,7 +118,10 @@ public final class Model: Sendable {
         if !ModelFile.hasIdentifier(bytes), let kind = FileKind(bytes, path: path) {
           throw ApusError(.malformedModel, kind.insteadOfModel)
         }
-        let advice = error.reachesOutside ? "; the file may be cut off: download or copy it again" : ""
+        let advice =
+          error.reachesOutside
+          ? "; the file may be cut off: download or copy it again"
+          : ModelFile.hasIdentifier(bytes) ? "" : "; it is no TensorFlow Lite model, or a damaged one"
         throw ApusError(.malformedModel, error.message + advice)
       case .limit: throw ApusError(.resourceLimit, error.message)
       }

@@ -63,6 +63,7 @@ struct ClassifyCommand: ParsableCommand {
       var title = result.classifications.count > 1 ? "\(head.headName), " : ""
       if let threshold = result.decisionThreshold { title += "\(head.decision(threshold: threshold).text), " }
       title += "\(head.categories.count) \(head.categories.count == 1 ? "class" : "classes")"
+      title = oneLine(title)
       return head.categories.isEmpty ? title : title + "\n" + table(rows, rightAligned: [1])
     }.joined(separator: "\n")
   }

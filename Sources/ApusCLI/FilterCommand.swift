@@ -50,6 +50,7 @@ struct FilterCommand: ParsableCommand {
       throw ExitCode(2)
     }
     try result.write(toFile: output)
-    Output.write("\(image), \(result.width) × \(result.height) pixels, filtered → \(output)")
+    Output.write(
+      "\(oneLine(image)), \(result.width) × \(result.height) pixels, filtered → \(oneLine(output))")
   }
 }

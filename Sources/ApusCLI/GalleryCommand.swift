@@ -125,8 +125,8 @@ extension GalleryCommand {
       }
       try file.write(gallery)
       let added = sources.count - failures
-      if !pictures.json { Output.write("\(name): \(added) added, \(gallery.entries.count) in all") }
-      if failures > 0 { throw ExitCode(2) }
+      if !pictures.json { Output.write("\(oneLine(name)): \(added) added, \(gallery.entries.count) in all") }
+      if failures > 0 || sources.leaveOutPictures { throw ExitCode(2) }
     }
   }
 
@@ -146,7 +146,7 @@ extension GalleryCommand {
         throw ApusError(.invalidArgument, "the gallery '\(file.gallery)' has no \(name)")
       }
       try file.write(gallery)
-      Output.write("\(name): \(count) removed, \(gallery.entries.count) in all")
+      Output.write("\(oneLine(name)): \(count) removed, \(gallery.entries.count) in all")
     }
   }
 
@@ -226,7 +226,7 @@ extension GalleryCommand {
           let names = result.matches.map { match in
             "\(match.name ?? "unknown") (\(decimal(match.distance, 3)))"
           }
-          return names.isEmpty ? "nobody" : names.joined(separator: ", ")
+          return names.isEmpty ? "nobody" : oneLine(names.joined(separator: ", "))
         },
         draw: { image, result throws(ApusError) in try image.drawing(matches: result.matches) }
       ).run()

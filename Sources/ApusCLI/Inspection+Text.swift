@@ -31,7 +31,7 @@ extension Inspection {
   }
 
   private var headline: String {
-    var lines = ["\(file): \(bytes) bytes, schema version \(schemaVersion)"]
+    var lines = ["\(oneLine(file)): \(bytes) bytes, schema version \(schemaVersion)"]
     if !description.isEmpty { lines.append(oneLine(description)) }
     return lines.joined(separator: "\n")
   }
@@ -159,11 +159,4 @@ extension Inspection {
     return "this build cannot run the model:\n"
       + unsupported.map { "  " + oneLine($0) }.joined(separator: "\n")
   }
-}
-
-/// Text of a file, which may hold anything, as a part of one line.
-func oneLine(_ text: String) -> String {
-  String(
-    String.UnicodeScalarView(
-      text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
 }

@@ -69,7 +69,7 @@ struct PlanReport: Encodable {
       for declined in step.declined { lines.append("      not \(declined.kernels): \(declined.reason)") }
       for note in step.notes { lines.append("      note: \(note)") }
       for place in step.places {
-        let name = place.name.isEmpty ? "scratch" : oneLine(place.name)
+        let name = place.name.isEmpty ? "scratch" : place.name
         lines.append("      \(name): block \(place.block), offset \(place.offset), \(place.bytes) bytes")
       }
     }
@@ -80,6 +80,7 @@ struct PlanReport: Encodable {
     if unplanned > 0 {
       lines.append("\(unplanned) more operators are planned when the model runs: data decides their shapes")
     }
-    return lines.joined(separator: "\n")
+    // Names of tensors and operators may have any character.
+    return lines.map(oneLine).joined(separator: "\n")
   }
 }

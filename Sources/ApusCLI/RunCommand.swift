@@ -98,8 +98,8 @@ struct RunCommand: ParsableCommand {
       return
     }
     for output in outputs {
-      let place = output.file.map { " → \($0)" } ?? ""
-      Output.write("\(output.name): \(output.type) \(TensorShape(output.shape))\(place)")
+      let place = output.file.map { " → \(oneLine($0))" } ?? ""
+      Output.write("\(oneLine(output.name)): \(output.type) \(TensorShape(output.shape))\(place)")
     }
     if profile { Output.write(ProfileText(entries).text) }
     Output.write(

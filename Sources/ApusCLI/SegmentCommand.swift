@@ -107,7 +107,8 @@ struct SegmentCommand: ParsableCommand {
         bytes: mask.map { UInt8(truncatingIfNeeded: $0) }, width: width, height: height, format: .gray
       ).write(toFile: path, as: .png)
     } else {
-      try writeWholeFile(encodePNG(gray16: mask, width: width, height: height), to: path)
+      try requireMemory(5 * mask.count, for: "the file of a mask of \(width) × \(height) pixels")
+      try writeWholeFile(encodeGray16PNG(mask, width: width, height: height), to: path)
     }
   }
 

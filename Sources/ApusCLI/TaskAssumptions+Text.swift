@@ -39,7 +39,8 @@ extension TaskAssumptions {
       lines += ["", "then:"]
       lines += steps.enumerated().map { "  \($0 + 1). \($1)" }
     }
-    lines += warnings.map { "\nwarning: \($0)" }
-    return lines.joined(separator: "\n")
+    lines += warnings.flatMap { ["", "warning: \($0)"] }
+    // Names of tensors and files may have any character.
+    return lines.map(oneLine).joined(separator: "\n")
   }
 }

@@ -17,16 +17,17 @@ package enum Output {
     signal(SIGXFSZ, SIG_IGN)
   }
 
-  /// Writes a line of results.
-  package static func write(_ line: String) {
-    write(line + "\n", to: 1)
+  /// Writes results: a line, or several with line feeds between them.
+  ///
+  /// Names of files, labels and models may have any character. Whoever puts one into a line calls ``oneLine(_:)``, so that it
+  /// makes no line of its own; what else a terminal might obey is replaced here.
+  package static func write(_ text: String) {
+    write(withoutControls(text, replacement: "\u{FFFD}", keepsLines: true) + "\n", to: 1)
   }
 
   /// Writes a line for people, apart from the results.
   package static func writeError(_ line: String) {
-    // Names in files may hold anything, such as commands to a terminal.
-    let scalars = line.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }
-    write(String(String.UnicodeScalarView(scalars)) + "\n", to: 2)
+    write(withoutControls(line, replacement: "\u{FFFD}", keepsLines: false) + "\n", to: 2)
   }
 
   /// Shows progress, if standard error is a terminal.
@@ -47,9 +48,9 @@ package enum Output {
     write(try json(value))
   }
 
-  /// One JSON document as a line.
+  /// One JSON document as a line, in which escapes stand for all control characters.
   package static func json(_ value: some Encodable) throws -> String {
-    String(decoding: try encoded(value), as: UTF8.self)
+    escapingControls(in: String(decoding: try encoded(value), as: UTF8.self))
   }
 
   /// One JSON document, with names in the case that JSON has.

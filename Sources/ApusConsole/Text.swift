@@ -24,7 +24,7 @@ private let leastWidth = 64
 /// out of its column.
 package func table(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
   // One cell makes all of its column as wide.
-  let rows = rows.map { $0.map(\.brief) }
+  let rows = rows.map { $0.map { oneLine($0).brief } }
   let columns = rows.map(\.count).max() ?? 0
   let limit = max(leastWidth, mostPadding / max(rows.count, 1))
   let widths = (0..<columns).map { column in

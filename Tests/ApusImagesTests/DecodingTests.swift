@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct DecodingTests {
   @Test func hasFiles() {
-    #expect(PictureFixture.all.count == 50)
+    #expect(PictureFixture.all.count == 75)
   }
 
   @Test("every kind of file has the pixels that Pillow reads", arguments: PictureFixture.all)
@@ -37,7 +37,7 @@ import Testing
         #expect(worst <= fixture.tolerance, "\(length) of \(fixture.file.count) bytes")
       } catch {
         #expect(
-          error.code == .malformedImage || error.code == .unsupportedImage && length < 8,
+          error.code == .malformedImage || error.code == .unsupportedImage && length < 12,
           "\(length): \(error)")
       }
     }
@@ -272,5 +272,25 @@ import Testing
     let scanned = #expect(throws: ApusError.self) { try ImageBuffer(decoding: file, limits: limits) }
     #expect(
       scanned?.code == .resourceLimit && scanned?.message.hasPrefix("the 10 scans of the JPEG have ") == true)
+  }
+
+  @Test(
+    "a picture of a kind that is not read is named, with what to do",
+    arguments: [
+      ("HEIC", [0, 0, 0, 24] + Array("ftypheic".utf8)), ("AVIF", [0, 0, 0, 24] + Array("ftypavis".utf8)),
+      ("GIF", Array("GIF87a".utf8)),
+      ("TIFF", [0x4D, 0x4D, 0, 42, 0, 0, 0, 8]), ("a web page", Array("<html><body>".utf8)),
+      ("a .tflite model", [8, 0, 0, 0] + Array("TFL3".utf8)),
+    ] as [(String, [UInt8])])
+  func namesOtherKinds(name: String, bytes: [UInt8]) {
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: bytes) }
+    #expect(
+      error?.code == .unsupportedImage && error?.message.contains(name) == true, "\(error?.message ?? "")")
+  }
+
+  @Test("extensions of JPEG and WebP name their formats")
+  func knowsExtensions() {
+    for name in ["a.jfif", "a.JPE", "b.c/a.Jpeg"] { #expect(ImageFileFormat(path: name) == .jpeg) }
+    #expect(ImageFileFormat(path: "a.webp") == .webp && ImageFileFormat(path: "a.heic") == nil)
   }
 }

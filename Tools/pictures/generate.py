@@ -72,7 +72,8 @@ def png(color_type, bits, rows, interlace=0):
 
 
 def eight(value):
-    return (value * 255 + 32895) >> 16
+    """The high byte, as Pillow takes it from colors, and OpenCV and TensorFlow from gray too."""
+    return value >> 8
 
 
 for name, color_type, channels, mode in (("gray", 0, 1, "L"), ("rgb", 2, 3, "RGB"), ("rgba", 6, 4, "RGBA")):
@@ -174,6 +175,105 @@ complete = saved(picture(), "JPEG", quality=80)
 assert complete.endswith(b"\xff\xd9")
 add("jpeg without its end marker", complete[:-2], "RGB",
     Image.open(io.BytesIO(complete)).convert("RGB").tobytes(), tolerance=2)
+
+
+
+# What a PNG says about light is ignored; its EXIF orientation is obeyed.
+def with_chunks(data, *chunks):
+    """The file with more chunks behind its header."""
+    made = b"".join(struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+                    for kind, body in chunks)
+    return data[:33] + made + data[33:]
+
+
+def tiff(orientation, order="<"):
+    mark = b"II" if order == "<" else b"MM"
+    return (mark + struct.pack(order + "HIH", 42, 8, 1) + struct.pack(order + "HHI", 0x0112, 3, 1)
+            + struct.pack(order + "HHI", orientation, 0, 0))
+
+
+linear, dark = struct.pack(">I", 100000), struct.pack(">I", 22000)
+rgb_png, gray_png, rgba_png = (saved(picture(m), "PNG") for m in ("RGB", "L", "RGBA"))
+add("png linear light", with_chunks(rgb_png, (b"gAMA", linear)), "RGB")
+add("png gray of gamma 0.22", with_chunks(gray_png, (b"gAMA", dark)), "L")
+add("png rgba linear light", with_chunks(rgba_png, (b"gAMA", linear)), "RGBA")
+add("png gamma and sRGB", with_chunks(rgb_png, (b"gAMA", linear), (b"sRGB", b"\0")), "RGB")
+add("png gamma and primaries", with_chunks(rgb_png, (b"gAMA", dark), (b"cHRM", struct.pack(
+    ">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))), "RGB")
+add("png palette linear light", with_chunks(saved(picture().quantize(16), "PNG"), (b"gAMA", linear)), "RGB")
+for value in (3, 6, 8):
+    add(f"png orientation {value}", with_chunks(rgb_png, (b"eXIf", tiff(value, "<" if value == 6 else ">"))), "RGB",
+        orientation=value)
+late = saved(picture(), "PNG")
+kind, body = b"eXIf", tiff(5)
+add("png orientation behind the data",
+    late[:-12] + struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) + late[-12:],
+    "RGB", orientation=5)
+
+# 16 bits in every layout.
+deep = [[random.randrange(65536) for _ in range(WIDTH * 2)] for _ in range(HEIGHT)]
+add("png 16-bit gray alpha", png(4, 16, [struct.pack(f">{len(row)}H", *row) for row in deep]), "RGBA")
+wide16 = [[random.randrange(65536) for _ in range(WIDTH * 3)] for _ in range(HEIGHT)]
+passes = []
+for x0, y0, dx, dy in ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)):
+    for y in range(y0, HEIGHT, dy):
+        row = b"".join(struct.pack(">3H", *wide16[y][3 * x:3 * x + 3]) for x in range(x0, WIDTH, dx))
+        if row:
+            passes.append(row)
+add("png 16-bit interlaced linear light", with_chunks(png(2, 16, passes, 1), (b"gAMA", linear)), "RGB",
+    bytes(eight(v) for row in wide16 for v in row))
+key = wide16[2][9:12]
+add("png 16-bit with a transparent color",
+    with_chunks(png(2, 16, [struct.pack(f">{len(row)}H", *row) for row in wide16]), (b"tRNS", struct.pack(">3H", *key))),
+    "RGBA", b"".join(bytes(eight(v) for v in row[3 * x:3 * x + 3]) + (b"\0" if row[3 * x:3 * x + 3] == key else b"\xff")
+                     for row in wide16 for x in range(WIDTH)))
+
+
+def filtered(rows, step):
+    """The rows with each of the five filters in turn."""
+    made, above = [], bytes(len(rows[0]))
+    for number, row in enumerate(rows):
+        kind = number % 5
+        out = bytearray()
+        for i, v in enumerate(row):
+            left, up, corner = (row[i - step] if i >= step else 0), above[i], (above[i - step] if i >= step else 0)
+            p = left + up - corner
+            nearest = min((abs(p - left), 0, left), (abs(p - up), 1, up), (abs(p - corner), 2, corner))[2]
+            out.append((v - (0, left, up, (left + up) // 2, nearest)[kind]) & 255)
+        made.append(bytes([kind]) + bytes(out))
+        above = row
+    return made
+
+
+rows16 = [struct.pack(f">{len(row)}H", *row) for row in wide16]
+body = zlib.compress(b"".join(filtered(rows16, 6)))
+header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 16, 2, 0, 0, 0)
+add("png 16-bit filtered, in two chunks", with_chunks(b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + b"IHDR" + header + struct.pack(
+    ">I", zlib.crc32(b"IHDR" + header)), (b"IDAT", body[:50]), (b"IDAT", body[50:]), (b"IEND", b"")), "RGB")
+
+# BMP: skipped pixels have entry 0, and runs end with the row, as Pillow reads them.
+rle4 = [b"\x07\x12\x00\x06\x34\x56\x78\x00\x00\x00" if y % 2 else b"\x0d\xab\x00\x00" for y in range(HEIGHT)]
+add("bmp rle4", bmp(4, rle4 + [b"\x00\x01"], 2, palette=palette, colors=16), "RGB")
+add("bmp rle4 beyond its rows", bmp(4, [b"\xff\x12\x00\x00"] * HEIGHT + [b"\x00\x01"], 2, palette=palette, colors=16), "RGB")
+add("bmp rle8 beyond its rows", bmp(8, [b"\x09\x02\x09\x03\x00\x00"] * HEIGHT + [b"\x00\x01"], 1, palette=palette, colors=16),
+    "RGB")
+add("bmp rle8 with gaps", bmp(8, [b"\x03\x04\x00\x00\x02\x05\x00\x02\x02\x02\x06\x07"] + [b"\x00\x00"]
+    + [b"\x0d\x08\x00\x00"] * (HEIGHT - 4) + [b"\x00\x01"], 1, palette=palette, colors=16), "RGB")
+
+# WebP
+add("webp lossless", saved(picture(), "WEBP", lossless=True), "RGB")
+add("webp lossless with alpha", saved(picture("RGBA"), "WEBP", lossless=True, exact=True), "RGBA")
+add("webp lossy", saved(picture(), "WEBP", quality=80), "RGB")
+add("webp lossy with alpha", saved(picture("RGBA"), "WEBP", quality=60), "RGBA")
+for value in (2, 6):
+    exif = Image.Exif()
+    exif[0x0112] = value
+    add(f"webp orientation {value}", saved(picture(), "WEBP", lossless=value == 2, exif=exif), "RGB", orientation=value)
+plain = saved(picture(), "WEBP", lossless=True, exif=tiff(8))
+start = plain.index(b"EXIF")
+body = b"Exif\0\0" + tiff(8)
+marked = plain[:start] + b"EXIF" + struct.pack("<I", len(body)) + body
+add("webp orientation behind a mark", marked[:4] + struct.pack("<I", len(marked) - 8) + marked[8:], "RGB", orientation=8)
 
 with open("Tests/Goldens/pictures.json", "w") as out:
     lines = (json.dumps({"name": name, "width": width, "height": height, "format": kind, "tolerance": tolerance,

@@ -6,6 +6,8 @@ struct LeftOutFiles {
   var folders: [String] = []
   private var counts: [String: Int] = [:]
   private var folderCount = 0
+  /// Whether some of them are pictures.
+  private(set) var hasPictures = false
 
   /// What extensions of picture files that are not read stand for.
   private static let formats = [
@@ -26,6 +28,7 @@ struct LeftOutFiles {
       return
     }
     let ending = name[name.index(after: dot)...].lowercased()
+    if Self.formats[ending] != nil { hasPictures = true }
     counts[Self.formats[ending] ?? ".\(ending)", default: 0] += 1
   }
 

@@ -29,9 +29,9 @@ struct PictureOptions: ParsableArguments {
   }
 
   /// The pictures that the arguments name, in order.
-  func sources() throws -> [PictureSource] {
+  func sources() throws -> PictureSources {
     guard !image.isEmpty else { throw ValidationError("no picture is given") }
-    return try PictureSource.all(image, recursive: recursive)
+    return try PictureSources(image, recursive: recursive)
   }
 }
 
@@ -53,7 +53,7 @@ struct AnnotationOptions: ParsableArguments {
   }
 
   /// A different file for each picture; empty if none is requested.
-  func files(for sources: [PictureSource]) throws -> [String] {
+  func files(for sources: PictureSources) throws -> [String] {
     if let annotate {
       guard sources.count == 1 else {
         throw ValidationError("--annotate takes one picture, not \(sources.count); use --annotate-dir")
@@ -65,7 +65,7 @@ struct AnnotationOptions: ParsableArguments {
   }
 
   /// A different file name without its extension for each picture.
-  static func stems(of sources: [PictureSource]) -> [String] {
+  static func stems(of sources: PictureSources) -> [String] {
     var taken: Set<String> = []
     // Where to go on for each stem: what was taken stays so.
     var numbers: [String: Int] = [:]

@@ -13,7 +13,7 @@ import Synchronization
 /// A picture that fails is a line on standard error, and the others continue; the final status is 2. An error that
 /// concerns all of them, such as a folder that cannot be written to, ends the work.
 struct PictureRunner<Answer: VisionResult>: Sendable {
-  let sources: [PictureSource]
+  let sources: PictureSources
   let options: PictureOptions
   /// Where annotated pictures go; empty for nowhere, else one for each source.
   var annotations: [String] = []
@@ -76,7 +76,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       return (progress.fatal as (any Error)?, progress.failures)
     }
     if let fatal { throw fatal }
-    if failures > 0 { throw ExitCode(2) }
+    if failures > 0 || sources.leaveOutPictures { throw ExitCode(2) }
   }
 
   /// Prints the task's warnings that are new: some are known only after an answer.
@@ -137,12 +137,14 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
         throw ApusError(.invalidData, "the result cannot be written as JSON")
       }
     }
-    var lines = ["\(source.name), \(answer.imageWidth) × \(answer.imageHeight) pixels: \(text(answer))"]
+    var lines = [
+      "\(oneLine(source.name)), \(answer.imageWidth) × \(answer.imageHeight) pixels: \(text(answer))"
+    ]
     let timings = answer.timings
     lines.append(
       "\(decimal(timings.preprocess, 1)) ms preprocessing, \(decimal(timings.inference, 1)) ms inference, "
         + "\(decimal(timings.postprocess, 1)) ms postprocessing")
-    if let annotation { lines.append("annotated → \(annotation)") }
+    if let annotation { lines.append("annotated → \(oneLine(annotation))") }
     return lines.joined(separator: "\n")
   }
 

@@ -12,9 +12,6 @@ struct PictureSource: Sendable {
   /// The file's bytes, for pictures that are not in a file.
   var embedded: [UInt8]?
 
-  /// Folders deeper than this are not looked into: they may be links in a circle.
-  private static let maximumDepth = 64
-
   /// How much of a file is read to learn the size of its picture, and how much where that is not enough.
   private static let beginningByteCount = 1 << 18
   private static let mostBeginningByteCount = 1 << 21
@@ -58,31 +55,7 @@ struct PictureSource: Sendable {
     }
   }
 
-  /// The files that arguments name: files themselves, the pictures of folders in the order of their names' bytes, and the
-  /// lines of standard input for `-`.
-  static func all(_ arguments: [String], recursive: Bool) throws(ApusError) -> [PictureSource] {
-    var sources: [PictureSource] = []
-    var leftOut = LeftOutFiles()
-    for argument in arguments {
-      if argument == "-" {
-        try forEachLine { line throws(ApusError) in try add(line, recursive, &sources, &leftOut) }
-      } else {
-        try add(argument, recursive, &sources, &leftOut)
-      }
-    }
-    guard !sources.isEmpty else {
-      let folders = leftOut.folders.map { "'\($0)'" }.joined(separator: ", ")
-      throw ApusError(
-        .invalidArgument,
-        (folders.isEmpty ? "no picture is named on standard input" : "there is no picture in \(folders)")
-          + (leftOut.text.map { ": \($0)" } ?? ""))
-    }
-    if let text = leftOut.text { Output.writeError(text) }
-    return sources
-  }
-
-  /// The maximum number of pictures, and of bytes of a line on standard input.
-  private static let maximumCount = 1 << 22
+  /// The maximum number of bytes of a line on standard input.
   private static let maximumLineLength = 1 << 16
   /// How much of standard input is read at a time.
   private static let pieceByteCount = 1 << 16
@@ -114,49 +87,5 @@ struct PictureSource: Sendable {
       if bytes.count < pieceByteCount { break }
     }
     try end()
-  }
-
-  private static func append(_ path: String, to sources: inout [PictureSource]) throws(ApusError) {
-    guard sources.count < maximumCount else {
-      throw ApusError(.resourceLimit, "there are more than \(maximumCount) pictures")
-    }
-    sources.append(PictureSource(name: path))
-  }
-
-  private static func add(
-    _ path: String, _ recursive: Bool, _ sources: inout [PictureSource], _ leftOut: inout LeftOutFiles
-  ) throws(ApusError) {
-    guard isFolder(path) else { return try append(path, to: &sources) }
-    leftOut.folders.append(path)
-    try addFolder(path, recursive, depth: 0, &sources, &leftOut)
-  }
-
-  private static func addFolder(
-    _ path: String, _ recursive: Bool, depth: Int, _ sources: inout [PictureSource],
-    _ leftOut: inout LeftOutFiles
-  ) throws(ApusError) {
-    let names: [String]
-    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-      throw ApusError(.unreadableFile, "cannot read the folder '\(path)'")
-    }
-    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-      let inside = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-      if isFolder(inside) {
-        if recursive, depth < maximumDepth {
-          try addFolder(inside, recursive, depth: depth + 1, &sources, &leftOut)
-        } else {
-          leftOut.addFolder()
-        }
-      } else if ImageFileFormat(path: name) != nil {
-        try append(inside, to: &sources)
-      } else {
-        leftOut.addFile(name)
-      }
-    }
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 }

@@ -36,7 +36,7 @@ struct FlatBufferTable {
   /// The root table of a FlatBuffer with this four-character identifier.
   static func root(_ reader: ByteReader, identifier: StaticString) throws(FormatError) -> FlatBufferTable {
     guard reader.count >= 8 else {
-      throw FormatError("\(reader.count) bytes are too few for a FlatBuffer")
+      throw FormatError(outside: "\(reader.count) bytes are too few for a FlatBuffer")
     }
     let found = try reader.integers(UInt8.self, at: 4, count: 4)
     guard found.elementsEqual(identifier.description.utf8) else {

@@ -47,6 +47,10 @@ package struct FileKind: Hashable, Sendable {
       self.init("an empty file", "download or copy it again")
       return
     }
+    guard bytes.contains(where: { $0 != 0 }) else {
+      self.init("a file of zeros", "download or copy it again")
+      return
+    }
     let found =
       FileSignature.all.first { $0.matches(bytes) }?.kind
       ?? TextContents.kind(of: bytes) ?? ProtobufContents.kind(of: bytes)

@@ -50,7 +50,7 @@ struct ZipContents {
       kind = FileKind("an archive of NumPy arrays (.npz)")
     } else {
       kind = FileKind(
-        "a ZIP archive of \(names.count) file\(names.count == 1 ? "" : "s") without a .tflite model")
+        "a ZIP archive of \(names.count) file\(names.count == 1 ? "" : "s")", "it contains no .tflite file")
     }
   }
 }

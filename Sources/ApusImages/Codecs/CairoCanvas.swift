@@ -28,15 +28,16 @@ import ApusVision
 
     // The most certain detections come first, so they get the best places and are drawn last.
     var layout = PlateLayout(width: width, height: height)
-    let plates = annotations.map { annotation -> (PixelRect, TextSize)? in
+    let plates = annotations.map { annotation -> (PixelRect, CanvasText)? in
       guard !annotation.text.isEmpty, let text = canvas.measure(annotation.text) else { return nil }
-      let padding = (text.height * 0.25).rounded(.up)
+      let size = text.size
+      let padding = (size.height * 0.25).rounded(.up)
       // Plates line up with the outside of the line, where that is in the picture.
       var box = annotation.box
       box.x = max(box.x - lineWidth / 2, 0)
       box.width = min(annotation.box.maxX + lineWidth / 2, Float(width)) - box.x
       let rect = layout.place(
-        width: (text.width + 2 * padding).rounded(.up), height: (text.height + padding).rounded(.up), at: box)
+        width: (size.width + 2 * padding).rounded(.up), height: (size.height + padding).rounded(.up), at: box)
       return (rect, text)
     }
     var pixels = image.takeBytes()
@@ -58,7 +59,7 @@ import ApusVision
         // Letters may be higher than their font says.
         guard let (rect, text) = plate, rect.touches(rows, margin: rect.height) else { continue }
         canvas.fill(rect, annotation.color)
-        canvas.write(annotation.text, text, in: rect, annotation.color.contrasting)
+        canvas.write(text, in: rect, annotation.color.contrasting)
       }
       try canvas.store(rows, in: &pixels)
     }
@@ -83,22 +84,16 @@ import ApusVision
     value.flatMap { $0.isFinite ? min(max($0, range.lowerBound), range.upperBound) : nil }
   }
 
-  /// The size of a line of text, from the font.
-  struct TextSize {
-    let width: Float
-    let height: Float
-    let ascent: Float
-  }
-
   /// A cairo surface with a context on it, both freed with the canvas: room for some rows of a picture at a time.
-  @safe private final class CairoCanvas {
-    private let surface: OpaquePointer
-    private let context: OpaquePointer
+  @safe final class CairoCanvas {
+    let surface: OpaquePointer
+    let context: OpaquePointer
     private let width: Int
     /// How many rows fit.
     let rowCount: Int
-    private var family = ""
-    private var fontSize: Float = 0
+    /// The font of texts; see ``measure(_:)``.
+    var family = ""
+    var fontSize: Float = 0
 
     init(width: Int, height: Int, bandPixelCount: Int) throws(ApusError) {
       self.width = width
@@ -145,36 +140,7 @@ import ApusVision
       unsafe cairo_surface_destroy(surface)
     }
 
-    func setFont(_ family: String, size: Float) {
-      self.family = family
-      fontSize = size
-      unsafe apply(to: context)
-    }
-
-    private func apply(to context: OpaquePointer) {
-      unsafe cairo_select_font_face(context, family, CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_BOLD)
-      unsafe cairo_set_font_size(context, Double(fontSize))
-    }
-
-    /// The size of a text, or nil if no font can show it. A failing font stops a context for good, so this
-    /// asks one of its own.
-    func measure(_ text: String) -> TextSize? {
-      guard let probe = unsafe cairo_create(surface) else { return nil }
-      defer { unsafe cairo_destroy(probe) }
-      unsafe apply(to: probe)
-      var font = cairo_font_extents_t()
-      var extents = cairo_text_extents_t()
-      unsafe cairo_font_extents(probe, &font)
-      unsafe cairo_text_extents(probe, text, &extents)
-      guard unsafe cairo_status(probe) == CAIRO_STATUS_SUCCESS, extents.width > 0, font.height > 0,
-        extents.x_advance.isFinite, font.ascent.isFinite, font.descent.isFinite
-      else { return nil }
-      return TextSize(
-        width: Float(extents.x_advance), height: Float(font.ascent + font.descent),
-        ascent: Float(font.ascent))
-    }
-
-    private func setColor(_ color: PixelColor) {
+    func setColor(_ color: PixelColor) {
       unsafe cairo_set_source_rgb(
         context, Double(color.red) / 255, Double(color.green) / 255, Double(color.blue) / 255)
     }
@@ -205,15 +171,6 @@ import ApusVision
       setColor(color)
       unsafe cairo_rectangle(context, Double(rect.x), Double(rect.y), Double(rect.width), Double(rect.height))
       unsafe cairo_fill(context)
-    }
-
-    func write(_ text: String, _ size: TextSize, in rect: PixelRect, _ color: PixelColor) {
-      setColor(color)
-      unsafe cairo_move_to(
-        context, Double(rect.x + (rect.width - size.width) / 2),
-        Double(rect.y + (rect.height - size.height) / 2 + size.ascent))
-      unsafe cairo_show_text(context, text)
-      unsafe cairo_new_path(context)
     }
 
     /// Gives the rows back.

@@ -6,10 +6,11 @@ import ApusVision
 #if canImport(CPNG)
   import CPNG
 
-  /// Encodes one number of 16 bits for each pixel as gray: the numbers themselves, which the file calls linear.
+  /// Encodes one number of 16 bits for each pixel as gray: the numbers themselves. The library calls them linear light in
+  /// chunks that are taken out again.
   ///
   /// - Parameter values: As many as there are pixels, row by row.
-  func encodeGray16PNG(_ values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
+  package func encodeGray16PNG(_ values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
     precondition(values.count == width * height && width > 0)
     var control = unsafe png_image()
     unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
@@ -34,10 +35,10 @@ import ApusVision
       }
       throw ApusError(.malformedImage, "the PNG library says: \(text)")
     }
-    return result
+    return PNGChunks.withoutColorSpace(result)
   }
 #else
-  func encodeGray16PNG(_ values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
+  package func encodeGray16PNG(_ values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
     throw ApusError(.unsupportedImage, "this build does not write PNG")
   }
 #endif

@@ -104,34 +104,6 @@ import ApusVision
     return result
   }
 
-  /// Encodes 16-bit gray values, row by row, as they are.
-  package func encodePNG(gray16 values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
-    guard width > 0, height > 0, values.count == width * height else {
-      throw ApusError(
-        .invalidArgument, "\(values.count) values are not those of a picture of \(width) × \(height) pixels")
-    }
-    try requireMemory(6 * values.count, for: "the file of a picture of \(width) × \(height) pixels")
-    var control = unsafe png_image()
-    unsafe control.version = png_uint_32(PNG_IMAGE_VERSION)
-    unsafe control.width = png_uint_32(width)
-    unsafe control.height = png_uint_32(height)
-    // The library calls 16-bit values linear light, and says so in chunks that are taken out again: these are numbers.
-    unsafe control.format = png_uint_32(PNG_FORMAT_FLAG_LINEAR)
-    defer { unsafe png_image_free(&control) }
-    let capacity = 3 * values.count + height + 4_096
-    var status: Int32 = 0
-    let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in
-      var size = png_alloc_size_t(capacity)
-      status = unsafe values.withUnsafeBytes {
-        unsafe png_image_write_to_memory(
-          &control, target.baseAddress, &size, 0, $0.baseAddress, png_int_32(width), nil)
-      }
-      initialized = status != 0 ? min(Int(size), capacity) : 0
-    }
-    guard status != 0 else { throw unsafe failure(control) }
-    return PNGChunks.withoutColorSpace(result)
-  }
-
   private func failure(_ control: png_image) -> ApusError {
     let text = unsafe withUnsafeBytes(of: control.message) { message in
       unsafe String(decoding: message.prefix { $0 != 0 }, as: UTF8.self)
@@ -144,10 +116,6 @@ import ApusVision
   }
 
   func encodePNG(_ image: ImageBuffer) throws(ApusError) -> [UInt8] {
-    throw ApusError(.unsupportedImage, "this build does not write PNG")
-  }
-
-  package func encodePNG(gray16 values: [UInt16], width: Int, height: Int) throws(ApusError) -> [UInt8] {
     throw ApusError(.unsupportedImage, "this build does not write PNG")
   }
 #endif

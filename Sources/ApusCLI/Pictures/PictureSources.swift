@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import FoundationEssentials
+
+/// The pictures that a command works on, in order.
+struct PictureSources: Sendable {
+  private var sources: [PictureSource] = []
+  /// Whether folders have pictures of kinds that are not read: then the command ends with status 2.
+  private(set) var leaveOutPictures = false
+
+  /// Folders deeper than this are not looked into: they may be links in a circle.
+  private static let maximumDepth = 64
+  /// The maximum number of pictures.
+  private static let maximumCount = 1 << 22
+
+  /// The files that arguments name: files themselves, the pictures of folders in the order of their names' bytes, and the
+  /// lines of standard input for `-`.
+  ///
+  /// What folders have besides is counted on standard error.
+  ///
+  /// - Throws: `unreadableFile` for a folder that cannot be read, `resourceLimit` for too many pictures, or `invalidArgument` if
+  ///   there are none.
+  init(_ arguments: [String], recursive: Bool) throws(ApusError) {
+    var leftOut = LeftOutFiles()
+    for argument in arguments {
+      if argument == "-" {
+        try PictureSource.forEachLine { line throws(ApusError) in try add(line, recursive, &leftOut) }
+      } else {
+        try add(argument, recursive, &leftOut)
+      }
+    }
+    guard !sources.isEmpty else {
+      let folders = leftOut.folders.map { "'\($0)'" }.joined(separator: ", ")
+      throw ApusError(
+        .invalidArgument,
+        (folders.isEmpty ? "no picture is named on standard input" : "there is no picture in \(folders)")
+          + (leftOut.text.map { ": \($0)" } ?? ""))
+    }
+    if let text = leftOut.text { Output.writeError(text) }
+    leaveOutPictures = leftOut.hasPictures
+  }
+
+  private mutating func append(_ path: String) throws(ApusError) {
+    guard sources.count < Self.maximumCount else {
+      throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) pictures")
+    }
+    sources.append(PictureSource(name: path))
+  }
+
+  private mutating func add(
+    _ path: String, _ recursive: Bool, _ leftOut: inout LeftOutFiles
+  ) throws(ApusError) {
+    guard Self.isFolder(path) else { return try append(path) }
+    leftOut.folders.append(path)
+    try addFolder(path, recursive, depth: 0, &leftOut)
+  }
+
+  private mutating func addFolder(
+    _ path: String, _ recursive: Bool, depth: Int, _ leftOut: inout LeftOutFiles
+  ) throws(ApusError) {
+    let names: [String]
+    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
+      throw ApusError(.unreadableFile, "cannot read the folder '\(path)'")
+    }
+    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      let inside = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
+      if Self.isFolder(inside) {
+        if recursive, depth < Self.maximumDepth {
+          try addFolder(inside, recursive, depth: depth + 1, &leftOut)
+        } else {
+          leftOut.addFolder()
+        }
+      } else if ImageFileFormat(path: name) != nil {
+        try append(inside)
+      } else {
+        leftOut.addFile(name)
+      }
+    }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var isFolder = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+  }
+}
+
+extension PictureSources: ExpressibleByArrayLiteral {
+  init(arrayLiteral sources: PictureSource...) { self.sources = sources }
+}
+
+extension PictureSources: RandomAccessCollection {
+  var startIndex: Int { 0 }
+  var endIndex: Int { sources.count }
+  subscript(position: Int) -> PictureSource { sources[position] }
+}

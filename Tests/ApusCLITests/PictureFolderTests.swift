@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// Folders of pictures: which are taken, and what is said about the others.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct PictureFolderTests {
+  /// A folder with `photos/`, in which `a.png` is a picture.
+  private func withPhotos(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: "photos"), withIntermediateDirectories: true)
+      #expect(try shell("$APUS detect --annotate photos/a.png", in: folder).status == 0)
+      try body(folder)
+    }
+  }
+
+  @Test("files that are left out are counted by kind")
+  func countsWhatIsLeftOut() throws {
+    try withPhotos { folder throws in
+      let answer = try shell(
+        "cd photos; touch labels.txt notes.TXT x .hidden; cd ..; $APUS detect photos", in: folder)
+      #expect(
+        answer.status == 0 && answer.errors == "2 .txt, 1 without an extension left out\n", "\(answer.errors)"
+      )
+      // Pictures that are not read leave results out: that is no success.
+      let pictures = try shell(
+        "touch photos/a.heic photos/b.HEIF photos/c.gif; $APUS detect photos", in: folder)
+      #expect(
+        pictures.status == 2 && pictures.errors.hasPrefix("2 .txt, 2 HEIC, 1 GIF, "), "\(pictures.errors)")
+      let inside = try shell("mkdir -p photos/more; $APUS detect photos", in: folder)
+      #expect(inside.errors.contains("1 folder (see --recursive)"))
+      #expect(try !shell("$APUS detect photos --recursive", in: folder).errors.contains("folder"))
+    }
+  }
+
+  @Test("nothing to do is a failure")
+  func refusesFoldersWithoutPictures() throws {
+    try withPhotos { folder throws in
+      for line in [
+        "mkdir empty; $APUS detect empty", "mkdir tiff; touch tiff/a.TIF; $APUS detect tiff",
+        "$APUS detect - < /dev/null",
+      ] {
+        let answer = try shell(line, in: folder)
+        #expect(
+          answer.status == 1 && answer.errors.hasPrefix("error: ") && answer.errors.contains("no picture"),
+          "\(answer.errors)")
+      }
+      #expect(try shell("$APUS detect tiff", in: folder).errors.contains("1 TIFF left out"))
+    }
+  }
+
+  @Test("jfif and jpe are JPEG, in any case of letters")
+  func takesExtensions() throws {
+    try withPhotos { folder throws in
+      let line = """
+        rm photos/*; $APUS detect --annotate photos/a.jpg; mv photos/a.jpg photos/a.jfif; cp photos/a.jfif photos/b.JPE
+        $APUS detect photos --json > found; test $(wc -l < found) = 2
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusFormat
+import Testing
+
+/// Files that are mistaken for models, made after the formats' own specifications.
+@Suite struct FileKindTests {
+  private static let zip = "PK\u{3}\u{4}"
+
+  /// A field of a protocol buffer with bytes.
+  private func field(_ number: UInt8, _ body: [UInt8]) -> [UInt8] {
+    [number << 3 | 2, UInt8(body.count)] + body
+  }
+
+  private func kind(_ bytes: [UInt8], _ path: String = "") -> String {
+    FileKind(FileBytes(copying: bytes), path: path)?.insteadOfModel ?? ""
+  }
+
+  /// An archive of stored files, each with its local header, and the directory.
+  private func archive(_ names: [String]) -> [UInt8] {
+    func little(_ value: Int, _ count: Int) -> [UInt8] {
+      (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+    var (bytes, directory): ([UInt8], [UInt8]) = ([], [])
+    for name in names {
+      let text = Array(name.utf8)
+      let fields =
+        little(20, 2) + little(0, 4) + little(0, 4) + little(0, 4) + little(0, 4) + little(0, 4)
+        + little(text.count, 2) + little(0, 2)
+      directory +=
+        [0x50, 0x4B, 1, 2] + little(20, 2) + fields + little(0, 10) + little(bytes.count, 4) + text
+      bytes += [0x50, 0x4B, 3, 4] + fields + text
+    }
+    let start = bytes.count
+    return bytes + directory + [0x50, 0x4B, 5, 6] + little(0, 4) + little(names.count, 2)
+      + little(names.count, 2)
+      + little(directory.count, 4) + little(start, 4) + little(0, 2)
+  }
+
+  @Test(
+    "texts are named",
+    arguments: [
+      (
+        "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 77\n",
+        "Git LFS pointer to a file of 77 bytes"
+      ),
+      ("\n <!DOCTYPE HTML PUBLIC \"\">", "HTML"), ("\u{FEFF}<html lang='en'>", "HTML"),
+      ("<?xml version='1.0'?><Error/>", "XML"),
+      ("{\"modelTopology\": {}}", "TensorFlow.js"), ("{\"error\": \"gone\"}", "JSON"),
+      ("#include <x>\nconst unsigned char m[] = {0x1c,", "C source"),
+      ("Guten Tag,\nalles gut?", "text that begins with 'Guten Tag,'"),
+    ])
+  func namesTexts(text: String, expected: String) {
+    #expect(kind(Array(text.utf8)).contains(expected))
+  }
+
+  @Test("archives are named by what is in them")
+  func namesArchives() {
+    #expect(kind(archive(["model.tflite", "labels.txt"])).contains("ZIP archive of model.tflite"))
+    #expect(kind(archive(["a.tflite"]), "hands.TASK").contains("MediaPipe task bundle (ZIP) of a.tflite"))
+    #expect(
+      kind(archive(["pose_detector.tflite", "pose_landmarks_detector.tflite"])).contains(
+        "MediaPipe task bundle"))
+    #expect(kind(archive(["config.json", "metadata.json", "model.weights.h5"])).contains("Keras"))
+    #expect(kind(archive(["best/data.pkl", "best/version"])).contains("PyTorch"))
+    #expect(kind(archive(["x/saved_model.pb", "x/variables/variables.index"])).contains("SavedModel"))
+    #expect(kind(archive(["a.npy", "b.npy"])).contains(".npz"))
+    #expect(kind(archive(["Data/com.apple.CoreML/model.mlmodel", "Manifest.json"])).contains("Core ML"))
+    #expect(kind(archive(["readme.md"])).contains("no .tflite file"))
+    #expect(kind(Array(archive(["a.tflite"]).prefix(40))).contains("damaged or cut off"))
+  }
+
+  @Test("models of other frameworks are named")
+  func namesModels() {
+    #expect(kind([0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A, 0]).contains("HDF5"))
+    #expect(kind([0x1F, 0x8B, 8, 0]).contains("gzip"))
+    #expect(
+      kind([0x80, 2, 0x8A, 10, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19, 0x2E]).contains(
+        "PyTorch"))
+    #expect(kind([2, 0, 0, 0, 0, 0, 0, 0] + Array("{\"".utf8)).contains("safetensors"))
+    #expect(kind([0x1C, 0, 0, 0] + Array("ET12".utf8)).contains("ExecuTorch"))
+    #expect(kind([8, 7] + field(2, Array("pytorch".utf8)) + field(3, Array("2.4".utf8))).contains("ONNX"))
+    #expect(kind([8, 3] + field(7, [1, 2, 3])).contains("ONNX"))
+    #expect(kind([8, 5] + field(2, field(1, field(1, Array("image".utf8))))).contains("Core ML"))
+    #expect(kind([8, 1] + field(2, field(1, field(2, field(1, Array("NoOp".utf8)))))).contains("SavedModel"))
+    #expect(
+      kind(field(1, field(1, Array("x".utf8)) + field(2, Array("Placeholder".utf8)))).contains(
+        "graph of TensorFlow"))
+    #expect(kind([]).contains("empty") && kind([0, 0, 0, 0, 0]).contains("zeros"))
+    // What nobody knows is not named.
+    #expect(kind([0xDE, 0xAD, 0xBE, 0xEF, 1, 2, 3, 4, 5]).isEmpty)
+  }
+
+  @Test(
+    "pictures are named by their format",
+    arguments: [
+      ("HEIC", [0, 0, 0, 24] + Array("ftypheic".utf8)), ("HEIC", [0, 0, 0, 24] + Array("ftypmif1".utf8)),
+      ("AVIF", [0, 0, 0, 24] + Array("ftypavif".utf8)),
+      ("GIF", Array("GIF89a".utf8)), ("TIFF", [0x49, 0x49, 42, 0]), ("TIFF", [0x4D, 0x4D, 0, 42]),
+      ("JPEG XL", [0xFF, 0x0A]),
+      ("JPEG 2000", [0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20]),
+    ] as [(String, [UInt8])])
+  func namesPictures(format: String, bytes: [UInt8]) {
+    let kind = FileKind(beginning: bytes + [0, 0, 0])
+    #expect(kind?.pictureFormat == format)
+    #expect(kind?.insteadOfPicture("JPEG").contains("convert it to JPEG or PNG") == true)
+    #expect(kind?.insteadOfModel.contains("convert") == false)
+  }
+
+  @Test("an error says that a file is cut off", arguments: [40, 100, 500])
+  func saysThatAFileIsCutOff(length: Int) throws {
+    // A vector of operator codes behind the end.
+    var bytes = [UInt8](repeating: 0, count: 64)
+    bytes.replaceSubrange(0..<8, with: [16, 0, 0, 0] + Array("TFL3".utf8))
+    bytes.replaceSubrange(8..<16, with: [8, 0, 12, 0, 4, 0, 8, 0])
+    bytes.replaceSubrange(16..<28, with: [8, 0, 0, 0, 3, 0, 0, 0, UInt8(length), 1, 0, 0])
+    let error = #expect(throws: FormatError.self) { try ModelFile(FileBytes(copying: bytes)) }
+    #expect(error?.reachesOutside == true)
+  }
+}
