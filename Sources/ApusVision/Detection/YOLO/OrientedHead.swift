@@ -44,7 +44,7 @@ struct OrientedHead: DetectionHead {
     } else if prepared.export?.task == nil, prepared.isCalled("obb"), prepared.isCalled("yolo") {
       reading = LayoutReading(.yoloOBB, .model, "the model's name")
     } else if prepared.export?.task == nil, isTransposed,
-      prepared.knownClassCount(labels).map({ $0 == columns - 5 }) ?? (columns == Self.usualColumns),
+      columns == (prepared.knownClassCount(labels) ?? Self.usualColumns - 5) + 5,
       prepared.hasAngles(0, rows: rows, columns: columns, isTransposed: true) == true
     {
       reading = LayoutReading(
