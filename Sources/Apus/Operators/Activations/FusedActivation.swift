@@ -21,4 +21,14 @@ enum FusedActivation: Int8, Sendable {
     case .tanh, .signBit: nil
     }
   }
+
+  /// The bounds of operators that let infinities pass: of products that the reference computes as matrices times
+  /// vectors.
+  var openBounds: (minimum: Float, maximum: Float)? {
+    switch self {
+    case .none: (-.infinity, .infinity)
+    case .relu: (0, .infinity)
+    default: bounds
+    }
+  }
 }

@@ -133,11 +133,12 @@ struct BatchMatMul: Operator {
     lhs: TensorSlot, rhs: TensorSlot, output: TensorSlot, columns: Int, node: Node
   ) throws(ApusError) -> (MatrixOperands, Epilogue) {
     switch (lhs.type, rhs.type) {
-    case (.float32, .float32): return (.float32, node.floatEpilogue(.none))
+    case (.float32, .float32): return (.float32, node.openEpilogue)
     case (.float32, .int8):
       return (
         .hybrid(isAsymmetric: try node.boolOption(2)),
-        try node.hybridEpilogue(.none, filter: rhs, channels: columns, isPerChannel: true)
+        try node.hybridEpilogue(
+          .none, filter: rhs, channels: columns, isPerChannel: true, isOpen: true)
       )
     case (.int8, .int8) where output.type == .int32:
       return (.int8Sums, .sums)

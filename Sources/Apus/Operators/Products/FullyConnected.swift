@@ -90,7 +90,8 @@ enum FullyConnected {
     switch operands {
     case .float32: return node.floatEpilogue(activation)
     case .hybrid:
-      return try node.hybridEpilogue(activation, filter: filter, channels: units, isPerChannel: true)
+      return try node.hybridEpilogue(
+        activation, filter: filter, channels: units, isPerChannel: true, isOpen: true)
     default: break
     }
     let inputScale = try node.quantization(of: input).scale

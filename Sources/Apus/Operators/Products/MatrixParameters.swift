@@ -113,7 +113,8 @@ extension Node {
     switch operands {
     case .float32: return floatEpilogue(activation)
     case .hybrid(let isAsymmetric):
-      return try hybridEpilogue(activation, filter: filter, channels: channels, isPerChannel: isAsymmetric)
+      return try hybridEpilogue(
+        activation, filter: filter, channels: channels, isPerChannel: isAsymmetric, isOpen: false)
     default: break
     }
     let inputScale = try quantization(of: input).scale
@@ -141,11 +142,18 @@ extension Node {
     return .float32(minimum: bounds.minimum, maximum: bounds.maximum)
   }
 
+  /// The epilogue of float products that the reference does not clamp.
+  var openEpilogue: Epilogue { .float32(minimum: -.infinity, maximum: .infinity) }
+
   /// The epilogue of float activations with a quantized filter, by its scale or by its scales.
+  ///
+  /// - Parameter isOpen: whether infinities pass.
   func hybridEpilogue(
-    _ activation: FusedActivation, filter: TensorSlot, channels: Int, isPerChannel: Bool
+    _ activation: FusedActivation, filter: TensorSlot, channels: Int, isPerChannel: Bool, isOpen: Bool
   ) throws(ApusError) -> Epilogue {
-    let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    let bounds =
+      (isOpen ? activation.openBounds : activation.bounds)
+      ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
     let all = try channelQuantization(of: filter).scales
     let scales = isPerChannel && all.count > 1 ? try channelScales(of: filter, channels: channels) : [all[0]]
     return .hybrid(scales, minimum: bounds.minimum, maximum: bounds.maximum)

@@ -54,7 +54,7 @@ struct GateProducts {
     try node.keepChannels(columnCount)
     // The weights of all gates, while they are packed.
     try node.need(arraysOf: columnCount, entryByteCount: 4 * (max(inputCount, stateCount) + 1))
-    let epilogue = node.floatEpilogue(.none)
+    let epilogue = node.openEpilogue
     func kernel(rows: Int, depth: Int) -> KernelSet.Chosen<any PreparedConvolution>? {
       node.kernels.choose(
         Convolution(rows: rows, depth: depth, columns: columnCount, operands: .float32, epilogue: epilogue),

@@ -44,7 +44,7 @@ struct ProductLSTM: SequenceReader {
       let (kernel, _) = node.kernels.choose(
         Convolution(
           rows: layout.batch, depth: layer.cellCount, columns: layer.outputCount, operands: .float32,
-          epilogue: node.floatEpilogue(.none)), isForOneThread: node.isForOneThread)
+          epilogue: node.openEpilogue), isForOneThread: node.isForOneThread)
     else { return nil }
     projection = Projection(
       kernel: kernel, weights: ProductWeights(filter: filter, bias: layer.projectionBias),
