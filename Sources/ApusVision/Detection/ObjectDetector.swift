@@ -202,9 +202,9 @@ public final class ObjectDetector: VisionTask {
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
     if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
-    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
+    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
     if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
       return head
