@@ -38,6 +38,8 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var anchors: AnchorOptions
 
+  @OptionGroup var pose: PoseOptions
+
   @OptionGroup var reading: ReadingOptions
 
   @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
@@ -63,7 +65,8 @@ struct InspectCommand: ParsableCommand {
       base.fit = fit?.policy(fill: .black)
       try reading.apply(to: &base)
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: anchors.sizes, base: base)
+        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: anchors.sizes,
+        keypoints: pose.shape, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

@@ -13,7 +13,8 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   /// What the first task with labels that accepts a model assumes about it; nil if none does.
   static func firstAssumptions(of model: Model, labels: LabelMap, base: BaseOptions) -> TaskAssumptions? {
     for task in [InspectedTask.detector, .classifier, .segmenter] {
-      let found = try? task.assumptions(of: model, labels: labels, layout: nil, anchors: nil, base: base)
+      let found = try? task.assumptions(
+        of: model, labels: labels, layout: nil, anchors: nil, keypoints: nil, base: base)
       if let found { return found }
     }
     return nil
@@ -21,7 +22,8 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
 
   /// What the task assumes about a model.
   func assumptions(
-    of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?, base: BaseOptions
+    of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?,
+    keypoints: (count: Int, values: Int)?, base: BaseOptions
   ) throws(ApusError) -> TaskAssumptions {
     switch self {
     case .detector:
@@ -40,7 +42,10 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
     case .transformer:
       return try PictureTransformer(model: model, options: .init(baseOptions: base)).assumptions
     case .keypoints:
-      return try KeypointDetector(model: model, options: .init(baseOptions: base)).assumptions
+      var options = KeypointDetector.Options(baseOptions: base)
+      options.layout = layout
+      options.keypoints = keypoints
+      return try KeypointDetector(model: model, options: options).assumptions
     case .faces:
       return try FaceDetector(model: model, options: .init(baseOptions: base)).assumptions
     }

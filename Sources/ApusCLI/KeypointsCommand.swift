@@ -26,6 +26,13 @@ struct KeypointsCommand: ParsableCommand {
   @Option(name: .long, help: "The maximum number of poses; by default all.")
   var maxResults: Int?
 
+  @Option(
+    name: .long,
+    help: "The kind of a YOLO model: yolo5, yolo8, yolo10-raw or yolo-end-to-end; recognized by default.")
+  var layout: DetectorLayout?
+
+  @OptionGroup var pose: PoseOptions
+
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: ModelInputOptions
@@ -37,6 +44,8 @@ struct KeypointsCommand: ParsableCommand {
     var options = KeypointDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
+    options.layout = layout
+    options.keypoints = pose.shape
     let detector = try KeypointDetector(model: Model(contentsOfFile: model), options: options)
     let threshold = scoreThreshold
     try PictureRunner(

@@ -37,6 +37,8 @@ struct TaskCase: Decodable, Sendable, CustomTestStringConvertible {
   /// The width and height of the picture.
   let picture: [Int]
   let labels: [String]?
+  /// The keypoints of an object and the numbers of each, where the file does not say it.
+  let shape: [Int]?
   let classes: [Class]?
   let heads: [Head]?
   let embeddings: [[Float]]?

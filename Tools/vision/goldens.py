@@ -39,7 +39,7 @@ def main():
     write("detectors", records)
     write("tasks", [rounded({
         "name": case.name, "task": case.task, "model": base64.b64encode(case.model).decode(),
-        "picture": list(case.picture), "labels": case.labels, **case.answer}) for case in task_cases.cases()])
+        "picture": list(case.picture), "labels": case.labels, "shape": case.shape, **case.answer}) for case in task_cases.cases()])
     write("inputs", list(input_cases.cases()))
     write("sounds", list(input_cases.sounds()))
 

@@ -13,9 +13,11 @@ SIZE = (32, 32)
 class Case:
     """A model, a task, a picture's size and the answer to expect, in the form of the command line's JSON."""
 
-    def __init__(self, name, task, model, answer, picture=SIZE, labels=None):
+    def __init__(self, name, task, model, answer, picture=SIZE, labels=None, shape=None):
         self.name, self.task, self.model, self.answer = name, task, model, answer
         self.picture, self.labels = picture, labels
+        # The keypoints of an object and the numbers of each, where the file does not say it.
+        self.shape = shape
 
 
 def cases():
@@ -135,6 +137,32 @@ def keypoint_cases():
     poses = [pose_of(row[:51].reshape(17, 3), float(row[55]), SIZE) for row in people[[0, 2, 4]]]
     yield Case("MoveNet for several people", "keypoints", models.constant_model([people[None]], SIZE), {"poses": poses})
     yield from posenet_cases()
+    yield from yolo_pose_cases()
+
+
+def yolo_pose_cases():
+    """Poses of YOLO whose file says nothing: a box, one class and points for each of 21 cells, of which three are objects."""
+    random = np.random.default_rng(45)
+    for count, values in ((17, 3), (21, 3), (4, 2)):
+        rows = np.full((21, 5 + count * values), 0.05, np.float32)
+        rows[:, 5:] = random.uniform(0, 1, (21, count * values))
+        for row, score, center in ((2, 0.9, 0.2), (9, 0.5, 0.5), (19, 0.7, 0.8)):
+            rows[row, :5] = [center, center, 0.2, 0.2, score]
+        for picture in (SIZE, (60, 25)):
+            poses = []
+            for row in (2, 19, 9):
+                points = rows[row, 5:].reshape(count, values)
+                placed = rules.black_letterbox(points[:, :2].astype(np.float64).reshape(-1), picture, SIZE).reshape(-1, 2)
+                sure = points[:, 2].tolist() if values == 3 else [None] * count
+                poses.append({"score": float(rows[row, 4]),
+                              "keypoints": [[*place, *([score] if score is not None else [])]
+                                            for place, score in zip(placed.tolist(), sure)]})
+            yield Case(f"YOLO pose of {count}x{values}, {picture[0]}x{picture[1]}", "keypoints",
+                       models.constant_model([rows.T[None]], SIZE), {"poses": poses}, picture,
+                       shape=None if (count, values) == (17, 3) else [count, values])
+    hands = np.full((68, 21), 0.05, np.float32)
+    yield Case("YOLO pose of 21 points that nobody mentions", "keypoints", models.constant_model([hands[None]], SIZE),
+               {"error": "--keypoints"})
 
 
 def posenet_cases():

@@ -44,7 +44,8 @@ import ApusVision
     for first in stride(from: 0, to: height, by: canvas.rowCount) {
       let rows = first..<min(first + canvas.rowCount, height)
       canvas.load(rows, of: pixels)
-      for annotation in annotations.reversed() where annotation.box.touches(rows, margin: lineWidth) {
+      for annotation in annotations.reversed()
+      where annotation.isOutlined && annotation.box.touches(rows, margin: lineWidth) {
         canvas.stroke(annotation.box, annotation.color, width: lineWidth)
       }
       for line in sketch.lines.prefix(Sketch.mostLines)

@@ -7,7 +7,8 @@ extension ImageBuffer {
   /// The picture after orientation, as rgb, with boxes, names and scores drawn on it.
   ///
   /// Boxes are taken from ``Detection/rect`` and cut at the picture's edges; those without finite coordinates or
-  /// outside the picture are left out. Masks shine through, keypoints of at least the score 0.3 are dots. The first
+  /// outside the picture are left out. Masks shine through, keypoints of at least the score 0.3 and centers are dots; turned
+  /// boxes are drawn by their corners. The first
   /// detections lie on top. If the system has no font, the boxes
   /// are drawn without text.
   ///
@@ -33,7 +34,10 @@ extension ImageBuffer {
     for detection in detections {
       let color = style.palette[detection.index]
       sketch.add(
-        detection.rect, style.caption(for: detection), color, width: uprightWidth, height: uprightHeight)
+        detection.rect, style.caption(for: detection), color, width: uprightWidth, height: uprightHeight,
+        isOutlined: detection.orientedBox == nil)
+      if let box = detection.orientedBox { sketch.add(box.corners, color) }
+      if let center = detection.center { sketch.add([Keypoint(x: center.x, y: center.y)], 0, color) }
       sketch.add(detection.keypoints, 0.3, color)
     }
     let picture = try copyToDrawOn().blended(detections, style.palette, checkTime)
@@ -47,4 +51,6 @@ struct Annotation {
   let box: PixelRect
   let text: String
   let color: PixelColor
+  /// Whether the box itself is drawn, or only its text.
+  var isOutlined = true
 }

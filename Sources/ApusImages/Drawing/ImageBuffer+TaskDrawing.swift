@@ -182,11 +182,21 @@ struct Sketch {
   ]
 
   /// Adds a box where it is inside the picture and finite.
-  mutating func add(_ rect: PixelRect, _ text: String, _ color: PixelColor, width: Int, height: Int) {
+  mutating func add(
+    _ rect: PixelRect, _ text: String, _ color: PixelColor, width: Int, height: Int, isOutlined: Bool = true
+  ) {
     guard rect.x.isFinite, rect.y.isFinite, rect.maxX.isFinite, rect.maxY.isFinite else { return }
     let box = rect.clamped(width: width, height: height)
     guard box.width > 0, box.height > 0 else { return }
-    boxes.append(Annotation(box: box, text: text, color: color))
+    boxes.append(Annotation(box: box, text: text, color: color, isOutlined: isOutlined))
+  }
+
+  /// Adds the sides between corners, where all of them are finite.
+  mutating func add(_ corners: [PixelPoint], _ color: PixelColor) {
+    guard corners.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return }
+    for (corner, next) in zip(corners, corners.dropFirst() + corners.prefix(1)) {
+      lines.append(Line(from: (corner.x, corner.y), to: (next.x, next.y), color: color))
+    }
   }
 
   /// Adds points that are sure enough, and the limbs between them.

@@ -202,11 +202,13 @@ public final class ObjectDetector: VisionTask {
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
     if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
-    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
+    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
-    if chosen == nil || chosen?.isYOLO == true, let head = try YOLOHead(prepared, chosen: chosen) {
+    if chosen == nil || chosen?.isYOLO == true,
+      let head = try YOLOHead(prepared, chosen: chosen, labelCount: labels?.rowCount)
+    {
       return head
     }
     if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }

@@ -57,7 +57,10 @@ struct RowsHead: DetectionHead {
     }
     let values = prepared.probe(0) ?? []
     let possible = layouts.filter { fits(values, $0) }
-    guard possible.count == 1 else { throw prepared.ambiguity(of: 0, layouts.map { ($0, names($0)) }) }
+    guard possible.count == 1 else {
+      let queries = rows == 300 ? [(DetectorLayout.rtDETR, "center, size and 3 class scores")] : []
+      throw prepared.ambiguity(of: 0, layouts.map { ($0, names($0)) } + queries)
+    }
     return LayoutReading(
       possible[0], .model, "rows of 7 numbers, of which only one column can be the class: it has no fractions"
     )

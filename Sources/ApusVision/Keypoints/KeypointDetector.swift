@@ -19,6 +19,11 @@ public final class KeypointDetector: VisionTask {
     public var scoreThreshold: Float = 0.3
     /// The maximum number of poses; nil for all.
     public var maxResults: Int?
+    /// The kind of a YOLO model; nil to recognize it.
+    public var layout: DetectorLayout?
+    /// How many keypoints an object of a YOLO model has, and how many numbers each: 2 for x and y, 3 with a score; nil for those of the
+    /// metadata, or else the seventeen of COCO's people.
+    public var keypoints: (count: Int, values: Int)?
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
@@ -55,14 +60,27 @@ public final class KeypointDetector: VisionTask {
     if let maxResults = options.maxResults, maxResults < 1 {
       throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
     }
+    if let keypoints = options.keypoints, keypoints.count < 1 || !(2...3).contains(keypoints.values) {
+      throw ApusError(
+        .invalidArgument,
+        "an object has \(keypoints.count) keypoints of \(keypoints.values) numbers, not 1 or more of 2 or 3")
+    }
+    let layouts: [DetectorLayout?] = [nil, .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd]
+    guard layouts.contains(options.layout) else {
+      throw ApusError(
+        .invalidArgument,
+        "poses have the layout yolo5, yolo8, yolo10-raw or yolo-end-to-end, not \(options.layout?.rawValue ?? "")"
+      )
+    }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
     try prepared.checkExporter(["pose"], for: "keypoints")
-    if let found = MoveNetHead(prepared) {
+    let isYOLO = options.layout != nil || options.keypoints != nil
+    if !isYOLO, let found = MoveNetHead(prepared) {
       head = found
-    } else if let found = PoseNetHead(prepared) {
+    } else if !isYOLO, let found = PoseNetHead(prepared) {
       head = found
-    } else if let found = try YOLOPoseHead(prepared) {
+    } else if let found = try YOLOPoseHead(prepared, chosen: options.layout, keypoints: options.keypoints) {
       head = found
     } else {
       throw ApusError(

@@ -116,12 +116,29 @@ struct MoveNetHead: KeypointHead {
 struct YOLOPoseHead: KeypointHead {
   private let head: YOLOHead
 
-  /// Recognizes a YOLO model whose metadata names its keypoints, or that has as many columns as COCO's need; nil for
-  /// others.
-  init?(_ prepared: PreparedModel) throws(ApusError) {
-    guard let head = try YOLOHead(prepared, chosen: nil, keypoints: (Keypoint.cocoNames.count, 3)),
+  /// Recognizes a YOLO model whose metadata or whose caller names its keypoints, or one that has as many columns as a person of COCO
+  /// needs; nil for others.
+  ///
+  /// - Throws: `invalidArgument` if nothing says how many columns are keypoints.
+  init?(
+    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints: (count: Int, values: Int)?
+  ) throws(ApusError) {
+    let usual = (count: Keypoint.cocoNames.count, values: 3)
+    guard
+      let head = try YOLOHead(
+        prepared, chosen: chosen, keypoints: keypoints ?? usual, isGiven: keypoints != nil),
       head.keypoints != nil
     else { return nil }
+    // People are one class. More would be keypoints that are taken for classes.
+    if keypoints == nil, prepared.export?.keypoints == nil, let classes = head.classCount, classes != 1 {
+      let columns = head.shape.columns
+      throw ApusError(
+        .invalidArgument,
+        """
+        the output has \(columns) columns, which are not a box, one class and 17 keypoints of 3 numbers; how many keypoints they \
+        have must be said (--keypoints 21x3)
+        """)
+    }
     self.head = head
   }
 

@@ -26,9 +26,12 @@ struct YOLOHead: DetectionHead {
   /// - Parameters:
   ///   - chosen: The kind that the caller says it is.
   ///   - expected: The keypoints to expect where the metadata does not speak of them.
+  ///   - labelCount: How many names the caller has.
+  ///   - isGiven: Whether the caller says so, so that the metadata does not matter.
   /// - Throws: `invalidArgument` if several kinds fit, or the metadata names a task without boxes or too many keypoints.
   init?(
-    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil
+    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints expected: (count: Int, values: Int)? = nil,
+    isGiven: Bool = false, labelCount: Int? = nil
   ) throws(ApusError) {
     let outputs = prepared.outputs
     let planes = outputs.indices.compactMap {
@@ -49,12 +52,15 @@ struct YOLOHead: DetectionHead {
         .invalidArgument,
         "the model's metadata\(place) says that its task is '\(task)', not detect, segment or pose")
     }
-    keypoints = export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
+    keypoints =
+      isGiven
+      ? expected
+      : export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
     if let keypoints, keypoints.count > Self.mostKeypoints || keypoints.values > 3 {
       throw ApusError(
         .invalidArgument,
         """
-        the model's metadata\(place) gives an object \(keypoints.count) keypoints of \(keypoints.values) numbers, \
+        \(isGiven ? "the options" : "the model's metadata\(place)") \(isGiven ? "give" : "gives") an object \(keypoints.count) keypoints of \(keypoints.values) numbers, \
         not at most \(Self.mostKeypoints) of 3
         """)
     }
@@ -64,6 +70,17 @@ struct YOLOHead: DetectionHead {
       dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
       isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"))
     guard let shape = try recognition.shape(chosen: chosen) else { return nil }
+    // Seventeen points of a person would be classes.
+    if chosen == nil, expected == nil, export == nil, labelCount == nil, shape.layout == .yolo8,
+      shape.classes == 52
+    {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the output \(tensor.shape) can be that of yolo8 (52 classes) or of poses (17 keypoints of 3 numbers, for apus keypoints): \
+        nothing in the model decides, so the layout must be chosen (--layout)
+        """)
+    }
     self.shape = shape
     self.output = output
     (width, height) = (Float(geometry.width), Float(geometry.height))
