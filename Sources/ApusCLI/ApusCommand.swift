@@ -44,6 +44,8 @@ enum Main {
       try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
       var command = try ApusCommand.parseAsRoot()
       try command.run()
+    } catch let error as ApusError {
+      ApusCommand.end(after: ApusError(error.code, error.message(isPicture: false)))
     } catch {
       ApusCommand.end(after: error)
     }

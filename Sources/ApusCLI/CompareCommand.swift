@@ -23,6 +23,8 @@ struct CompareCommand: ParsableCommand {
   @Option(name: .long, help: "The .tflite embedder.")
   var model: String
 
+  @OptionGroup var size: PictureLimitOptions
+
   @OptionGroup var input: ModelInputOptions
 
   @Flag(help: "Print one JSON object.")
@@ -45,11 +47,11 @@ struct CompareCommand: ParsableCommand {
     var points: [Embedding] = []
     for name in image {
       do {
-        let picture = try ImageBuffer(decoding: PictureSource(name: name).bytes())
+        let picture = try ImageBuffer(decoding: PictureSource(name: name).bytes(), limits: size.limits)
         let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
         points.append(Embedding(values).l2Normalized())
       } catch {
-        Output.writeError("error: \(name): \(error.message)")
+        Output.writeError("error: \(name): \(error.message(isPicture: true))")
         throw ExitCode(2)
       }
     }

@@ -19,7 +19,7 @@ struct FilterCommand: ParsableCommand {
           --chain prewitt:0.7,closing:1,invert,gaussian:1,erosion:1
       """)
 
-  @Argument(help: "The picture (JPEG, PNG, BMP, PNM).")
+  @Argument(help: "The picture (JPEG, PNG, BMP, WebP, PNM).")
   var image: String
 
   @Argument(help: "Where to write the result: .png, .jpg or .ppm.")
@@ -27,6 +27,8 @@ struct FilterCommand: ParsableCommand {
 
   @Option(name: .long, help: "The filters in order, separated by commas.")
   var chain: String
+
+  @OptionGroup var size: PictureLimitOptions
 
   @OptionGroup var time: TimeLimitOptions
 
@@ -43,10 +45,10 @@ struct FilterCommand: ParsableCommand {
     let result: ImageBuffer
     do {
       result = try chain.apply(
-        ImageBuffer(decoding: PictureSource(name: image).bytes()),
+        ImageBuffer(decoding: PictureSource(name: image).bytes(), limits: size.limits),
         checkTime: watch)
     } catch {
-      Output.writeError("error: \(image): \(error.message)")
+      Output.writeError("error: \(image): \(error.message(isPicture: true))")
       throw ExitCode(2)
     }
     try result.write(toFile: output)

@@ -113,13 +113,13 @@ extension GalleryCommand {
       var failures = 0
       for source in sources {
         do {
-          let found = try find(ImageBuffer(decoding: source.bytes()))
+          let found = try find(ImageBuffer(decoding: source.bytes(), limits: pictures.size.limits))
           // Of several faces, the best one gets the name.
           guard let best = found.first else { throw ApusError(.invalidArgument, "there is no face") }
           try gallery.add(name, best.embedding)
         } catch {
           failures += 1
-          let message = (error as? ApusError)?.message ?? "\(error)"
+          let message = (error as? ApusError)?.message(isPicture: true) ?? "\(error)"
           Output.writeError("error: \(source.name): \(message)")
         }
       }

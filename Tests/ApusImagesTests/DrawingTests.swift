@@ -135,4 +135,23 @@ import Testing
     let image = try gray(160, 100)
     #expect(try image.drawing(detections) == image.drawing(detections))
   }
+
+  @Test(
+    "what no font has is drawn as its code point, never as an empty box",
+    arguments: ["\u{10FFFD}", "\u{F5AA5}"])
+  func spellsUnknownCharacters(character: String) throws {
+    let digits = String(try #require(character.unicodeScalars.first).value, radix: 16, uppercase: true)
+    func drawn(_ label: String) throws -> ImageBuffer {
+      try gray(320, 80).drawing([detection(4, 40, 300, 30, label: label)])
+    }
+    #expect(try drawn(character) == drawn("U+\(digits)"))
+    #expect(try drawn("a" + character + character) == drawn("a U+\(digits) U+\(digits)"))
+  }
+
+  @Test("marks that change the direction of a text are left out")
+  func keepsTheOrderOfCaptions() {
+    #expect(
+      AnnotationStyle(showsScore: false).caption(for: detection(0, 0, 1, 1, label: "a\u{202E}b\u{2028}c"))
+        == "a b c")
+  }
 }

@@ -16,6 +16,8 @@ struct PictureOptions: ParsableArguments {
   @Option(name: .long, help: "Pictures at once; by default one for each processor.")
   var jobs: Int?
 
+  @OptionGroup var size: PictureLimitOptions
+
   @Flag(help: "Show no progress bar.")
   var quiet = false
 

@@ -108,10 +108,13 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     do throws(ApusError) {
       let isDrawnOn = !annotations.isEmpty || copiesPicture
       let reduction = isDrawnOn ? .none : reduction
-      let byteCount = try source.workingByteCount(reduction, isDrawnOn: isDrawnOn) ?? budget.limit
+      let byteCount =
+        try source.workingByteCount(
+          options.size.limits, reduction, isDrawnOn: isDrawnOn) ?? budget.limit
       budget.take(byteCount)
       defer { budget.give(byteCount) }
-      let picture = try ImageBuffer(decoding: source.bytes(), reduction: reduction)
+      let picture = try ImageBuffer(
+        decoding: source.bytes(), limits: options.size.limits, reduction: reduction)
       let answer = try answer(picture)
       try finish?(place, picture, answer)
       var file: String?
@@ -122,10 +125,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       return .answer(try printed(source, answer, annotation: file))
     } catch {
       if error.code == .unwritableFile { throw error }
-      let message = "\(source.name): \(error.message)"
-      let json =
-        options.json ? try? Output.json(PictureFailure(image: source.name, error: error.message)) : nil
-      return .failure(line: message, json: json)
+      let message = error.message(isPicture: true)
+      let json = options.json ? try? Output.json(PictureFailure(image: source.name, error: message)) : nil
+      return .failure(line: "\(source.name): \(message)", json: json)
     }
   }
 

@@ -25,10 +25,12 @@ struct PictureSource: Sendable {
   }
 
   /// How many bytes the file and its picture take at most, roughly; nil if that is not known before all of it is read.
-  func workingByteCount(_ reduction: ImageReduction, isDrawnOn: Bool) throws(ApusError) -> Int? {
+  func workingByteCount(
+    _ limits: ImageLimits, _ reduction: ImageReduction, isDrawnOn: Bool
+  ) throws(ApusError) -> Int? {
     func picture(_ beginning: [UInt8]) -> Int? {
       ImageBuffer.decodingByteCount(
-        ofFileBeginningWith: beginning, reduction: reduction, isDrawnOn: isDrawnOn)
+        ofFileBeginningWith: beginning, limits: limits, reduction: reduction, isDrawnOn: isDrawnOn)
     }
     if let embedded { return picture(embedded) }
     return try named { () throws(ApusError) in
@@ -42,7 +44,7 @@ struct PictureSource: Sendable {
         found = picture(beginning)
       }
       guard let picture = found else { return size > beginning.count ? nil : size }
-      return min(size, ImageLimits().maximumFileSize) + picture
+      return min(size, limits.maximumFileSize) + picture
     }
   }
 

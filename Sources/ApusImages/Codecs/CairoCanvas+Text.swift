@@ -46,20 +46,16 @@
         }
       }
       guard let pango = PangoLibrary.loaded else {
-        let spelled = text.unicodeScalars.map {
-          unsafe hasGlyph($0, on: probe) ? String($0) : Self.codePoint($0)
-        }.joined()
+        let spelled = Self.spelled(text) { character in
+          character.unicodeScalars.allSatisfy { unsafe hasGlyph($0, on: probe) }
+        }
         return unsafe plainSize(of: spelled, on: probe).map {
           CanvasText(text: spelled, size: $0, isLaidOut: false)
         }
       }
       func size(_ text: String) -> TextSize? { unsafe pango.measure(text, family, fontSize, on: probe) }
       if let size = size(text) { return CanvasText(text: text, size: size, isLaidOut: true) }
-      // Letters that belong together, such as a flag's, have or lack a glyph together.
-      let spelled = text.map { character in
-        character.isWhitespace || size(String(character)) != nil
-          ? String(character) : character.unicodeScalars.map(Self.codePoint).joined()
-      }.joined()
+      let spelled = Self.spelled(text) { $0.isWhitespace || size(String($0)) != nil }
       return size(spelled).map { CanvasText(text: spelled, size: $0, isLaidOut: true) }
     }
 
@@ -82,9 +78,22 @@
     /// Letters, digits and signs that need no layout, and that every font for European languages has.
     private static func isLatin(_ scalar: Unicode.Scalar) -> Bool { (0x20..<0x250).contains(scalar.value) }
 
-    private static func codePoint(_ scalar: Unicode.Scalar) -> String {
-      let digits = String(scalar.value, radix: 16, uppercase: true)
-      return " U+" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+    /// A text in which code points stand for the characters that no font has, apart from their neighbors by a space. Scalars that belong
+    /// together, such as a flag's, have or lack a glyph together.
+    private static func spelled(_ text: String, _ isDrawn: (Character) -> Bool) -> String {
+      var result = ""
+      for character in text {
+        guard !isDrawn(character) else {
+          result.append(character)
+          continue
+        }
+        for scalar in character.unicodeScalars {
+          let digits = String(scalar.value, radix: 16, uppercase: true)
+          if let last = result.last, !last.isWhitespace { result += " " }
+          result += "U+" + String(repeating: "0", count: max(4 - digits.count, 0)) + digits
+        }
+      }
+      return result
     }
 
     /// The size of a text in cairo's font; nil if it has none.

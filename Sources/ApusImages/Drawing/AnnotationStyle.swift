@@ -66,11 +66,15 @@ public struct AnnotationStyle: Hashable, Sendable {
     return palette[Int(hash >> 1)]
   }
 
-  /// The first 48 characters of a name, in one line.
+  /// The first 48 characters of a name, in one line and in the order in which they are written.
   private static func line(_ name: String) -> String {
-    String(
-      name.unicodeScalars.prefix(48).map { scalar in
-        scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) ? " " : Character(scalar)
-      })
+    var line = String.UnicodeScalarView()
+    for scalar in name.unicodeScalars.prefix(48) {
+      switch scalar.value {
+      case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: line.append(" ")
+      default: line.append(scalar)
+      }
+    }
+    return String(line)
   }
 }

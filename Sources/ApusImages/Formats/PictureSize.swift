@@ -40,12 +40,13 @@ extension ImageBuffer {
   ///
   /// - Parameter isDrawnOn: Whether it is copied, drawn on and encoded again.
   package static func decodingByteCount(
-    ofFileBeginningWith bytes: [UInt8], reduction: ImageReduction, isDrawnOn: Bool
+    ofFileBeginningWith bytes: [UInt8], limits: ImageLimits = ImageLimits(), reduction: ImageReduction,
+    isDrawnOn: Bool
   ) -> Int? {
     guard let (width, height) = storedSize(ofFile: bytes) else { return nil }
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     // What is beyond the limit is refused before memory is allocated.
-    guard !overflow, (0...ImageLimits().maximumPixelCount).contains(pixels) else { return 0 }
+    guard !overflow, (0...limits.maximumPixelCount).contains(pixels) else { return 0 }
     let drawnByteCount = isDrawnOn ? 12 * pixels : 0
     switch ImageFileFormat(detecting: bytes) {
     case .jpeg: break
