@@ -22,6 +22,7 @@ let package = Package(
     example("DetectWithYOLO", "ApusVision", "ApusImages"),
     example("RecognizeFaces", "ApusVision", "ApusImages"),
     example("SegmentColors", "ApusVision", "ApusImages"),
+    example("TransformAPicture", "ApusVision", "ApusImages"),
     example("ClassifyColors", "ApusVision", "ApusImages"),
     example("FindPoses", "ApusVision", "ApusImages"),
     example("RunAnyModel", "Apus"),

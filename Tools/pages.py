@@ -28,13 +28,15 @@ MODELS = {
     "flowers.tflite": "color-classifier", "deeplabv3.tflite": "colors", "selfie.tflite": "colors", "facenet.tflite": "embedder",
     "embedder.tflite": "embedder", "blazeface.tflite": "faces", "face_detection_short_range.tflite": "faces",
     "movenet.tflite": "marked-joints", "yolo11n-pose.tflite": "marked-joints", "model.tflite": "embedder",
+    "style.tflite": "sepia", "depth.tflite": "sepia", "yamnet.tflite": "ear", "birds.tflite": "ear",
 }
 PICTURES = {
     "street": "squares", "bird": "sunset", "picture": "squares", "photos/one": "squares", "photos/two": "figure", "hidden": "hidden",
     "team": "group", "party": "group", "grace1": "ada", "grace2": "ada", "one": "ada", "two": "bo", "first": "ada", "second": "bo",
     "dancer": "figure", "other": "bo", "face": "ada",
 }
-TEXTS = {"labelmap.txt": "red\ngreen\nblue\n", "labels.txt": "grey\nwarm\ncool\ngreen\n"}
+TEXTS = {"labelmap.txt": "red\ngreen\nblue\n", "labels.txt": "grey\nwarm\ncool\ngreen\n", "birds.txt": "robin\nwren\n"}
+SOUNDS = ["street.wav", "recordings/dawn.wav"]
 # Words of a synopsis: they stand for something, or may be left out.
 SYNOPSIS = re.compile(r"\[--|…|\$train")
 
@@ -128,6 +130,11 @@ def scratch_folder(folder, apus):
     for name, text in TEXTS.items():
         (folder / name).write_text(text)
     (folder / "photos").mkdir()
+    (folder / "recordings").mkdir()
+    samples = struct.pack("<8000h", *(600 * (index % 40 - 20) for index in range(8000)))
+    for name in SOUNDS:
+        header = b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 16000, 32000, 2, 16) + b"data" + struct.pack("<I", len(samples))
+        (folder / name).write_bytes(b"RIFF" + struct.pack("<I", len(header) + len(samples)) + header + samples)
     for name, picture in PICTURES.items():
         source = ROOT / f"Examples/Pictures/{picture}.png"
         for ending in ("png", "jpg"):

@@ -62,7 +62,7 @@ import Testing
       #expect(try await video.answer(picture).categoryMask == last?.categoryMask)
     }
     // Without what came before, every picture is the first.
-    #expect(try segmenter.segment(picture).categoryMask.map { UInt8($0) } == masks[0])
+    #expect(try await segmenter.segment(picture).categoryMask.map { UInt8($0) } == masks[0])
     video.reset()
     #expect(try await video.answer(picture).categoryMask.map { UInt8($0) } == masks[0])
   }
@@ -110,8 +110,11 @@ import Testing
     let picture = try expected.picture.image
     let error = try #require(
       #expect(throws: ApusError.self) {
-        expected.task == "segmenter"
-          ? _ = try segmenter(expected).segment(picture) : _ = try transformer(expected).transform(picture)
+        if expected.task == "segmenter" {
+          _ = try segmenter(expected).segment(picture)
+        } else {
+          _ = try transformer(expected).transform(picture)
+        }
       })
     #expect(error.code == .invalidData)
     #expect(error.message.contains(expected.answerError ?? "?"), "\(error.message)")

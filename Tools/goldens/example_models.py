@@ -176,6 +176,34 @@ def color_classifier(side=64):
     return with_files(net.bytes(), {"labels.txt": "grey\nwarm\ncool\ngreen\n"})
 
 
+# The old look of photographs: each row makes a color.
+SEPIA = np.array([[0.39, 0.77, 0.19], [0.35, 0.69, 0.17], [0.27, 0.53, 0.13]], np.float32)
+
+
+def sepia():
+    """A picture of a picture: warm grey, from −1 to 1, which RELU_N1_TO_1 limits."""
+    net = Network()
+    picture = net.picture(120, 160)  # −1 to 1
+    gray = SEPIA.sum(1) - 1
+    net.result(net.conv(picture, SEPIA.reshape(3, 1, 1, 3), gray, schema.ActivationFunctionType.RELU_N1_TO_1))
+    return net.bytes()
+
+
+def ear(count=4_000):
+    """What is heard in a window: the mean of the samples' magnitudes, and what is left of 1."""
+    net = Network()
+    net._shapes = {}
+    sound = net._sized(net.argument("float32", (1, count)), (1, count))
+    magnitudes, mean = net._new((1, count)), net._new((1, 1))
+    net.add("ABS", [sound], [magnitudes])
+    options = schema.ReducerOptionsT()
+    options.keepDims = True
+    net.add("MEAN", [magnitudes, net.constant(np.array([1], np.int32))], [mean], options)
+    scaled = net.paired("MUL", mean, net.given([[1, -1]]), schema.MulOptionsT())
+    net.result(net.paired("ADD", scaled, net.given([[0, 1]]), schema.AddOptionsT()))
+    return with_files(net.bytes(), {"labels.txt": "loud\nquiet\n"})
+
+
 # One color for each of COCO's seventeen joints: no two are alike, and limbs have none of them.
 JOINTS = np.array([(r, g, b) for r in (0, 128, 255) for g in (0, 128, 255) for b in (0, 128, 255)
                    if max(r, g, b) - min(r, g, b) >= 128][:17], np.float32)
@@ -295,7 +323,8 @@ def main():
         "sunset": sunset_picture(),
     }
     models = {"squares-yolo": squares(), "faces": faces(), "embedder": embedder(), "colors": colors(),
-              "color-classifier": color_classifier(), "marked-joints": marked_joints()}
+              "color-classifier": color_classifier(), "marked-joints": marked_joints(),
+              "sepia": sepia(), "ear": ear()}
 
     # The pictures at the models' sizes are whole pixels of the large ones.
     answer = run(models["squares-yolo"], pictures["squares"][1::3, 1::3] / 255)[0]

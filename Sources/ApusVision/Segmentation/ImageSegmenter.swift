@@ -158,7 +158,7 @@ public final class ImageSegmenter: VisionTask {
   /// that are closer to the input's proportions.
   private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
     let tensor = prepared.outputs[output]
-    var shape = tensor.shape.dimensions
+    var shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
     let isInteger =
       [.int32, .int64].contains(tensor.type)

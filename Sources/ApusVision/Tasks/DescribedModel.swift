@@ -53,6 +53,12 @@ extension DescribedModel {
     return name.isEmpty ? outputs[output].name : name
   }
 
+  /// The shape of an output with rows and columns, with a 1 in front for the batch where it has none.
+  func gridShape(of output: Int) -> [Int] {
+    let shape = outputs[output].shape.dimensions
+    return (2...3).contains(shape.count) && shape.first != 1 ? [1] + shape : shape
+  }
+
   /// The number of values of an output that is a row: `N`, `1×N`, `1×1×1×N` or `1×N×1×1`; nil for other shapes.
   func rowLength(of output: Int) -> Int? {
     let shape = outputs[output].shape

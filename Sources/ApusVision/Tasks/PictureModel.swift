@@ -117,6 +117,9 @@ final class PictureModel: Sendable {
     var byteCount = 0
     if let input = prepared.interpreter.inputs.first, ImageInput.isConverted(input.type) {
       byteCount += 12 * input.shape.elementCount
+    } else if prepared.geometry.channelCount == 4 || prepared.geometry.fixedBatch > 1 {
+      // The values before they are placed.
+      byteCount += 4 * prepared.interpreter.inputs[0].shape.elementCount
     }
     for output in prepared.outputs where output.type != .float32 {
       byteCount += (4 + ([.int64, .float64].contains(output.type) ? 8 : 4)) * output.shape.elementCount

@@ -86,7 +86,7 @@ public final class PictureTransformer: VisionTask {
     var defaults = PictureDefaults()
     defaults.normalization = .unit
     if let range = stated?.normalization, range == .signed || range == .raw {
-      (defaults.normalization, defaults.reason) = (range, "as the output's numbers")
+      (defaults.normalization, defaults.reason) = (range, "usual for models with such an output")
     }
     pictures = try PictureModel(prepared, defaults: defaults)
     if let given = options.outputPixels {
@@ -138,7 +138,7 @@ public final class PictureTransformer: VisionTask {
 
   /// What an output's shape says: channels are where the input has them, unless only the other place has 1, 3 or 4.
   private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
-    let shape = prepared.outputs[output].shape.dimensions
+    let shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= ImageBuffer.maximumSide }) else { return nil }
     if shape.count == 3, shape[1] > 1, shape[2] > 1 {
       return Grid(
