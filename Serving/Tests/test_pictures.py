@@ -52,10 +52,16 @@ def test_options_of_the_query(shapes, sample, tmp_path):
     status, answer = shapes.json("/v1/detect?score_threshold=0.93&max_results=3&fit=letterbox", sample)
     assert status == 200 and without_times(answer) == detect_by_command(
         tmp_path / "p.jpg", "--score-threshold", "0.93", "--max-results", "3", "--fit", "letterbox")
+    for option, value in (("pixels", "unit"), ("pixels", "123.7,116.3,103.5:58.4,57.1,57.4"), ("channels", "bgr"),
+                          ("box_units", "fraction"), ("scores", "probability")):
+        status, answer = shapes.json(f"/v1/detect?score_threshold=0.2&{option}={value}", sample)
+        assert status == 200 and without_times(answer) == detect_by_command(
+            tmp_path / "p.jpg", "--score-threshold", "0.2", "--" + option.replace("_", "-"), value), value
     _, answer = shapes.json("/v1/detect?allow=circle&allow=triangle", sample)
     assert {found["label"] for found in answer["detections"]} == {"circle", "triangle"}
     for wrong in ("score_threshold=x", "score_threshold=nan", "max_results=0", "fit=x", "annotate=gif", "unknown=1",
-                  "allow=nothing", "allow=circle&deny=triangle", "model=%ff"):
+                  "allow=nothing", "allow=circle&deny=triangle", "model=%ff",
+                  "pixels=x", "pixels=1:0", "pixels=1,2:3", "channels=x", "channels=gray", "box_units=x", "scores=x"):
         status, answer = shapes.json(f"/v1/detect?{wrong}", sample)
         assert status == 400 and "error" in answer, wrong
     assert shapes.json("/v1/detect?model=x", sample)[0] == 404

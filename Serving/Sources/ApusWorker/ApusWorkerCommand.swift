@@ -134,6 +134,6 @@ struct ApusWorkerCommand: ParsableCommand {
   }
 }
 
-extension ImageProcessor.Channels: ExpressibleByArgument {}
-extension BoxUnits: ExpressibleByArgument {}
-extension ScoreForm: ExpressibleByArgument {}
+extension ImageProcessor.Channels: @retroactive ExpressibleByArgument {}
+extension BoxUnits: @retroactive ExpressibleByArgument {}
+extension ScoreForm: @retroactive ExpressibleByArgument {}

@@ -59,6 +59,46 @@ struct BoundsSearch {
     return nil
   }
 
+  /// The operators that compute a tensor's values, behind those that only move, join, resize or choose among them; nil where one of
+  /// them is not known, as an input.
+  func origins(of tensor: Int) -> [OperatorEntry?] {
+    var origins: [OperatorEntry?] = []
+    var waiting = [tensor]
+    var seen = Set(waiting)
+    while let tensor = waiting.popLast() {
+      guard origins.count < Self.mostSteps, let producer = producers[tensor] else {
+        origins.append(nil)
+        continue
+      }
+      let node = subgraph.operators[producer]
+      let code = model.file.operatorCodes[node.operatorCode].code
+      let sources: ArraySlice<Int>
+      switch code {
+      case .concatenation, .pack: sources = node.inputs[...]
+      case .split: sources = node.inputs.dropFirst().prefix(1)
+      case _ where Self.movements.contains(code) || code == .splitV || code == .topKV2:
+        sources = node.inputs.prefix(1)
+      default: sources = []
+      }
+      if sources.isEmpty { origins.append(node) }
+      for source in sources where seen.insert(source).inserted { waiting.append(source) }
+    }
+    return origins
+  }
+
+  /// Whether an operator is a layer whose results have no bounds: a sum of products without an activation.
+  func isLinear(_ node: OperatorEntry) -> Bool {
+    let field: Int
+    switch model.file.operatorCodes[node.operatorCode].code {
+    case .conv2D, .transposeConv: field = 3
+    case .depthwiseConv2D: field = 4
+    case .fullyConnected: field = 0
+    case .batchMatMul: return true
+    default: return false
+    }
+    return (try? node.options.int8(field, default: 0)) == 0
+  }
+
   /// Operators whose results are values of their first input, or lie between them.
   private static let movements: Set<OperatorCode> = [
     .reshape, .transpose, .squeeze, .expandDims, .slice, .stridedSlice, .gather, .gatherND, .resizeBilinear,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusFormat
 
 /// What scores are, with the reading that says why.
 struct ScoreReading: Sendable {
@@ -14,21 +15,10 @@ struct BoxReading: Sendable {
 }
 
 extension DescribedModel {
-  /// The least and the greatest number that an output can hold, from its quantization; nil for floats.
-  func range(of output: Int) -> ClosedRange<Float>? {
-    let tensor = outputs[output]
-    let limits: (Float, Float)
-    switch tensor.type {
-    case .uint8: limits = (0, 255)
-    case .int8: limits = (-128, 127)
-    case .int16: limits = (-32768, 32767)
-    default: return nil
-    }
-    guard let quantization = tensor.quantization, quantization.scales.count == 1, quantization.scale > 0,
-      quantization.scale.isFinite
-    else { return nil }
-    let zeroPoint = Float(quantization.zeroPoint)
-    return quantization.scale * (limits.0 - zeroPoint)...quantization.scale * (limits.1 - zeroPoint)
+  /// Between which numbers the values of an output lie, as far as the file says.
+  private func bounds(of output: Int) -> ValueBounds {
+    // A constant that cannot be read is an error elsewhere.
+    (try? ValueBounds(ofOutput: output, of: model)) ?? .unknown
   }
 
   /// What the scores of an output are: what the caller says; else what the graph, the exporter and the output's
@@ -44,18 +34,22 @@ extension DescribedModel {
         assumption: Assumption("scores", form.rawValue, source, reason: reason, option: "--scores"))
     }
     if let given { return reading(given, .given, "the options") }
-    let origin = OutputOrigin(of: output, in: model.file)
-    if case .probability(let name) = origin {
+    let bounds = bounds(of: output)
+    if bounds.isProbability {
+      return reading(.probability, .model, "the last operators and the quantization allow \(bounds)")
+    }
+    let search = BoundsSearch(model, input: .unknown)
+    let origins = search.origins(of: model.file.subgraphs[0].outputs[output])
+    func name(_ node: OperatorEntry) -> String { model.file.operatorCodes[node.operatorCode].name }
+    let names = origins.compactMap { $0.map(name) }
+    // Boxes may be joined with scores.
+    if let name = names.first(where: { $0 == "LOGISTIC" || $0 == "SOFTMAX" }) {
       return reading(.probability, .model, "\(name) computes them")
     }
     if let export, export.task != nil {
       return reading(.probability, .exporter, "\(export.fileName) has a task whose exports do so")
     }
-    // A step of rounding more than 1 is still 1.
-    if let range = range(of: output), range.lowerBound >= -0.01, range.upperBound <= 1.01 {
-      return reading(.probability, .model, "the quantization has no numbers outside 0 to 1")
-    }
-    if case .linear(let name) = origin {
+    if let name = names.first, origins.allSatisfy({ $0.map(search.isLinear) ?? false }) {
       return reading(.logit, .model, "\(name) computes them, and no LOGISTIC or SOFTMAX follows")
     }
     return reading(usual, .guess, "usual for this kind of model")
@@ -81,13 +75,12 @@ extension DescribedModel {
       return reading(
         properties.coordinateType == .pixel ? .pixel : .fraction, .model, "the metadata's coordinate type")
     }
-    if let greatest = range(of: output)?.upperBound {
-      if greatest < 4 {
-        return reading(.fraction, .model, "the quantization has no numbers above \(greatest)")
-      }
-      if greatest >= Float(side) / 2 {
-        return reading(.pixel, .model, "the quantization has numbers up to \(greatest)")
-      }
+    let bounds = bounds(of: output)
+    if bounds.upper < 4 {
+      return reading(.fraction, .model, "the last operators and the quantization allow \(bounds)")
+    }
+    if bounds.upper.isFinite, bounds.upper >= Double(side) / 2 {
+      return reading(.pixel, .model, "the last operators and the quantization allow \(bounds)")
     }
     if let exported { return reading(exported.units, .exporter, exported.reason) }
     return reading(.fraction, .guess, "usual for this kind of model")

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Testing
+
+/// Where readings of models come from, and which of several sources decides.
+@Suite struct ReadingsTests {
+  /// A classifier of the brightest value of each channel, with what an exporter appends.
+  private func brightest(
+    export: String? = nil, normalization: (mean: [Float], std: [Float])? = nil,
+    type: UInt8 = DetectorModel.float32,
+    quantization: (scale: Float, zeroPoint: Int64)? = nil
+  ) -> DetectorModel {
+    var model = DetectorModel(
+      tensors: [
+        .init(name: "image", shape: [1, 4, 4, 3], type: type, quantization: quantization),
+        .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: "scores", shape: [1, 3], type: type, quantization: quantization),
+      ],
+      operators: [.init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2])], outputs: [2])
+    model.metadataNormalization = normalization
+    model.labels = export
+    model.appendedName = "metadata.json"
+    return model
+  }
+
+  /// A picture of one color, twice as wide as high, with black sides or another color there.
+  private func picture(_ color: [UInt8], sides: [UInt8]? = nil) throws -> ImageBuffer {
+    var bytes: [UInt8] = []
+    for _ in 0..<8 {
+      for x in 0..<16 { bytes += (4..<12).contains(x) ? color : sides ?? color }
+    }
+    return try ImageBuffer(bytes: bytes, width: 16, height: 8, format: .rgb)
+  }
+
+  /// The scores of the three channels.
+  private func scores(
+    _ model: DetectorModel, _ picture: ImageBuffer,
+    _ change: (inout ImageClassifier.Options) -> Void = { _ in }
+  ) throws -> [Float] {
+    var options = ImageClassifier.Options()
+    change(&options)
+    let classes = try ImageClassifier(model: model.model(), options: options).classify(picture).categories
+    return classes.sorted { $0.index < $1.index }.map(\.score)
+  }
+
+  private static let classifier = #"{"task": "classify", "names": {"0": "red", "1": "green", "2": "blue"}}"#
+
+  @Test("an exported classifier takes pixels from 0 to 1, of the centered square")
+  func exportedClassifier() throws {
+    let model = brightest(export: Self.classifier)
+    #expect(try scores(model, picture([0, 0, 0])) == [0, 0, 0])
+    #expect(try scores(model, picture([255, 51, 0], sides: [255, 255, 255])) == [1, 0.2, 0])
+    let readings = try ImageClassifier(model: model.model()).assumptions.readings
+    for subject in ["pixels", "fit", "channels", "labels", "scores"] {
+      #expect(readings.first { $0.subject == subject }?.source == .exporter, "\(subject)")
+    }
+    #expect(readings.first { $0.subject == "layout" }?.source == .guess)
+  }
+
+  @Test("options go over metadata, metadata over the exporter, the exporter over the guess")
+  func precedence() throws {
+    let black = try picture([0, 0, 0])
+    #expect(try scores(brightest(), black) == [-1, -1, -1])
+    #expect(try scores(brightest(export: Self.classifier), black) == [0, 0, 0])
+    let described = brightest(export: Self.classifier, normalization: ([10], [5]))
+    #expect(try scores(described, black) == [-2, -2, -2])
+    #expect(
+      try scores(described, black) { $0.normalization = .meanStd(mean: [0, 3, 6], std: [3]) } == [0, -1, -2])
+    #expect(try scores(described, picture([7, 0, 255])) { $0.normalization = .raw } == [7, 0, 255])
+    let sources = try [brightest(), brightest(export: Self.classifier), described].map { model in
+      try ImageClassifier(model: model.model()).assumptions.readings.first { $0.subject == "pixels" }?.source
+    }
+    #expect(sources == [.guess, .exporter, .model])
+  }
+
+  @Test("bgr is what the options say")
+  func channelOrder() throws {
+    let model = brightest(export: Self.classifier)
+    #expect(try scores(model, picture([255, 51, 0])) { $0.channels = .bgr } == [0, 0.2, 1])
+    #expect(throws: ApusError.self) { try scores(model, picture([0, 0, 0])) { $0.channels = .gray } }
+  }
+
+  @Test("bytes with a scale are normalized, then quantized; raw bytes are the pixels")
+  func quantizedInputs() throws {
+    let model = brightest(type: DetectorModel.uint8, quantization: (scale: 0.5, zeroPoint: 10))
+    let color = try picture([100, 30, 200])
+    // Unchanged pixels, as real numbers.
+    #expect(try scores(model, color) { $0.scores = .raw } == [45, 10, 95])
+    #expect(try scores(model, color) { ($0.scores, $0.normalization) = (.raw, .raw) } == [45, 10, 95])
+    // (100 − 20) ÷ 4 = 20 and so on, in steps of a half.
+    let half = Normalization.meanStd(mean: [20], std: [4])
+    #expect(try scores(model, color) { ($0.scores, $0.normalization) = (.raw, half) } == [20, 2.5, 45])
+    let bare = brightest(type: DetectorModel.uint8)
+    #expect(throws: ApusError.self) { try scores(bare, color) { $0.normalization = .unit } }
+  }
+
+  @Test("a task that the exporter does not name is refused, with the one that answers")
+  func otherTasks() throws {
+    let model = try brightest(export: Self.classifier).model()
+    let error = #expect(throws: ApusError.self) { try ObjectDetector(model: model) }
+    #expect(error?.message.contains("'classify'") == true)
+    for (task, answering) in [("pose", "keypoints"), ("segment", "detect"), ("semantic", "segment")] {
+      let other = try brightest(export: #"{"task": "\#(task)"}"#).model()
+      let error = #expect(throws: ApusError.self) { try ImageClassifier(model: other) }
+      #expect(error?.message.contains(answering) == true)
+    }
+    // A word that no exporter is known for decides nothing.
+    _ = try ImageClassifier(model: brightest(export: #"{"task": "count"}"#).model())
+  }
+
+  @Test(
+    "every task has a reading of the layout, the pixels, the channels and the fit",
+    arguments: TaskCase.all.filter { $0.error == nil })
+  func everyTask(expected: TaskCase) throws {
+    let model = try Model(bytes: expected.bytes)
+    let assumptions =
+      switch expected.task {
+      case "classifier": try ImageClassifier(model: model).assumptions
+      case "embedder": try ImageEmbedder(model: model).assumptions
+      case "faces": try FaceDetector(model: model).assumptions
+      case "segmenter": try ImageSegmenter(model: model).assumptions
+      default: try KeypointDetector(model: model).assumptions
+      }
+    let subjects = Set(assumptions.readings.map(\.subject))
+    #expect(subjects.isSuperset(of: ["layout", "pixels", "channels", "fit"]))
+    #expect(["classifier", "segmenter"].contains(expected.task) == subjects.contains("labels"))
+    #expect(assumptions.readings.allSatisfy { !$0.value.isEmpty && !$0.reason.isEmpty })
+  }
+
+  @Test(
+    "every kind of detector has a reading of its layout and its labels",
+    arguments: DetectorCase.all.filter { $0.error == nil })
+  func everyDetector(expected: DetectorCase) throws {
+    var options = ObjectDetector.Options()
+    if let place = expected.options.firstIndex(of: "--layout") {
+      options.layout = DetectorLayout(rawValue: expected.options[place + 1])
+    }
+    let readings = try ObjectDetector(model: Model(bytes: expected.bytes), options: options).assumptions
+      .readings
+    #expect(
+      Set(readings.map(\.subject)).isSuperset(of: ["layout", "scores", "pixels", "channels", "fit", "labels"])
+    )
+    #expect((readings.first { $0.subject == "layout" }?.source == .given) == (options.layout != nil))
+  }
+
+  @Test(
+    "what --pixels says",
+    arguments: [
+      ("unit", Normalization.unit), ("signed", .signed), ("raw", .raw),
+      ("127.5:64", .meanStd(mean: [127.5], std: [64])),
+      ("123.7,116.3,103.5:58.4,57.1,57.4", .meanStd(mean: [123.7, 116.3, 103.5], std: [58.4, 57.1, 57.4])),
+      ("1, 2, 3:4", .meanStd(mean: [1, 2, 3], std: [4])), ("-1:0.5", .meanStd(mean: [-1], std: [0.5])),
+    ])
+  func parses(text: String, expected: Normalization) throws {
+    #expect(try Normalization(parsing: text) == expected)
+    #expect(try Normalization(parsing: expected.description) == expected)
+  }
+
+  @Test(
+    "what --pixels cannot say",
+    arguments: ["", ":", "1", "1:0", "1:-2", "nan:1", "1:inf", "1,2,3,4,5:1", "1:2:3", "Unit", "1,,2:1"])
+  func refuses(text: String) {
+    #expect(throws: ApusError.self) { try Normalization(parsing: text) }
+  }
+}
