@@ -17,7 +17,7 @@ package struct FileKind: Hashable, Sendable {
 
   /// A kind of picture.
   init(picture format: String) {
-    (name, pictureFormat) = ("\(format == "icon" ? "an" : "a") \(format) picture", format)
+    (name, pictureFormat) = ("\(format.hasPrefix("A") || format == "icon" ? "an" : "a") \(format) picture", format)
     advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
   }
 
