@@ -72,7 +72,9 @@ def formats(folder):
     put(folder, "export", "json", json.dumps(export).encode())
     put(folder, "export", "literal", repr({**export, "names": {0: "cat"}, "end2end": False, "stride": None}).encode())
     for number, text in enumerate(("cat\ndog\n", "0 cat\n1 dog\n", "0:cat\n1:dog\n", "id,name\n0,cat\n", "names:\n  0: cat\n  1: dog\n",
-                                   'item {\n  id: 1\n  name: "cat"\n  display_name: "Cat"\n}\n', "???\nperson\n")):
+                                   'item {\n  id: 1\n  name: "cat"\n  display_name: "Cat"\n}\n', "???\nperson\n",
+                                   '["cat", "dog"]', '{"names": {"0": "cat", "1": ["n2", "dog"]}}', "nc: 2\nnames: [cat, 'dog']\n",
+                                   "- id: 0\n  name: cat\n", "index,mid,name\n0,/m/1,\"cat\"\n", "cat,0\ndog,1\n", "5 cats\n9 dogs\n")):
         put(folder, "labels", f"{number}", text.encode())
     for kind, bits in ((1, 8), (1, 16), (1, 24), (3, 32), (3, 64), (0xFFFE, 16)):
         form = struct.pack("<HHIIHH", kind, 2, 16000, 4000 * bits, bits // 4, bits)

@@ -244,8 +244,10 @@ public final class Model: Sendable {
   /// The registration of a supported operator.
   func registration(of node: OperatorEntry, at index: Int) throws(ApusError) -> OperatorRegistration {
     guard let registration = registration(node.operatorCode) else {
-      let name = file.operatorCodes[node.operatorCode].name.brief
-      throw ApusError(.unsupportedOperator, "operator #\(index), \(name): is not supported")
+      let code = file.operatorCodes[node.operatorCode]
+      let advice = ForeignOperators.advice(for: code.customName).map { "; \($0)" } ?? ""
+      throw ApusError(
+        .unsupportedOperator, "operator #\(index), \(code.name.brief): is not supported\(advice)")
     }
     return registration
   }

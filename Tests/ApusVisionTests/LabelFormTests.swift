@@ -86,6 +86,24 @@ import Testing
     }
   }
 
+  @Test(
+    "files that are no labels are named",
+    arguments: [
+      ("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 7\n", "Git LFS pointer"),
+      ("<!DOCTYPE html>\n<html>\n", "HTML"), ("\u{8}\u{0}\u{0}\u{0}TFL3\u{0}", ".tflite"),
+      ("PK\u{3}\u{4}\u{0}", "control character"),
+    ])
+  func namesOtherFiles(text: String, expected: String) throws {
+    try withTemporaryFolder { folder in
+      let file = folder.appending(path: "labels.txt")
+      try Data(text.utf8).write(to: file)
+      let error = #expect(throws: ApusError.self) { try LabelMap(contentsOfFile: file.path) }
+      #expect(
+        error?.code == .malformedLabels && error?.message.contains(expected) == true,
+        "\(error?.message ?? "")")
+    }
+  }
+
   @Test("texts in quotes have the characters of their escapes")
   func resolvesEscapes() throws {
     #expect(try LabelMap(parsing: #"["caf\u00e9", "\ud83d\ude00", "a\tb\\", "\/"]"#)[0] == "café")

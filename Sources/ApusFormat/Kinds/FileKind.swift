@@ -17,7 +17,9 @@ package struct FileKind: Hashable, Sendable {
 
   /// A kind of picture.
   init(picture format: String) {
-    (name, pictureFormat) = ("\(format == "icon" ? "an" : "a") \(format) picture", format)
+    (name, pictureFormat) = (
+      "\(format.hasPrefix("A") || format == "icon" ? "an" : "a") \(format) picture", format
+    )
     advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
   }
 
@@ -56,6 +58,17 @@ package struct FileKind: Hashable, Sendable {
       ?? TextContents.kind(of: bytes) ?? ProtobufContents.kind(of: bytes)
     guard let found else { return nil }
     self = found
+  }
+
+  /// Recognizes the bytes of a file that should be a text, such as labels; nil for texts of people.
+  package init?(insteadOfText bytes: [UInt8]) {
+    let beginning = Array(bytes.prefix(Self.beginningByteCount))
+    if let text = TextContents.text(at: beginning) {
+      guard let kind = TextContents.placeholder(text) else { return nil }
+      self = kind
+    } else {
+      self.init(beginning: beginning)
+    }
   }
 
   /// The kind of a folder that was given for a model; nil for any other.

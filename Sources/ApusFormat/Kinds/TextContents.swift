@@ -4,6 +4,11 @@
 enum TextContents {
   /// The kind of a text; nil for bytes that are none.
   static func kind(of bytes: [UInt8]) -> FileKind? {
+    text(at: bytes).map { placeholder($0) ?? text($0) }
+  }
+
+  /// The beginning of a text, without its mark and space before it; nil for bytes that are no text.
+  static func text(at bytes: [UInt8]) -> String? {
     let hasMark = bytes.starts(with: [0xEF, 0xBB, 0xBF])
     let content = bytes.dropFirst(hasMark ? 3 : 0).drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
     let beginning = content.prefix(4_096)
@@ -11,7 +16,11 @@ enum TextContents {
     guard !beginning.isEmpty, beginning.allSatisfy({ $0 >= 0x20 || [0x09, 0x0A, 0x0D].contains($0) }) else {
       return nil
     }
-    let text = String(decoding: beginning, as: UTF8.self)
+    return String(decoding: beginning, as: UTF8.self)
+  }
+
+  /// The kind of a text that stands where another file should be, whatever that is; nil for others.
+  static func placeholder(_ text: String) -> FileKind? {
     let lowercased = text.lowercased()
     if text.hasPrefix("version https://git-lfs.github.com/spec/") {
       let size = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("size ") }?.dropFirst(5).prefix(
@@ -26,6 +35,10 @@ enum TextContents {
       return FileKind(
         "a web page (HTML)", "download the file itself, with the link called 'raw' or 'download'")
     }
+    return nil
+  }
+
+  private static func text(_ text: String) -> FileKind {
     if text.hasPrefix("<") {
       return FileKind("an XML text", "an answer of a server may be one: download the file again")
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 
 /// The names of a model's classes.
 ///
@@ -97,6 +98,9 @@ public struct LabelMap: Hashable, Sendable {
   public init(contentsOfFile path: String, format: Format = .automatic, offset: Int? = nil) throws(ApusError)
   {
     let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
+    if !bytes.isEmpty, let kind = FileKind(insteadOfText: bytes) {
+      throw ApusError(.malformedLabels, "the label file '\(path)': it is \(kind.name), not a list of names")
+    }
     do {
       let named = format == .automatic ? Format(ofFile: path) : format
       try self.init(parsing: bytes, format: named, offset: offset)

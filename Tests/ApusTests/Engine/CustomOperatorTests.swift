@@ -171,4 +171,17 @@ import Testing
     let scale = CustomOperator(name: "Scale", Scale.self)
     #expect(throws: ApusError.self) { try Self.run(Self.model(), [scale, scale]) }
   }
+
+  @Test(
+    "operators for other machines, and those of TensorFlow, say what to do",
+    arguments: [
+      ("edgetpu-custom-op", "Edge TPU"), ("ethos-u", "Ethos-U"), ("DISPATCH_OP", "NPU"), ("FlexErf", "operator Erf"),
+    ])
+  func advisesOnForeignOperators(name: String, advice: String) throws {
+    let model = try Self.model(name: name)
+    #expect(model.unsupportedOperators.count == 1)
+    #expect(model.unsupportedOperators.first?.contains(advice) == true)
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model) }
+    #expect(error?.message.contains(advice) == true && error?.message.contains(name) == true)
+  }
 }
