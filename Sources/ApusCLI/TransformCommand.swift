@@ -53,7 +53,9 @@ struct TransformCommand: ParsableCommand {
     if output == nil, outputDir == nil, !pictures.json {
       throw ValidationError("--output, --output-dir or --json is needed")
     }
-    _ = try outputNormalization
+    do throws(ApusError) { _ = try outputNormalization } catch {
+      throw ValidationError("--output-pixels: \(error.message)")
+    }
   }
 
   private var outputNormalization: Normalization? {

@@ -369,7 +369,7 @@ def picture_cases():
     yield made("twice as large, fitted", twice.bytes(), color, signed, -1, 1, {"fitsOutput": True})
     yield record("beyond white", "transformer", Graph((1, 5, 7, 3)).scaled(3, 1).bytes(), color,
                  answerError="--output-pixels")
-    yield record("fractions that are read as bytes", "transformer", Graph((1, 5, 7, 3)).scaled(1 / 255, 0.01).bytes(), color,
+    yield record("fractions that are read as bytes", "transformer", Graph((1, 5, 7, 3)).scaled(1 / 700, 0.01).bytes(), color,
                  options={"pixels": "raw"}, answerError="--output-pixels unit")
 
 
