@@ -14,7 +14,7 @@ from pathlib import Path
 RULES = [
     (r"^(The same|As above|As before|Likewise|Those)\b", "leans on another comment: name the thing again"),
     (r"\b(the one|the ones|those|as|see) above\b", "leans on another comment: name the thing again"),
-    (r"(?<!each )(?<!none )(?<!all )(?<!any )(?<!both )(?<!some )(?<!one )(?<!most )\bof (which|whom)\b",
+    (r"(?<!each )(?<!none )(?<!all )(?<!any )(?<!both )(?<!some )(?<!one )(?<!most )(?<!first )(?<!last )\bof (which|whom)\b",
      "a nominal relative clause: use two sentences, or 'whose'"),
     (r"\bof whose\b", "a nominal relative clause: use two sentences"),
     (r"\bso many\b", "say which number: 'the number of …', or the parameter's name"),
