@@ -62,7 +62,7 @@ def comments(text):
 
 def main():
     root = Path(__file__).resolve().parent.parent
-    rules = [(re.compile(pattern), advice) for pattern, advice in RULES]
+    rules = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in RULES]
     count = 0
     for path in sorted((root / "Sources").rglob("*.swift")):
         name = path.relative_to(root / "Sources").as_posix()

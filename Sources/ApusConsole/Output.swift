@@ -19,8 +19,9 @@ package enum Output {
 
   /// Writes results: a line, or several with line feeds between them.
   ///
-  /// Names of files, labels and models may have any character. Whoever puts one into a line calls ``oneLine(_:)``, so that it
-  /// makes no line of its own; what else a terminal might obey is replaced here.
+  /// Names of files, labels and models may have any character. Code that puts one into a line calls
+  /// ``oneLine(_:)``, so that it makes no line of its own; other characters that a terminal might obey are
+  /// replaced here.
   package static func write(_ text: String) {
     write(withoutControls(text, replacement: "\u{FFFD}", keepsLines: true) + "\n", to: 1)
   }

@@ -35,7 +35,7 @@ package func writeWholeFile(
   }
   // A link stays a link: what it leads to is replaced.
   let target = exists ? resolved(path) : path
-  // Whoever may not write to the file may not replace it.
+  // A user who may not write to the file may not replace it.
   guard unsafe !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
   let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
   let mode = exists ? status.st_mode & 0o7777 : 0o666

@@ -8,8 +8,8 @@ import Synchronization
 /// There are as many as there were concurrent callers; they share the model's weights. Together they take no more than the limit of
 /// memory of one interpreter: callers wait rather than exceed it.
 final class InterpreterPool: Sendable {
-  /// An interpreter with the bytes that it is counted with. Whoever takes it from the pool has the only reference, so it may
-  /// change threads.
+  /// An interpreter with the bytes that it is counted with. The caller that takes it from the pool has the
+  /// only reference, so it may change threads.
   private struct Pooled: @unchecked Sendable {
     let interpreter: Interpreter
     let batch: Int

@@ -82,7 +82,7 @@ public final class PictureTransformer: VisionTask {
         """)
     }
     let stated = try OutputPixels(of: grid.output, channels: count, in: prepared)
-    // What a model gives is mostly made as what it takes.
+    // Most models scale their output pixels like their input pixels.
     var defaults = PictureDefaults()
     defaults.normalization = .unit
     if let range = stated?.normalization, range == .signed || range == .raw {
