@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import ApusSystem
 
 /// Models that suppress by themselves: boxes, classes, scores and usually a count.
 struct PostProcessedHead: DetectionHead {
@@ -85,18 +86,24 @@ struct PostProcessedHead: DetectionHead {
       steps.append(
         "the first count\(rows.rowsPerObject > 1 ? " * \(rows.rowsPerObject)" : "") rows are taken")
     }
+    if areLogits { steps.append("score = 1 / (1 + exp(-value))") }
     if let calibration { steps.append(calibration.description) }
     steps.append("score >= \(criteria.scoreThreshold), best first, at most \(criteria.maxResults)")
     return steps
   }
 
+  /// Whether scores have to become probabilities first.
+  private var areLogits: Bool { scores.form == .logit && !rows.isAmbiguous && calibration == nil }
+
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     let outputs = rows.outputs
     var objects: Float?
     if let count = outputs.count { objects = try run.values(of: count).first ?? 0 }
+    var numbers = try run.values(of: outputs.scores)
+    if areLogits { numbers = numbers.map { 1 / (1 + exp(-$0)) } }
     let found = DetectionRows(
       boxes: try run.values(of: outputs.boxes), classes: try run.values(of: outputs.classes),
-      scores: try run.values(of: outputs.scores), objects: objects, rowsPerObject: rows.rowsPerObject,
+      scores: numbers, objects: objects, rowsPerObject: rows.rowsPerObject,
       order: order)
     let check = AnswerCheck(readings)
     if calibration == nil, let odd = found.oddClass(scoreThreshold: criteria.scoreThreshold) {

@@ -96,7 +96,7 @@ final class PictureModel: Sendable {
           "fit", fit.name, options.fit == nil ? defaults.source : .given,
           reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
       ] + input.shapeReadings
-    warnings = input.geometry.doubt.map { [$0] } ?? []
+    warnings = [input.geometry.doubt, Self.sizeWarning(prepared)].compactMap(\.self)
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: fit, resampling: options.resampling)
@@ -108,6 +108,17 @@ final class PictureModel: Sendable {
       prepared.interpreter, options: prepared.interpreterOptions,
       extraByteCount: Self.extraByteCount(of: prepared)
     ) { geometry.shape(batch: $0) }
+  }
+
+  /// What is odd about the size that the exporter names; nil if nothing.
+  private static func sizeWarning(_ prepared: PreparedModel) -> String? {
+    let (width, height) = (prepared.geometry.width, prepared.geometry.height)
+    guard let export = prepared.export, let size = export.imageSize, size != (height, width) else {
+      return nil
+    }
+    return
+      "\(export.fileName) says that pictures have \(size.width) × \(size.height) pixels, but the input has "
+      + "\(width) × \(height)"
   }
 
   /// The bytes of what is computed as floats beside the interpreter: elements of the input of other types, and copies of outputs of other
