@@ -38,6 +38,26 @@ import Testing
     }
   }
 
+  @Test("a turned box is drawn by its corners, and a center is a dot")
+  func drawsTurnedBoxes() throws {
+    let image = try gray(200, 150)
+    var turned = detection(50, 25, 100, 100, index: 3)
+    turned.orientedBox = OrientedBox(
+      corners: [(100, 25), (150, 75), (100, 125), (50, 75)].map { PixelPoint(x: $0.0, y: $0.1) })
+    var dot = detection(4, 100, 40, 40, index: 5)
+    dot.center = PixelPoint(x: 24, y: 120)
+    let style = AnnotationStyle(lineWidth: 4, showsName: false, showsScore: false)
+    let result = try image.drawing([turned, dot], style: style)
+    for (x, y) in [(100, 25), (125, 50), (125, 100), (75, 100), (75, 50)] {
+      #expect(result.pixel(x: x, y: y) == ClassPalette.standard[3])
+    }
+    // The upright box, and the middle.
+    for (x, y) in [(60, 25), (149, 30), (100, 75)] {
+      #expect(result.pixel(x: x, y: y) == PixelColor(red: 90, green: 90, blue: 90))
+    }
+    #expect(result.pixel(x: 24, y: 120) == ClassPalette.standard[5])
+  }
+
   @Test("bands of rows are drawn as the whole picture is", arguments: [1, 200 * 7, 200 * 149])
   func drawsBands(pixelCount: Int) throws {
     let image = try gray(200, 150)

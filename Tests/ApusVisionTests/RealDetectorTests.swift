@@ -47,6 +47,42 @@ struct RealDetectorTests {
     }
   }
 
+  @Test("YOLOX finds what LiteRT and NumPy find in a part of a picture that needs no resizing")
+  func findsWhatYOLOXFinds() throws {
+    let folder = try #require(data)
+    let cases = "\(folder)/cases/heads-that-look-like-v8"
+    let detector = try ObjectDetector(
+      modelFile: "\(cases)/yolox_nano.tflite", labelsFile: "\(cases)/yolox_labels.txt")
+    #expect(detector.layout == .yolox)
+    let picture = try ImageBuffer(contentsOfFile: "\(folder)/images/cats_and_dogs.jpg")
+    let found = try detector.detect(picture, in: PixelRect(x: 600, y: 100, width: 416, height: 416))
+      .detections
+    // `heads.yolox` of Tools/vision, on what LiteRT's reference kernels answer.
+    let expected: [(label: String, score: Float, edges: [Float])] = [
+      ("dog", 0.9114937, [614.053, 157.6008, 906.2253, 510.4814]),
+      ("cat", 0.4672033, [879.6123, 403.3122, 1015.9333, 515.1954]),
+    ]
+    #expect(found.map(\.label) == expected.map(\.label))
+    for (one, other) in zip(found, expected) {
+      #expect(abs(one.score - other.score) <= 1e-3)
+      for (edge, expected) in zip([one.rect.x, one.rect.y, one.rect.maxX, one.rect.maxY], other.edges) {
+        #expect(abs(edge - expected) <= 0.1)
+      }
+    }
+  }
+
+  @Test("FOMO finds the purple balloon where its cell is")
+  func findsBalloons() throws {
+    let folder = try #require(data) + "/cases/fomo"
+    let detector = try ObjectDetector(
+      modelFile: "\(folder)/fomo_balloon.tflite", labelsFile: "\(folder)/fomo_balloon.txt")
+    let found = try detector.detect(ImageBuffer(contentsOfFile: "\(folder)/balloons96.png")).detections
+    let purple = try #require(found.first { $0.label == "purple" })
+    #expect(abs(purple.score - 0.547) < 1e-3)
+    #expect(purple.center == PixelPoint(x: 28, y: 36))
+    #expect(purple.rect == PixelRect(x: 24, y: 32, width: 8, height: 8))
+  }
+
   @Test("a picture is found in every orientation", arguments: ImageOrientation.allCases)
   func ignoresOrientation(orientation: ImageOrientation) throws {
     let folder = try #require(data)

@@ -224,9 +224,10 @@ def fomo_cases(case):
 
 
 def anchor_cases(case):
-    size = (96, 64)
+    size = (128, 64)
 
-    def grids(random, kind, classes=3, count=3):
+    def grids(random, kind, classes=3, count=None):
+        count = count or (5 if kind == "yolo2" else 3)
         strides, reaches, published = heads.DARKNET[kind]
         sizes = np.array(published, np.float32).reshape(len(strides), -1, 2)
         result = []
@@ -249,7 +250,7 @@ def anchor_cases(case):
         return lambda values, change: heads.best_of(*(lambda rows: (rules.corners(rows)[:, :4], rows[:, 5:] * rows[:, 4:5]))(
             heads.anchored(values, kind, **own)), **change)
 
-    fits = {"yolo4": "stretch", "yolo4-tiny": "stretch"}
+    fits = {"yolo2": "stretch", "yolo4": "stretch", "yolo4-tiny": "stretch"}
     for number, kind in enumerate(heads.DARKNET):
         values, found = decided(lambda random: grids(random, kind), find(kind), 70 + number)
         for image in (size, (70, 70)):
@@ -274,6 +275,8 @@ def anchor_cases(case):
     named = models.with_metadata(models.constant_model(flat, size=size), [{"name": name} for name in "abc"],
                                  title="YOLOv3 of flowers")
     yield case("yolo3 by its name", named, size, objects=expected, kind="yolo3")
+    yield case("a map that may be YOLO v2's", models.constant_model(flat[:1], size=size), size, error="yolo2")
+    yield case("a map that may be FOMO's", models.constant_model(flat[:1], size=size), size, error="fomo")
     own = [(9, 9), (20, 11), (30, 30), (17, 40)]
     values, found = decided(lambda random: [grid[:, :, :2] for grid in grids(random, "yolo4-tiny")],
                             find("yolo4-tiny", anchors=own), 81)

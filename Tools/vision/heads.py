@@ -49,6 +49,8 @@ def yolox(rows, size, raw=False, **options):
 
 DARKNET = {
     # Strides, reach beyond the cell, and anchors, as the .cfg files have them; v5 and v7 are at the end.
+    "yolo2": ((32,), (1,), [(18.32736, 21.67632), (59.98272, 66.00096), (106.82976, 175.17888), (252.25024, 112.88896),
+                            (312.65664, 293.38496)]),
     "yolo3": ((8, 16, 32), (1, 1, 1), [
         (10, 13), (16, 30), (33, 23), (30, 61), (62, 45), (59, 119), (116, 90), (156, 198), (373, 326)]),
     "yolo3-tiny": ((16, 32), (1, 1), [(10, 14), (23, 27), (37, 58), (81, 82), (135, 169), (344, 319)]),
@@ -83,6 +85,9 @@ def anchored(grids, kind, anchors=None):
         else:
             center = (values[..., :2] * 2 - 0.5 + cell) * stride
             size = (values[..., 2:4] * 2) ** 2 * sizes[level][anchor]
+        if kind == "yolo2":
+            raised = np.exp(grid[..., 5:] - grid[..., 5:].max(-1, keepdims=True))
+            values = np.concatenate([values[..., :5], raised / raised.sum(-1, keepdims=True)], -1)
         result.append(np.concatenate([center, size, values[..., 4:]], -1).reshape(-1, columns))
     return np.concatenate(result).astype(np.float32)
 

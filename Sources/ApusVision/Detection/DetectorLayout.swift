@@ -20,6 +20,8 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yolox
   /// YOLOX as its network has it: offsets from the cell and logarithms of sizes, in strides.
   case yoloxRaw = "yolox-raw"
+  /// YOLO v2 and ST's YOLO-lc as their networks have them: one map, with five anchors in each cell, and a softmax of classes.
+  case yolo2
   /// YOLO v3 as its network has it: a map for each of three grids, with three anchors in each cell.
   case yolo3
   /// Tiny YOLO v3 as its network has it: a map for each of two grids.

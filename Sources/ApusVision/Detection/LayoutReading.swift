@@ -44,7 +44,7 @@ struct LayoutReading: Sendable {
     fit: FitPolicy, _ normalization: Normalization, channels: ImageProcessor.Channels = .rgb
   ) -> PictureDefaults {
     PictureDefaults(
-      fit: fit, channels: channels, normalization: normalization, normalizesIntegers: true,
+      fit: fit, channels: channels, normalization: normalization, normalizesIntegers: normalization != .raw,
       reason: "usual for \(layout.rawValue)")
   }
 }

@@ -222,6 +222,11 @@ public final class ObjectDetector: VisionTask {
     let advice =
       if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
         "; such rows are the outputs of a classifier or an embedder"
+      } else if chosen == nil, prepared.isMap {
+        """
+        ; a map of cells is that of FOMO, if its numbers are probabilities (--layout fomo), or of YOLO v2 and ST's YOLO-lc \
+        (--layout yolo2 with --anchors)
+        """
       } else if chosen == nil {
         "; a layout can be chosen: \(DetectorLayout.names)"
       } else {

@@ -18,6 +18,16 @@ extension PreparedModel {
     return names.contains(where: words.contains)
   }
 
+  /// Whether the only output is a map of cells, of 8, 16 or 32 pixels each.
+  var isMap: Bool {
+    guard outputs.count == 1, outputs[0].shape.rank >= 4 else { return false }
+    let dimensions = Array(outputs[0].shape.dimensions.dropFirst())
+    return [8, 16, 32].contains { side in
+      let cells = [(geometry.height + side - 1) / side, (geometry.width + side - 1) / side]
+      return Array(dimensions.prefix(2)) == cells || Array(dimensions.suffix(2)) == cells
+    }
+  }
+
   /// The number of classes that names give: those of the exporter, else the caller's.
   func knownClassCount(_ labels: LabelMap?) -> Int? {
     export?.names.keys.max().map { $0 + 1 } ?? labels.map { $0.rowCount - $0.detectedOffset }

@@ -8,7 +8,7 @@ public struct OrientedBox: Hashable, Sendable {
   public let corners: [PixelPoint]
 
   /// Makes a box from four corners in turn.
-  init(corners: [PixelPoint]) { self.corners = corners }
+  public init(corners: [PixelPoint]) { self.corners = corners }
 
   /// The direction from the first corner to the second, in radians: 0 to the right, growing clockwise, −π to π.
   public var angle: Float {

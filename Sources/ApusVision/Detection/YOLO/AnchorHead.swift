@@ -2,7 +2,7 @@
 import Apus
 import ApusSystem
 
-/// Raw heads of YOLO v3, v4, v5 and v7: an output for each grid, with a few anchors in each cell.
+/// Raw heads of YOLO v2, v3, v4, v5 and v7: an output for each grid, with a few anchors in each cell.
 struct AnchorHead: DetectionHead {
   private let reading: LayoutReading
   private let scores: ScoreReading
@@ -12,15 +12,14 @@ struct AnchorHead: DetectionHead {
   private let width: Float
   private let height: Float
 
-  /// Recognizes two or three maps of the input's grids; nil for other outputs.
+  /// Recognizes two or three maps of the input's grids, and one if it is asked for; nil for other outputs.
   ///
   /// - Throws: `invalidArgument` if nothing tells which of YOLO's versions they are of, or anchors are given that do not fit.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?, anchors given: [Float]?) throws(ApusError) {
     if let chosen, !YOLOAnchors.layouts.contains(chosen) { return nil }
     let geometry = prepared.geometry
-    let strides = prepared.outputs.count == 3 ? [8, 16, 32] : [16, 32]
+    guard let strides = Self.strides(prepared, isOne: chosen == .yolo2) else { return nil }
     let perCell = try Self.anchorCount(given, grids: strides.count)
-    guard prepared.outputs.count == strides.count else { return nil }
     var grids: [AnchorGrid] = []
     for stride in strides {
       let found = prepared.outputs.indices.lazy.compactMap {
@@ -42,16 +41,29 @@ struct AnchorHead: DetectionHead {
     } else {
       reading = try Self.recognized(prepared, grids)
     }
-    guard let anchors = YOLOAnchors(reading.layout, given: given), anchors.levels.count == grids.count else {
+    guard let anchors = YOLOAnchors(reading.layout, stride: strides[0], given: given),
+      anchors.levels.count == grids.count
+    else {
       return nil
     }
     self.anchors = anchors
     scores = prepared.scores(of: grids[0].output, given: prepared.options.scores, usual: .logit)
   }
 
+  /// The strides of the outputs, the finest first; nil if there are not so many.
+  private static func strides(_ prepared: PreparedModel, isOne: Bool) -> [Int]? {
+    guard isOne else {
+      return prepared.outputs.count == 3 ? [8, 16, 32] : prepared.outputs.count == 2 ? [16, 32] : nil
+    }
+    guard prepared.outputs.count == 1 else { return nil }
+    let sides = Set(prepared.outputs[0].shape.dimensions)
+    let stride = [32, 16, 8].first { sides.contains((prepared.geometry.width + $0 - 1) / $0) }
+    return stride.map { [$0] }
+  }
+
   /// How many anchors a cell has: three, or what is given.
   private static func anchorCount(_ given: [Float]?, grids: Int) throws(ApusError) -> Int {
-    guard let given else { return 3 }
+    guard let given else { return grids == 1 ? 5 : 3 }
     guard !given.isEmpty, given.count.isMultiple(of: 2 * grids), given.count <= 2 * 16 * grids,
       given.allSatisfy({ $0 > 0 && $0.isFinite })
     else {
@@ -104,7 +116,7 @@ struct AnchorHead: DetectionHead {
     switch layout {
     case .yolo3, .yolo3Tiny:
       reading.pictures(fit: .letterbox(fill: PixelColor(red: 128, green: 128, blue: 128)), .unit)
-    case .yolo4, .yolo4Tiny: reading.pictures(fit: .stretch, .unit)
+    case .yolo2, .yolo4, .yolo4Tiny: reading.pictures(fit: .stretch, .unit)
     default: reading.pictures(fit: .yolo, .unit)
     }
   }
@@ -127,7 +139,9 @@ struct AnchorHead: DetectionHead {
   func steps(_ criteria: DetectionCriteria) -> [String] {
     let reaches = anchors.levels.map { "\($0.reach)" }.joined(separator: ", ")
     return [
-      scores.form == .logit ? "v = sigmoid(value) but for sizes" : "v = value",
+      scores.form == .logit
+        ? "v = sigmoid(value) but for sizes\(layout == .yolo2 ? ", and a softmax of classes" : "")"
+        : "v = value",
       "center = (cell + v * reach - (reach - 1) / 2) * stride, for a reach of \(reaches)",
       anchors.isExponential ? "size = exp(value) * anchor" : "size = (2 * v)^2 * anchor",
       "score = objectness * class score > \(criteria.scoreThreshold)",
@@ -173,15 +187,18 @@ struct AnchorHead: DetectionHead {
     _ values: Span<Float>, _ grid: AnchorGrid, _ level: YOLOAnchors.Level, _ criteria: DetectionCriteria,
     _ found: inout BestValues<Candidate>
   ) {
+    var row = [Float](repeating: 0, count: classes)
     for cell in 0..<grid.width * grid.height {
       for anchor in level.anchors.indices {
         let start = cell * grid.perCell + anchor * grid.perAnchor
         let objectness = activated(values[start + 4 * grid.perColumn])
         // No class is more than certain.
         guard objectness > criteria.scoreThreshold else { continue }
+        for index in 0..<classes { row[index] = values[start + (5 + index) * grid.perColumn] }
+        if scores.form == .logit { activate(&row) }
         var best: (index: Int, score: Float) = (0, -.infinity)
         for index in 0..<classes where criteria.categories.contains(index) {
-          let score = activated(values[start + (5 + index) * grid.perColumn]) * objectness
+          let score = row[index] * objectness
           if criteria.isMultiLabel {
             if score > criteria.scoreThreshold {
               add(values, grid, level, start, cell, anchor, index, score, &found)
@@ -195,6 +212,21 @@ struct AnchorHead: DetectionHead {
         }
       }
     }
+  }
+
+  /// Probabilities of classes from their logits: a softmax in YOLO v2, sigmoids since.
+  private func activate(_ row: inout [Float]) {
+    guard layout == .yolo2 else {
+      for index in row.indices { row[index] = activated(row[index]) }
+      return
+    }
+    let greatest = row.max() ?? 0
+    var sum: Float = 0
+    for index in row.indices {
+      row[index] = exp(row[index] - greatest)
+      sum += row[index]
+    }
+    for index in row.indices { row[index] /= sum }
   }
 
   private func add(

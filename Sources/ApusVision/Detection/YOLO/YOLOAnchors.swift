@@ -36,10 +36,13 @@ struct YOLOAnchors: Hashable, Sendable {
 
   /// The anchors that a layout was published with; nil for other layouts.
   ///
-  /// - Parameter given: Widths and heights of other anchors, the finest grid first; as many for each grid.
-  init?(_ layout: DetectorLayout, given: [Float]? = nil) {
+  /// - Parameters:
+  ///   - stride: The stride of the only grid, where there is one.
+  ///   - given: Widths and heights of other anchors, the finest grid first; as many for each grid.
+  init?(_ layout: DetectorLayout, stride: Int, given: [Float]? = nil) {
     let (three, two) = ([8, 16, 32], [16, 32])
     switch layout {
+    case .yolo2: self.init([stride], [1], given ?? Self.two.map { $0 * Float(stride) }, isExponential: true)
     case .yolo3: self.init(three, [1, 1, 1], given ?? Self.three, isExponential: true)
     case .yolo3Tiny: self.init(two, [1, 1], given ?? Self.tiny, isExponential: true)
     case .yolo4: self.init(three, [1.2, 1.1, 1.05], given ?? Self.four, isExponential: true)
@@ -51,8 +54,14 @@ struct YOLOAnchors: Hashable, Sendable {
   }
 
   /// The layouts with anchors.
-  static let layouts: [DetectorLayout] = [.yolo3, .yolo3Tiny, .yolo4, .yolo4Tiny, .yolo5Raw, .yolo7Raw]
+  static let layouts: [DetectorLayout] = [
+    .yolo2, .yolo3, .yolo3Tiny, .yolo4, .yolo4Tiny, .yolo5Raw, .yolo7Raw,
+  ]
 
+  /// The anchors of Darknet's yolov2.cfg for COCO, in cells.
+  private static let two: [Float] = [
+    0.57273, 0.677385, 1.87446, 2.06253, 3.33843, 5.47434, 7.88282, 3.52778, 9.77052, 9.16828,
+  ]
   // The anchors of Darknet's yolov3.cfg, yolov3-tiny.cfg, yolov4.cfg and yolov4-tiny.cfg, and of YOLO v5.
   private static let three: [Float] = [
     10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326,
