@@ -135,7 +135,7 @@ public struct LabelMap: Hashable, Sendable {
 
   private init(_ rows: LabelRows, offset: Int?) {
     detectedOffset = Self.detectOffset(rows.names)
-    self.rows = rows.withoutPlaceholders
+    self.rows = rows.withoutLines
     (numbering, areNumbered) = (nil, false)
     self.offset = offset ?? detectedOffset
   }
@@ -157,17 +157,17 @@ public struct LabelMap: Hashable, Sendable {
   /// a name.
   public subscript(index: Int) -> String? {
     let (row, overflow) = index.addingReportingOverflow(offset)
-    return overflow ? nil : rows.names[row]
+    return overflow ? nil : rows.name(row)
   }
 
   /// The name in a row of the file, whatever the offset.
   public func name(inRow row: Int) -> String? {
-    rows.names[row]
+    rows.name(row)
   }
 
   /// The classes with that name, as the model counts them, in order; rows before the offset are left out.
   public func indices(named name: String) -> [Int] {
-    rows.names.filter { $0.value == name }.compactMap { row, _ in
+    rows.names.filter { $0.value == name && name != LabelRows.placeholder }.compactMap { row, _ in
       let (index, overflow) = row.subtractingReportingOverflow(offset)
       return overflow || index < 0 ? nil : index
     }.sorted()

@@ -21,7 +21,7 @@ struct LabelNumbering: Hashable, Sendable {
     (self.first, self.last, lineCount) = (first, last, rows.count)
     isConsecutive = first <= 1 && last - first + 1 == rows.count
     isAscending = zip(rows, rows.dropFirst()).allSatisfy(<)
-    (self.numbered, self.plain) = (numbered, plain)
+    (self.numbered, self.plain) = (numbered.withoutLines, plain.withoutLines)
   }
 
   /// Whether nearly all names differ: a few classes of long lists share one.

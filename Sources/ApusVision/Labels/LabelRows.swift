@@ -43,8 +43,12 @@ struct LabelRows: Hashable, Sendable {
     names[row] = name
   }
 
-  /// The rows without the names that stand for none; what is known of a file's lines is left out too.
-  var withoutPlaceholders: LabelRows {
-    LabelRows(names: names.filter { $0.value != Self.placeholder }, count: count)
+  /// The rows alone, without what is known of a file's lines.
+  var withoutLines: LabelRows { LabelRows(names: names, count: count) }
+
+  /// The name in a row; nil for one that has none, and for the name that stands for none.
+  func name(_ row: Int) -> String? {
+    let name = names[row]
+    return name == Self.placeholder ? nil : name
   }
 }
