@@ -58,11 +58,29 @@ class Server:
 
     def rss(self):
         """Resident memory in bytes."""
+        return self._memory("VmRSS:")
+
+    def peak(self):
+        """The most resident memory so far, in bytes."""
+        return self._memory("VmHWM:")
+
+    def _memory(self, name):
         with open(f"/proc/{self.process.pid}/status") as status:
             for line in status:
-                if line.startswith("VmRSS:"):
+                if line.startswith(name):
                     return int(line.split()[1]) * 1024
-        raise RuntimeError("no VmRSS")
+        raise RuntimeError(f"no {name}")
+
+    def wait_for_queue(self, model, count):
+        """Waits until so many requests wait for a model."""
+        end = time.monotonic() + 30
+        start = f'nv_inference_pending_request_count{{model="{model}"'
+        while time.monotonic() < end:
+            lines = [line for line in self.request("/metrics")[2].decode().splitlines() if line.startswith(start)]
+            if lines and int(lines[0].rsplit(" ", 1)[1]) >= count:
+                return
+            time.sleep(0.01)
+        raise RuntimeError(f"fewer than {count} requests wait for {model}")
 
     def terminate(self):
         self.process.send_signal(signal.SIGTERM)

@@ -3,6 +3,7 @@
 
 import base64
 import concurrent.futures
+import io
 import json
 import os
 import struct
@@ -12,6 +13,7 @@ import zlib
 import numpy as np
 import pytest
 import tritonclient.http as triton
+from PIL import Image
 from server import Server
 
 
@@ -140,6 +142,19 @@ def test_many_pictures_at_once(shapes, sample):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         for status, answer in pool.map(lambda _: shapes.json("/v1/detect", sample), range(100)):
             assert status == 200 and without_times(answer) == expected
+
+
+def test_pictures_together_take_no_more_memory_than_two(shapes):
+    """Six threads, and pictures of 49 megapixels that take 147 MB each: at most two are decoded at a time."""
+    file = io.BytesIO()
+    Image.new("RGB", (7_000, 7_000)).save(file, "PNG", compress_level=1)
+    with Server("--instances", 6) as server:
+        assert server.request("/v1/detect", file.getvalue())[0] == 200
+        before = server.peak()
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(lambda _: server.request("/v1/detect", file.getvalue(), timeout=120)[0], range(12)))
+        assert set(answers) == {200}
+        assert server.peak() - before < 300 << 20, (before >> 20, server.peak() >> 20)
 
 
 def test_models_that_are_no_detectors_say_why(server, sample):

@@ -7,7 +7,7 @@ extension RPCError {
   init(_ error: ServingError) {
     let code: RPCError.Code =
       switch error.kind {
-      case .badRequest, .methodNotAllowed, .unsupportedMedia: .invalidArgument
+      case .badRequest, .methodNotAllowed, .unsupportedMedia, .notAcceptable: .invalidArgument
       case .unauthorized: .unauthenticated
       case .notFound: .notFound
       case .tooLarge, .queueFull: .resourceExhausted
@@ -17,7 +17,7 @@ extension RPCError {
       case .unsupported: .unimplemented
       case .internalFailure: .internalError
       }
-    self.init(code: code, message: error.message)
+    self.init(code: code, message: PrintableText.escaped(error.message))
   }
 }
 

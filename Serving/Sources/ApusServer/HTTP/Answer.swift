@@ -82,6 +82,7 @@ extension ServingError {
     case .methodNotAllowed: .methodNotAllowed
     case .tooLarge: .contentTooLarge
     case .unsupportedMedia: .unsupportedMediaType
+    case .notAcceptable: .notAcceptable
     case .tooSlow: .requestTimeout
     case .queueFull, .unavailable: .serviceUnavailable
     case .deadlineExceeded: .gatewayTimeout

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
-import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 import Synchronization
 
-/// Watches one connection: says when the client leaves, and tells clients that wait for it to go on with their body.
+/// Watches one connection: says when the client leaves.
+///
+/// A client that closes its sending side has not left: it waits for its answer. One that is gone resets the connection, or what
+/// is written to it fails.
 final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
-  typealias OutboundOut = HTTPResponsePart
 
   private let connections: Connections
   private var presence: Presence?
-  /// How long a client may take until there is room for the next part of an answer.
-  private static let longestStall = TimeAmount.seconds(60)
-  private var stall: Scheduled<Void>?
 
   init(_ connections: Connections) { self.connections = connections }
 
@@ -28,32 +26,7 @@ final class ConnectionHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    stall?.cancel()
-    stall = nil
-    if !context.channel.isWritable {
-      let channel = context.channel
-      stall = context.eventLoop.scheduleTask(in: Self.longestStall) { channel.close(promise: nil) }
-    }
-    context.fireChannelWritabilityChanged()
-  }
-
-  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if case ChannelEvent.inputClosed = event { presence?.leave() }
-    context.fireUserInboundEventTriggered(event)
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if case .head(let head) = unwrapInboundIn(data), let expectation = head.headerFields[.expect],
-      expectation.lowercased() == "100-continue"
-    {
-      context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-    }
-    context.fireChannelRead(data)
-  }
-
   private func leave(_ context: ChannelHandlerContext) {
-    stall?.cancel()
     presence?.leave()
     connections.close(context.channel)
   }

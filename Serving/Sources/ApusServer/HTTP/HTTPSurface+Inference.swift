@@ -4,6 +4,7 @@ import ApusVision
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import NIOHTTP1
 
 extension HTTPSurface {
   // MARK: Tensors
@@ -19,6 +20,10 @@ extension HTTPSurface {
       description = try await describe(held, exchange.request, model)
     } catch let error as ServingError {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
+      throw error
+    } catch let error as HTTPParserError {
+      let failure = ServingError(.tooSlow, "the body did not come")
+      model.statistics.recordFailure(failure, ContinuousClock.now - exchange.arrival)
       throw error
     }
     let (request, answer) = try await state.infer(

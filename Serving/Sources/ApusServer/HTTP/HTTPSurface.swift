@@ -19,22 +19,22 @@ struct HTTPSurface: HTTPResponder {
 
   func respond(to request: Request, context: Context) async throws -> Response {
     let arrival = ContinuousClock.now
+    let encodings = AcceptedEncodings(request.headers[.acceptEncoding])
     var response: Answer
     do {
+      guard encodings.takesIdentity || encodings.preferred != nil else {
+        throw ServingError(
+          .notAcceptable, "Accept-Encoding leaves no encoding: there are gzip, deflate and identity")
+      }
       response = try await route(Exchange(request: request, context: context, arrival: arrival))
     } catch let error as ServingError {
       response = Answer(error)
-      if error.leavesBody {
-        response.headers[.connection] = "close"
-        let channel = context.channel
-        channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
-      }
     } catch let error as HTTPParserError {
       throw error
     } catch {
       response = Answer(ServingError.bad("the request could not be read: \(error)"))
     }
-    await compress(&response, for: request)
+    await compress(&response, encodings)
     log(request, response, arrival)
     return response.response(headOnly: request.method == .head)
   }
@@ -56,10 +56,7 @@ struct HTTPSurface: HTTPResponder {
       path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
       || path.starts(with: ["v2", "health"])
     if !isOpen {
-      do throws(ServingError) { try state.tokens.check(request.headers[.authorization]) } catch {
-        await request.discardBody()
-        throw error.leavingBody
-      }
+      try state.tokens.check(request.headers[.authorization])
     }
     switch path.first {
     case nil:
@@ -183,11 +180,10 @@ struct HTTPSurface: HTTPResponder {
 
   // MARK: Parts of requests
 
-  /// Reads a body, which must be there before the request's deadline.
+  /// Reads a body. ``HTTP1Handler`` sees to it that it comes in time.
   func readBody(of exchange: Exchange, limit: Int) async throws -> HeldBody {
     try await exchange.request.readBody(
-      limit: limit, admission: state.admission,
-      end: state.scheduler.configuration.deadline.map { exchange.arrival + $0 })
+      limit: limit, admission: state.admission, from: exchange.context.channel)
   }
 
   private func segments(of path: String) throws(ServingError) -> [String] {
@@ -212,23 +208,19 @@ struct HTTPSurface: HTTPResponder {
 
   // MARK: Responses
 
-  /// Compresses a large body for clients that ask for it.
-  private func compress(_ response: inout Answer, for request: Request) async {
-    guard response.status == .ok, response.body.readableBytes > 4_096,
-      let accepted = request.headers[.acceptEncoding]?.lowercased()
-    else { return }
-    let names = accepted.split(separator: ",").compactMap { entry -> String? in
-      let parts = entry.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
-      return parts.contains("q=0") ? nil : parts.first
+  /// Compresses a large body for clients that would have it so, and any body for those that take no other.
+  private func compress(_ response: inout Answer, _ encodings: AcceptedEncodings) async {
+    guard response.status == .ok, response.body.readableBytes > 4_096 || !encodings.takesIdentity else {
+      return
     }
-    guard let encoding = names.lazy.compactMap(Compression.init(rawValue:)).first else { return }
+    response.headers[.vary] = "Accept-Encoding"
+    guard let encoding = encodings.preferred else { return }
     let body = response.body
     guard
       let compressed = try? await ServerState.converting(body.readableBytes, { encoding.compressed(body) })
     else { return }
     response.body = compressed
     response.headers[.contentEncoding] = encoding.rawValue
-    response.headers[.vary] = "Accept-Encoding"
   }
 
   private func log(_ request: Request, _ response: Answer, _ arrival: ContinuousClock.Instant) {

@@ -71,8 +71,8 @@ struct PrometheusText {
   }
 
   private func labels(of model: ServedModel) -> String {
-    let name = model.name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing(
-      "\n", with: "\\n")
+    // The format escapes line breaks alone; other characters that are not drawn are written as in JSON.
+    let name = PrintableText.escaped(model.name).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
     return "model=\"\(name)\",version=\"\(model.version)\""
   }
 }

@@ -41,5 +41,6 @@ enum StandardError {
     try? FileHandle.standardError.write(contentsOf: Data(line.readableBytesView))
   }
 
-  static func write(_ line: String) { write(ByteBuffer(string: line + "\n")) }
+  /// Writes a line of text, whatever it contains.
+  static func write(_ line: String) { write(ByteBuffer(string: PrintableText.escaped(line) + "\n")) }
 }

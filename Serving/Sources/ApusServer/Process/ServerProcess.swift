@@ -8,6 +8,7 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
+import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
@@ -115,16 +116,18 @@ struct ServerProcess {
   ) throws -> any Service {
     let connections = Connections()
     let surface = HTTPSurface(state: state, connections: connections)
-    var server = HTTPServerBuilder.http1(
-      configuration: .init(
-        additionalChannelHandlers: [ConnectionHandler(connections)], idleTimeout: .seconds(75)))
+    let deadline = scheduling.deadline
+    var server = HTTPServerBuilder {
+      HTTPConnection(responder: $0, connections: connections, deadline: deadline)
+    }
     if let certificate = options.tlsCertificate, let key = options.tlsKey {
       do {
         let chain = try NIOSSLCertificate.fromPEMFile(certificate).map {
           NIOSSLCertificateSource.certificate($0)
         }
-        let configuration = TLSConfiguration.makeServerConfiguration(
+        var configuration = TLSConfiguration.makeServerConfiguration(
           certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+        configuration.minimumTLSVersion = .tlsv12
         server = try .tls(server, tlsConfiguration: configuration)
       } catch {
         throw StartError(
@@ -165,7 +168,7 @@ struct ServerProcess {
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
         config.connection.maxIdleTime = .seconds(600)
-        config.channelDebuggingCallbacks = callbacks
+        config.channelDebuggingCallbacks = callbacks(maximumMessage: maximumMessage)
       },
       eventLoopGroup: group)
     let server = GRPCServer(
@@ -176,19 +179,38 @@ struct ServerProcess {
 }
 
 extension ServerProcess {
-  /// A limit on connections, which the transport of gRPC does not have.
-  private var callbacks: HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
+  /// What the transport of gRPC does not have: a limit on connections, and those of ``StreamGuard`` on each call.
+  private func callbacks(maximumMessage: Int) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
     let count = ConnectionCount()
     let maximum = options.maxConnections
+    let deadline = scheduling.deadline.map { TimeAmount($0) }
     return .init(
       onBindTCPListener: nil,
       onAcceptTCPConnection: { channel in
         let isWelcome = count.enter() <= maximum
         channel.closeFuture.whenComplete { _ in count.leave() }
         if !isWelcome { channel.close(promise: nil) }
+        Self.allowLargeHeaders(channel)
         return channel.eventLoop.makeSucceededVoidFuture()
       },
-      onAcceptHTTP2Stream: nil)
+      onAcceptHTTP2Stream: { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try StreamGuard.add(to: channel, .init(message: maximumMessage, deadline: deadline))
+        }
+      })
+  }
+
+  /// The maximum number of bytes of headers that are read at all: beyond it, the connection ends.
+  private static let largestHeaders = 256 << 10
+
+  /// Lets HTTP/2 read more headers than a call may have, so that too many end the call and not the connection.
+  private static func allowLargeHeaders(_ channel: any Channel) {
+    let settings = HTTP2Settings([HTTP2Setting(parameter: .maxHeaderListSize, value: largestHeaders)])
+    // After the library's own settings, which go out when the connection becomes active.
+    channel.eventLoop.execute {
+      channel.writeAndFlush(
+        HTTP2Frame(streamID: .rootStream, payload: .settings(.settings(settings))), promise: nil)
+    }
   }
 
   /// How many connections there are.

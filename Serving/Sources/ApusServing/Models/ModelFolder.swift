@@ -2,8 +2,16 @@
 import Apus
 import Foundation
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// The layout of a folder of models: `NAME.tflite`, `NAME/VERSION/model.tflite` or `NAME/model.tflite`, with labels
 /// beside the model as `labels.txt`, `NAME.txt`, `NAME.labels.txt`, `labelmap.txt` or `dict.txt`.
+///
+/// Pipes, devices, sockets and links that lead nowhere are listed with the reason why they are not served; none is opened.
 enum ModelFolder {
   /// The models in a folder, by name and version.
   static func sources(in folder: String) throws(ApusError) -> [ModelSource] {
@@ -14,13 +22,29 @@ enum ModelFolder {
     var sources: [ModelSource] = []
     for name in names where !name.hasPrefix(".") {
       let path = "\(folder)/\(name)"
-      if isFolder(path) {
+      if kind(of: path) == .folder {
         sources += models(named: name, in: path)
       } else if name.hasSuffix(".tflite"), name.count > ".tflite".count {
         sources.append(source(ofFile: path))
+      } else if kind(of: path) == .nothing {
+        sources.append(
+          ModelSource(name: name, path: path, problem: "the link '\(path)' leads nowhere, or to itself"))
       }
     }
     return sources
+  }
+
+  /// Refuses two models of one name and version. Names that look alike because they are the same characters in Unicode,
+  /// composed or decomposed, are one name.
+  static func check(_ sources: [ModelSource]) throws(ApusError) {
+    for (index, source) in sources.enumerated() {
+      let other = sources[..<index].first { $0.name == source.name && $0.version == source.version }
+      if let other {
+        throw ApusError(
+          .invalidArgument,
+          "two models have the name '\(source.name)': \(other.path ?? "") and \(source.path ?? "")")
+      }
+    }
   }
 
   /// The model of one file, by its stem.
@@ -28,9 +52,9 @@ enum ModelFolder {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     let stem = file.hasSuffix(".tflite") ? String(file.dropLast(".tflite".count)) : file
     let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
-    let labels = ["\(stem).txt", "\(stem).labels.txt", "\(stem)_labels.txt"]
-    return ModelSource(
-      name: stem, path: path, labelPath: firstFile(labels, in: folder.isEmpty ? "/" : folder))
+    let labels = firstFile(
+      ["\(stem).txt", "\(stem).labels.txt", "\(stem)_labels.txt"], in: folder.isEmpty ? "/" : folder)
+    return ModelSource(name: stem, path: path, labelPath: labels, problem: problem(withLabels: labels))
   }
 
   private static func models(named name: String, in folder: String) -> [ModelSource] {
@@ -38,27 +62,50 @@ enum ModelFolder {
     let labels = ["labels.txt", "\(name).txt", "labelmap.txt", "dict.txt"]
     let shared = firstFile(labels, in: folder)
     let plain = "\(folder)/model.tflite"
-    if FileManager.default.fileExists(atPath: plain) {
-      sources.append(ModelSource(name: name, path: plain, labelPath: shared))
+    if kind(of: plain) != .nothing {
+      sources.append(
+        ModelSource(name: name, path: plain, labelPath: shared, problem: problem(withLabels: shared)))
     }
-    let versions = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let versions: [String]
+    do { versions = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
+      return [ModelSource(name: name, path: plain, problem: "the folder '\(folder)' cannot be read")]
+    }
     for version in versions.sorted() {
       let path = "\(folder)/\(version)/model.tflite"
-      guard let number = UInt64(version), number > 0, String(number) == version,
-        FileManager.default.fileExists(atPath: path)
+      guard let number = UInt64(version), number > 0, String(number) == version, kind(of: path) != .nothing
       else { continue }
-      let own = firstFile(labels, in: "\(folder)/\(version)")
-      sources.append(ModelSource(name: name, version: version, path: path, labelPath: own ?? shared))
+      let own = firstFile(labels, in: "\(folder)/\(version)") ?? shared
+      sources.append(
+        ModelSource(
+          name: name, version: version, path: path, labelPath: own, problem: problem(withLabels: own)))
     }
     return sources
   }
 
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder = ObjCBool(false)
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+  // MARK: Kinds of files
+
+  private enum Kind {
+    case file, folder, other, nothing
+  }
+
+  /// What is at a path, or where its links lead to.
+  private static func kind(of path: String) -> Kind {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return .nothing }
+    return switch status.st_mode & S_IFMT {
+    case S_IFREG: .file
+    case S_IFDIR: .folder
+    default: .other
+    }
+  }
+
+  /// Why labels cannot be read: reading a pipe would wait for somebody who writes.
+  private static func problem(withLabels path: String?) -> String? {
+    guard let path, kind(of: path) != .file else { return nil }
+    return "the label file '\(path)' is not a regular file"
   }
 
   private static func firstFile(_ names: [String], in folder: String) -> String? {
-    names.map { "\(folder)/\($0)" }.first { FileManager.default.fileExists(atPath: $0) && !isFolder($0) }
+    names.map { "\(folder)/\($0)" }.first { ![.nothing, .folder].contains(kind(of: $0)) }
   }
 }

@@ -104,14 +104,7 @@ public final class ModelRepository: Sendable {
     var sources = named
     if let folder { sources += try ModelFolder.sources(in: folder) }
     if sources.isEmpty, folder == nil { sources = [.embedded] }
-    for (index, source) in sources.enumerated() {
-      if let other = sources[..<index].first(where: { $0.name == source.name && $0.version == source.version }
-      ) {
-        throw ApusError(
-          .invalidArgument,
-          "two models have the name '\(source.name)': \(other.path ?? "") and \(source.path ?? "")")
-      }
-    }
+    try ModelFolder.check(sources)
     var failed: [Entry] = []
     for source in sources {
       let isNamed = named.contains(source)
@@ -149,6 +142,7 @@ public final class ModelRepository: Sendable {
       // The name is compared with what the folder holds and never becomes part of a path.
       do {
         let found = try ModelFolder.sources(in: folder).filter { $0.name == name }
+        try ModelFolder.check(found)
         if !found.isEmpty { sources = found }
       } catch { throw ServingError(.internalFailure, error.message) }
     }

@@ -12,13 +12,20 @@ public struct ModelSource: Hashable, Sendable {
   public let path: String?
   /// The label file beside it, if there is one.
   public let labelPath: String?
+  /// Why it cannot be read, where that is known without opening it.
+  let problem: String?
 
   /// Makes a source.
   public init(name: String, version: String = "1", path: String?, labelPath: String? = nil) {
+    self.init(name: name, version: version, path: path, labelPath: labelPath, problem: nil)
+  }
+
+  init(name: String, version: String = "1", path: String?, labelPath: String? = nil, problem: String?) {
     self.name = name
     self.version = version
     self.path = path
     self.labelPath = labelPath
+    self.problem = problem
   }
 
   /// The model that is part of the library.
@@ -26,6 +33,7 @@ public struct ModelSource: Hashable, Sendable {
 
   /// Reads the model.
   func model() throws(ApusError) -> Model {
+    if let problem { throw ApusError(.unreadableFile, problem) }
     guard let path else { return try Model(bytes: EmbeddedShapes.modelBytes) }
     return try Model(contentsOfFile: path)
   }

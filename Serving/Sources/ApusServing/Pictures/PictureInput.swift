@@ -45,7 +45,9 @@ struct PictureInput: Sendable {
     _ file: ByteChunks, toItem item: Int, ofInput position: Int, of interpreter: Interpreter,
     limits: ImageLimits
   ) throws(ApusError) {
-    let prepared = processor.prepare(try ImageBuffer(decoding: file.array, limits: limits))
+    let prepared = try DecodedPixels.shared.withPicture(file.array, limits) { picture throws(ApusError) in
+      processor.prepare(picture)
+    }
     let place = item * elementCount..<(item + 1) * elementCount
     switch type {
     case .uint8:

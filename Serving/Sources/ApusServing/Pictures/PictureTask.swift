@@ -50,7 +50,7 @@ public struct PictureTask: Sendable {
 
 /// What came of a vision task.
 public struct PictureAnswer: Sendable {
-  /// The results as the command line prints them, without `image`.
+  /// The results as the command line prints them, without `image`; empty where an annotated picture was asked for.
   public let json: ByteBuffer
   /// The annotated picture as a PNG file, where it was asked for.
   public let annotated: ByteBuffer?

@@ -95,21 +95,26 @@ struct PreparedTask: Sendable {
         throw ApusError(.invalidArgument, "the task has nothing to draw on a picture")
       }
       let result = try task.answer(picture, in: nil, cancellation: cancellation)
-      var annotated: ByteBuffer?
-      if annotates, let draw { annotated = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png)) }
-      return PictureAnswer(
-        json: ByteBuffer(bytes: try Self.encoded(result)), annotated: annotated, timings: result.timings)
+      if annotates, let draw {
+        let annotated = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png))
+        return PictureAnswer(json: ByteBuffer(), annotated: annotated, timings: result.timings)
+      }
+      return PictureAnswer(json: try Self.encoded(result), annotated: nil, timings: result.timings)
     }
   }
 
-  /// A result as the command line prints it.
-  private static func encoded(_ result: some Encodable) throws(ApusError) -> Data {
+  /// A result as the command line prints it, but for characters of labels that could forge lines or command terminals: they are
+  /// escaped.
+  private static func encoded(_ result: some Encodable) throws(ApusError) -> ByteBuffer {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-    do { return try encoder.encode(result) } catch {
+    do {
+      let json = String(decoding: try encoder.encode(result), as: UTF8.self)
+      return ByteBuffer(string: PrintableText.escapedJSON(json))
+    } catch {
       throw ApusError(.invalidData, "the result cannot be written as JSON: \(error)")
     }
   }
@@ -126,8 +131,10 @@ extension PictureTask {
   /// Decodes the picture and runs the task.
   func run(on instance: ModelInstance, cancellation: Cancellation) throws(ApusError) -> PictureAnswer {
     let task = try instance.tasks.task(kind, settings, on: instance)
-    let picture = try ImageBuffer(decoding: file.array, limits: instance.pictureLimits)
-    return try task.run(on: picture, annotates: annotates, cancellation: cancellation)
+    return try DecodedPixels.shared.withPicture(file.array, instance.pictureLimits) {
+      picture throws(ApusError) in
+      try task.run(on: picture, annotates: annotates, cancellation: cancellation)
+    }
   }
 }
 

@@ -13,10 +13,13 @@ public enum Compression: String, CaseIterable, Sendable {
   private var windowBits: Int32 { self == .gzip ? MAX_WBITS + 16 : MAX_WBITS }
 
   private static let pieceSize = 64 << 10
+  /// The most members of a `gzip` body: each takes some time, even one without contents.
+  private static let maximumMembers = 1 << 16
 
   /// Expands a body.
   ///
-  /// A body of `deflate` may come with zlib's header or without it: clients differ.
+  /// A body of `deflate` may come with zlib's header or without it: clients differ. One of `gzip` may have several members,
+  /// whose contents follow each other (RFC 1952, section 2.2); nothing else may follow.
   /// - Throws: `tooLarge` beyond `limit` bytes, `badRequest` for damage.
   public func decompressed(_ body: ByteChunks, limit: Int) throws(ServingError) -> ByteChunks {
     do { return try expand(body, limit: limit, windowBits: MAX_WBITS + 32) } catch {
@@ -33,12 +36,17 @@ public enum Compression: String, CaseIterable, Sendable {
     defer { inflateEnd(&stream) }
     var result = ByteChunks()
     var status = Z_OK
+    var members = 1
     for chunk in body.chunks {
       var source = Array(chunk.readableBytesView)
       var used = 0
       while used < source.count {
-        guard status != Z_STREAM_END else {
-          throw .bad("the \(rawValue) body has bytes after its end")
+        if status == Z_STREAM_END {
+          guard self == .gzip, members < Self.maximumMembers else {
+            throw .bad("the \(rawValue) body has bytes after its end")
+          }
+          members += 1
+          guard inflateReset(&stream) == Z_OK else { throw .bad("the \(rawValue) body is damaged") }
         }
         let (piece, consumed, newStatus) = Self.step(&stream, &source, from: used) {
           inflate(&$0, Z_NO_FLUSH)

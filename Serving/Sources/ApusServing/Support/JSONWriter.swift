@@ -53,23 +53,18 @@ public struct JSONWriter {
 
   private mutating func quote(_ text: String) {
     buffer.writeInteger(UInt8(ascii: "\""))
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && $0 != 0x22 && $0 != 0x5C }) {
       buffer.writeString(text)
     } else {
-      for byte in text.utf8 {
-        switch byte {
-        case 0x22, 0x5C:
-          buffer.writeInteger(UInt8(ascii: "\\"))
-          buffer.writeInteger(byte)
-        case 0x0A: buffer.writeString("\\n")
-        case 0x09: buffer.writeString("\\t")
-        case 0x0D: buffer.writeString("\\r")
-        case 0..<0x20:
-          let digits = Array("0123456789abcdef".utf8)
-          buffer.writeString("\\u00")
-          buffer.writeInteger(digits[Int(byte >> 4)])
-          buffer.writeInteger(digits[Int(byte & 15)])
-        default: buffer.writeInteger(byte)
+      for scalar in text.unicodeScalars {
+        switch scalar {
+        case "\"": buffer.writeString("\\\"")
+        case "\\": buffer.writeString("\\\\")
+        case "\n": buffer.writeString("\\n")
+        case "\t": buffer.writeString("\\t")
+        case "\r": buffer.writeString("\\r")
+        case _ where PrintableText.isPrintable(scalar): buffer.writeString(String(scalar))
+        default: buffer.writeString(PrintableText.escape(scalar))
         }
       }
     }

@@ -16,6 +16,8 @@ public struct ServingError: Error, Hashable, Sendable {
     case tooLarge
     /// The body is of a kind or an encoding that is not read.
     case unsupportedMedia
+    /// The client accepts no encoding that an answer can have.
+    case notAcceptable
     /// The queue is full.
     case queueFull
     /// The server drains, or is short of memory.
@@ -36,8 +38,6 @@ public struct ServingError: Error, Hashable, Sendable {
 
   /// What kind of failure this is.
   public let kind: Kind
-  /// Whether a part of the request's body is left unread.
-  public var leavesBody = false
   /// The method that the path takes, where another was used.
   public var allowedMethod: String?
   /// The place, what was found and what was expected.
@@ -56,13 +56,6 @@ public struct ServingError: Error, Hashable, Sendable {
 
   /// An error with its place put in front.
   public func at(_ place: String) -> ServingError { ServingError(kind, "\(place): \(message)") }
-
-  /// The error for a request whose body is not read to its end.
-  public var leavingBody: ServingError {
-    var error = self
-    error.leavesBody = true
-    return error
-  }
 
   /// What is wrong in a request.
   public static func bad(_ message: String) -> ServingError { ServingError(.badRequest, message) }

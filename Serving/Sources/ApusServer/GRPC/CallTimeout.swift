@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
+/// The value of `grpc-timeout`: up to eight digits and a unit, such as `500m`.
+struct CallTimeout {
+  /// The header's value.
+  let text: String
+  /// How long the call may take; nil for longer than anybody waits.
+  let amount: TimeAmount?
+
+  private static let longest = TimeAmount.hours(24 * 365)
+
+  /// Reads the value; nil for one that the protocol does not have.
+  init?(_ text: String) {
+    let digits = text.utf8.dropLast()
+    guard (1...8).contains(digits.count), digits.allSatisfy({ (0x30...0x39).contains($0) }),
+      let number = Int64(text.dropLast())
+    else { return nil }
+    let unit: Int64
+    switch text.utf8.last {
+    case UInt8(ascii: "H"): unit = 3_600_000_000_000
+    case UInt8(ascii: "M"): unit = 60_000_000_000
+    case UInt8(ascii: "S"): unit = 1_000_000_000
+    case UInt8(ascii: "m"): unit = 1_000_000
+    case UInt8(ascii: "u"): unit = 1_000
+    case UInt8(ascii: "n"): unit = 1
+    default: return nil
+    }
+    self.text = text
+    let (nanoseconds, overflows) = number.multipliedReportingOverflow(by: unit)
+    amount = overflows || nanoseconds > Self.longest.nanoseconds ? nil : .nanoseconds(nanoseconds)
+  }
+}

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Limits of gRPC: what breaks one ends its call with a status, and neither the connection nor the calls beside it."""
+
+import gzip
+import os
+import struct
+import time
+
+import grpc
+import numpy as np
+import pytest
+from http2 import Connection, framed
+from server import Server
+from tritonclient.grpc import service_pb2, service_pb2_grpc
+
+OK, INVALID, LATE, EXHAUSTED, UNIMPLEMENTED, INTERNAL = 0, 3, 4, 8, 12, 13
+STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
+
+
+def simple(name="simple"):
+    request = service_pb2.ModelInferRequest(model_name=name)
+    for position in (0, 1):
+        request.inputs.add(name=f"INPUT{position}", datatype="INT32", shape=[1, 16])
+        request.raw_input_contents.append(np.arange(16, dtype="<i4").tobytes())
+    return request.SerializeToString()
+
+
+GOOD = framed(simple())
+
+
+@pytest.fixture(scope="module")
+def limited(models):
+    with Server(models / "simple.tflite", models / "countdown.tflite", "--max-body", 1 << 20) as server:
+        yield server
+        assert server.process.poll() is None, "the server died"
+        assert server.stop() == 0
+
+
+@pytest.fixture
+def connection(limited):
+    with Connection(limited.grpc) as connection:
+        yield connection
+        # Whatever a call did, the connection goes on.
+        assert not connection.is_closed and connection.goaway is None
+        assert connection.call(GOOD).status == OK
+
+
+@pytest.mark.parametrize("headers", [
+    [("x", "y" * 20_000)], [("x", "y" * 100_000)], [(f"x-{number}", "y" * 100) for number in range(200)],
+    [("x-bin", "eHh4" * 6_000)], [(f"x{number}", "") for number in range(600)], [("x", "y" * 2_000)] * 10])
+def test_metadata_that_is_too_large_fails_its_call(connection, headers):
+    beside = connection.open()
+    for _ in range(3):
+        call = connection.call(GOOD, headers)
+        assert call.status == EXHAUSTED and "metadata" in call.message, (call.status, call.message)
+    connection.send(beside, GOOD)
+    assert connection.wait(beside).status == OK
+
+
+def test_metadata_within_the_limit_is_taken(connection):
+    assert connection.call(GOOD, [("x", "y" * 8_000), ("z", "y" * 4_000)]).status == OK
+
+
+def test_clients_of_grpc_see_metadata_that_is_too_large_as_a_status(limited):
+    with grpc.insecure_channel(limited.grpc) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        request = service_pb2.ModelInferRequest.FromString(simple())
+        for _ in range(3):
+            with pytest.raises(grpc.RpcError) as error:
+                stub.ModelInfer(request, metadata=[("x", "y" * 20_000)])
+            assert error.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED
+            assert stub.ModelInfer(request).raw_output_contents
+
+
+@pytest.mark.parametrize("size", [(3 << 20) + 1, 100 << 20, 2**31, 2**32 - 1])
+@pytest.mark.parametrize("path", ["/inference.GRPCInferenceService/ModelInfer", STREAM, "/inference.GRPCInferenceService/ServerLive",
+                                  "/inference.GRPCInferenceService/TraceSetting"])
+def test_a_message_that_is_too_large_is_resource_exhausted(connection, size, path):
+    number = connection.open(path)
+    connection.send(number, struct.pack(">BI", 0, size) + bytes(1000), ended=False)
+    call = connection.wait(number)
+    assert call.status == EXHAUSTED and str(size) in call.message
+
+
+def test_clients_of_grpc_see_a_message_that_is_too_large_as_a_status(limited):
+    with grpc.insecure_channel(limited.grpc) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        for size in (1 << 20, 2 << 20, 4 << 20, 40 << 20):
+            request = service_pb2.ModelInferRequest.FromString(simple())
+            request.raw_input_contents.append(bytes(size))
+            with pytest.raises(grpc.RpcError) as error:
+                stub.ModelInfer(request)
+            assert error.value.code() == grpc.StatusCode.RESOURCE_EXHAUSTED, size
+
+
+GZIP = [("grpc-encoding", "gzip")]
+BROKEN = {
+    "no message of protobuf": (framed(b"\xff" * 100), [], {INVALID, INTERNAL}),
+    "a flag of 2": (b"\2" + GOOD[1:], [], {INVALID}),
+    "a flag of 255": (b"\xff" + GOOD[1:], [], {INVALID}),
+    "compressed without an encoding": (framed(gzip.compress(simple()), 1), [], {INVALID}),
+    "compressed with another encoding": (framed(gzip.compress(simple()), 1), [("grpc-encoding", "identity")], {INVALID}),
+    "no gzip": (framed(b"nonsense", 1), GZIP, {INTERNAL, INVALID, 2}),
+    "broken gzip": (framed(gzip.compress(simple())[:-9] + b"x" * 9, 1), GZIP, {INTERNAL, INVALID, 2}),
+    "a bomb of gzip": (framed(gzip.compress(bytes(64 << 20)), 1), GZIP, {EXHAUSTED}),
+    "an unknown encoding": (framed(simple(), 1), [("grpc-encoding", "br")], {UNIMPLEMENTED}),
+    "an end within the prefix": (GOOD[:3], [], {INVALID}),
+    "an end within the message": (GOOD[:-3], [], {INVALID}),
+    "two messages": (GOOD * 2, [], {INVALID, INTERNAL, UNIMPLEMENTED}),
+    "no message": (b"", [], {INVALID, INTERNAL, UNIMPLEMENTED}),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_message_ends_its_call_alone(connection, name):
+    text, headers, statuses = BROKEN[name]
+    beside = connection.open()
+    call = connection.call(text, headers)
+    assert call.status in statuses, (call.status, call.message, call.reset)
+    connection.send(beside, GOOD)
+    assert connection.wait(beside).status == OK
+
+
+def test_broken_messages_end_a_stream_after_its_answers(connection):
+    number = connection.open(STREAM)
+    connection.send(number, GOOD * 3 + framed(b"\xff" * 10))
+    assert connection.wait(number).status not in (None, OK)
+
+
+@pytest.mark.parametrize("timeout", ["99999999H", "99999999M", "99999999S", "9999999H", "99999999n", "1H", "00000010S"])
+def test_long_deadlines_are_deadlines(connection, timeout):
+    call = connection.call(GOOD, [("grpc-timeout", timeout)])
+    assert call.status == OK, (call.status, call.message)
+
+
+@pytest.mark.parametrize("timeout", ["0S", "0n", "0H", "00000000u"])
+def test_a_deadline_of_nothing_has_passed(connection, timeout):
+    assert connection.call(GOOD, [("grpc-timeout", timeout)]).status == LATE
+
+
+@pytest.mark.parametrize("timeout", ["-1S", "-0S", "+1S", "1", "S", "", "1 S", "1s", "1.5S", "0x1S", "999999999S", "1e9S",
+                                     "9" * 400 + "S", "９S", "١S", "1SS", "-99999999H"])
+def test_a_malformed_deadline_is_an_invalid_argument(connection, timeout):
+    if not timeout.isascii():
+        timeout = timeout.encode()
+    assert connection.call(GOOD, [("grpc-timeout", timeout)]).status == INVALID
+
+
+def test_two_deadlines_are_an_invalid_argument(connection):
+    assert connection.call(GOOD, [("grpc-timeout", "1S"), ("grpc-timeout", "2S")]).status == INVALID
+
+
+def test_a_deadline_ends_a_run(connection, limited):
+    request = service_pb2.ModelInferRequest(model_name="countdown")
+    request.inputs.add(name="x", datatype="INT32", shape=[1])
+    request.raw_input_contents.append(np.array([2_000_000_000], "<i4").tobytes())
+    start = time.monotonic()
+    call = connection.call(framed(request.SerializeToString()), [("grpc-timeout", "300m")])
+    assert call.status == LATE and time.monotonic() - start < 5
+    # The run has ended, too: another one has its turn at once.
+    assert connection.call(GOOD).status == OK
+
+
+def test_a_message_must_come_before_the_deadline(models):
+    with Server(models / "simple.tflite", "--deadline", 1) as server, Connection(server.grpc) as connection:
+        calls = [connection.open(), connection.open(), connection.open(STREAM)]
+        connection.send(calls[1], GOOD[:10], ended=False)
+        connection.send(calls[2], GOOD + GOOD[:10], ended=False)
+        idle = connection.open(STREAM)
+        start = time.monotonic()
+        for number in calls:
+            assert connection.wait(number, 10).status == LATE
+        assert time.monotonic() - start < 5
+        # A stream may wait for its next message as long as it likes.
+        time.sleep(1.5)
+        connection.send(idle, GOOD)
+        assert connection.wait(idle).status == OK
+        assert connection.call(GOOD).status == OK and connection.goaway is None
+
+
+def test_an_answer_that_nobody_takes_ends_its_call(models):
+    """Slow: answers may be taken for a minute before they are given up."""
+    if not os.environ.get("APUS_SERVING_SLOW"):
+        pytest.skip("APUS_SERVING_SLOW is not set")
+    with Server(models / "simple.tflite") as server, Connection(server.grpc, window=10) as connection:
+        number = connection.open()
+        connection.send(number, GOOD)
+        assert connection.wait(number, 90).reset is not None
+        assert connection.goaway is None and not connection.is_closed
+
+
+# ---- Floods
+
+
+def flooded(server, flood, count):
+    """A connection that sends without reading, until the server ends it; whether it did."""
+    with Connection(server.grpc) as connection:
+        for number in range(count):
+            flood(connection, number)
+            if number % 50 == 0:
+                connection.flush()
+                connection.poll(0)
+            if connection.is_closed or connection.goaway is not None:
+                return True
+        for _ in range(20):
+            connection.poll(0.05)
+        return connection.is_closed or connection.goaway is not None
+
+
+def reset(connection, number):
+    stream = connection.h2.get_next_available_stream_id()
+    connection.h2.send_headers(stream, [(":method", "POST"), (":scheme", "http"), (":path", STREAM), (":authority", "x"),
+                                        ("te", "trailers"), ("content-type", "application/grpc")])
+    connection.h2.reset_stream(stream)
+
+
+def test_rapid_resets_end_their_connection(limited):
+    before = limited.rss()
+    assert flooded(limited, reset, 3_000)
+    with Connection(limited.grpc) as connection:
+        assert connection.call(GOOD).status == OK
+    assert limited.rss() - before < 64 << 20
+
+
+def test_pings_are_bounded(limited):
+    assert flooded(limited, lambda connection, _: connection.h2.ping(bytes(8)), 2_000)
+    with Connection(limited.grpc) as connection:
+        assert connection.call(GOOD).status == OK
+
+
+def test_settings_and_empty_frames_leave_the_server_answering(limited):
+    before = limited.rss()
+    flooded(limited, lambda connection, number: connection.h2.update_settings({4: 65_535 + number % 2}), 2_000)
+
+    def empty(connection, number):
+        stream = connection.open(STREAM) if number == 0 else 1
+        connection.h2.send_data(stream, b"")
+
+    flooded(limited, empty, 5_000)
+    with Connection(limited.grpc) as connection:
+        assert connection.call(GOOD).status == OK
+    assert limited.rss() - before < 64 << 20
+
+
+def test_metadata_beyond_all_limits_ends_its_connection_and_no_other(limited):
+    before = limited.rss()
+    with Connection(limited.grpc) as beside:
+        with Connection(limited.grpc) as connection:
+            number = connection.open(headers=[("x", "y" * 1_000)] * 1_000)
+            connection.send(number, GOOD)
+            connection.wait(number, 5)
+            assert connection.is_closed or connection.goaway is not None or connection.calls[number].status == EXHAUSTED
+        assert beside.call(GOOD).status == OK
+    assert limited.rss() - before < 64 << 20
