@@ -28,8 +28,11 @@ struct DetectionLayout: Hashable, Sendable {
   let source: AssumptionSource
   /// What says so.
   let reason: String
+  /// The tensor whose scores the operator `TFLite_Detection_PostProcess` sorts; nil without the operator.
+  let operatorScores: Int?
+
   /// Whether the operator `TFLite_Detection_PostProcess` computes them.
-  let isOfOperator: Bool
+  var isOfOperator: Bool { operatorScores != nil }
 
   /// The most signatures whose names are looked at: each has one for every output.
   private static let mostSignatures = 64
@@ -39,15 +42,14 @@ struct DetectionLayout: Hashable, Sendable {
 
   private init(
     _ outputs: DetectionOutputs, _ source: AssumptionSource, _ reason: String, rowsPerObject: Int = 1,
-    isAmbiguous: Bool = false, isOfOperator: Bool = false,
-    classCount: Int? = nil
+    isAmbiguous: Bool = false, operatorScores: Int? = nil, classCount: Int? = nil
   ) {
     self.outputs = outputs
     self.source = source
     self.reason = reason
     self.rowsPerObject = rowsPerObject
     self.isAmbiguous = isAmbiguous
-    self.isOfOperator = isOfOperator
+    self.operatorScores = operatorScores
     self.classCount = classCount
   }
 
@@ -70,7 +72,8 @@ struct DetectionLayout: Hashable, Sendable {
       let isOfOperator = Set(ofOperator?.outputs.positions ?? []) == Set(positions)
       self.init(
         chosen, .given, "the options", rowsPerObject: isOfOperator ? ofOperator?.rowsPerObject ?? 1 : 1,
-        isOfOperator: isOfOperator, classCount: isOfOperator ? ofOperator?.classCount : nil)
+        operatorScores: isOfOperator ? ofOperator?.operatorScores : nil,
+        classCount: isOfOperator ? ofOperator?.classCount : nil)
       return
     }
     if let ofOperator {
@@ -109,7 +112,7 @@ struct DetectionLayout: Hashable, Sendable {
 
   private static func operatorLayout(of model: Model) -> DetectionLayout? {
     let subgraph = model.file.subgraphs[0]
-    for node in subgraph.operators.reversed() where node.outputs.count == 4 {
+    for node in subgraph.operators.reversed() where node.outputs.count == 4 && node.inputs.count > 1 {
       guard model.file.operatorCodes[node.operatorCode].name == "TFLite_Detection_PostProcess" else {
         continue
       }
@@ -124,7 +127,7 @@ struct DetectionLayout: Hashable, Sendable {
       return DetectionLayout(
         DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: count), .model,
         "the operator TFLite_Detection_PostProcess", rowsPerObject: isFast ? Int(clamping: max(rows, 1)) : 1,
-        isOfOperator: true,
+        operatorScores: node.inputs[1],
         classCount: (options?.int64("num_classes", default: 0)).flatMap { $0 > 0 ? Int(clamping: $0) : nil })
     }
     return nil

@@ -49,7 +49,8 @@ struct PostProcessedHead: DetectionHead {
     }
     order = ClassOrder(isAmbiguous: rows.isAmbiguous)
     scores = prepared.scores(
-      of: rows.outputs.scores, given: prepared.options.scores, usual: .probability)
+      of: rows.outputs.scores, tensor: rows.operatorScores, given: prepared.options.scores,
+      usual: .probability)
   }
 
   var warnings: [String] { boxUnits.warning.map { [$0] } ?? [] }

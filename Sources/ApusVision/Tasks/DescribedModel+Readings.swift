@@ -15,31 +15,34 @@ struct BoxReading: Sendable {
 }
 
 extension DescribedModel {
-  /// Between which numbers the values of an output lie, as far as the file says.
-  private func bounds(of output: Int) -> ValueBounds {
+  /// Between which numbers the values of a tensor lie, as far as the file says.
+  private func bounds(ofTensor tensor: Int) -> ValueBounds {
+    var search = BoundsSearch(model, input: .unknown)
     // A constant that cannot be read is an error elsewhere.
-    (try? ValueBounds(ofOutput: output, of: model)) ?? .unknown
+    return (try? search.bounds(of: tensor, depth: 0)) ?? .unknown
   }
 
   /// What the scores of an output are: what the caller says; else what the graph, the exporter and the output's
   /// quantization say; else what is usual.
   ///
   /// - Parameters:
+  ///   - tensor: The tensor that the output's scores are taken from; nil for the output's own.
   ///   - given: What the caller says.
   ///   - usual: What is usual for this kind of model.
-  func scores(of output: Int, given: ScoreForm?, usual: ScoreForm) -> ScoreReading {
+  func scores(of output: Int, tensor: Int? = nil, given: ScoreForm?, usual: ScoreForm) -> ScoreReading {
     func reading(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String) -> ScoreReading {
       ScoreReading(
         form: form,
         assumption: Assumption("scores", form.rawValue, source, reason: reason, option: "--scores"))
     }
     if let given { return reading(given, .given, "the options") }
-    let bounds = bounds(of: output)
+    let tensor = tensor ?? model.file.subgraphs[0].outputs[output]
+    let bounds = bounds(ofTensor: tensor)
     if bounds.isProbability {
       return reading(.probability, .model, "the last operators and the quantization allow \(bounds)")
     }
     let search = BoundsSearch(model, input: .unknown)
-    let origins = search.origins(of: model.file.subgraphs[0].outputs[output])
+    let origins = search.origins(of: tensor)
     func name(_ node: OperatorEntry) -> String { model.file.operatorCodes[node.operatorCode].name }
     let names = origins.compactMap { $0.map(name) }
     // Boxes may be joined with scores.
@@ -75,7 +78,7 @@ extension DescribedModel {
       return reading(
         properties.coordinateType == .pixel ? .pixel : .fraction, .model, "the metadata's coordinate type")
     }
-    let bounds = bounds(of: output)
+    let bounds = bounds(ofTensor: model.file.subgraphs[0].outputs[output])
     if bounds.upper < 4 {
       return reading(.fraction, .model, "the last operators and the quantization allow \(bounds)")
     }
