@@ -131,6 +131,7 @@ import Testing
     #expect(square.warnings.contains { $0.contains("they may be features") })
     #expect(try assumptions("gray (1, 5, 7)").warnings.contains { $0.contains("spectrogram") })
     #expect(try assumptions("gray (1, 5, 7, 1)").warnings.isEmpty)
+    #expect(try assumptions("a row of a given size").warnings.isEmpty)
     #expect(
       try assumptions("alpha").readings.contains { $0.subject == "fourth channel" && $0.value == "alpha" })
     #expect(try assumptions("a batch of four pictures").readings.contains { $0.subject == "batch" })

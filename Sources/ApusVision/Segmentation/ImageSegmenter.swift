@@ -150,7 +150,8 @@ public final class ImageSegmenter: VisionTask {
         .invalidArgument,
         """
         the model's outputs are not those of a segmenter (scores 1×height×width×classes, one probability \
-        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription)
+        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription); 'apus transform' (PictureTransformer) is for \
+        pictures and depths
         """)
   }
 

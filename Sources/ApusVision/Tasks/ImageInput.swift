@@ -95,7 +95,7 @@ struct ImageInput: Sendable {
           "picture",
           "\(geometry.width) × \(geometry.height) \(geometry.channelCount == 1 ? "gray" : "color") pixels",
           .guess,
-          reason: guess, option: geometry.isRow ? "--input-size" : nil))
+          reason: guess, option: "--input-size"))
     }
     if let fourth {
       readings.append(

@@ -59,7 +59,8 @@ struct InputGeometry: Sendable {
     channelCount = layout.channelCount
     isBare = layout.isBare
     isRow = layout.axes == nil
-    guess = layout.guess
+    // Who names a size says that the input is a picture.
+    guess = wanted == nil ? layout.guess : nil
     let batch = layout.batchAxis.map { shape[$0] } ?? 1
     isBatchOpen = given == nil && batch < 0
     fixedBatch = max(batch, 1)
@@ -110,13 +111,16 @@ struct InputGeometry: Sendable {
   /// What is doubtful about a guess, for people; nil if nothing is.
   var doubt: String? {
     guard guess != nil else { return nil }
-    if !isRow, width != height {
-      return
-        "the input has \(height) rows of \(width) numbers and no channels: taken for a gray picture, though it may be a spectrogram"
+    let (what, other): (String, String)
+    if isRow {
+      (what, other) = ("takes \(width * height) numbers in a row", "they may be features")
+    } else if width != height {
+      (what, other) = ("has \(height) rows of \(width) numbers and no channels", "it may be a spectrogram")
+    } else {
+      return nil
     }
-    guard isRow, channelCount == 1, width * height < 64 else { return nil }
     return
-      "the input takes \(width * height) numbers in a row: taken for a gray picture, though they may be features"
+      "the input \(what): taken for a gray picture, though \(other); --input-size \(width)x\(height) says that it is one"
   }
 
   /// The shape of the input for this many pictures; a number that the model fixes stays as it is.

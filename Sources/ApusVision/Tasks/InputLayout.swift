@@ -124,9 +124,7 @@ struct InputLayout {
         )
       }
       self.init(
-        axes: nil, of: shape, batchAxis: batchAxis, channelCount: channels, isBare: true, size: given,
-        guess: "\(given.width) × \(given.height) pixels in a row, \(channels == 1 ? "gray" : "channels last")"
-      )
+        axes: nil, of: shape, batchAxis: batchAxis, channelCount: channels, isBare: true, size: given)
       return
     }
     let side = Int(Double(count).squareRoot().rounded())
