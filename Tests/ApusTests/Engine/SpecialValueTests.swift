@@ -253,3 +253,10 @@ import Testing
     }
   }
 }
+
+extension RandomAccessCollection {
+  /// One of the elements; there are some.
+  fileprivate func pick(using random: inout SeededGenerator) -> Element {
+    self[index(startIndex, offsetBy: Int.random(in: 0..<count, using: &random))]
+  }
+}
