@@ -69,6 +69,9 @@ public struct LabelMap: Hashable, Sendable {
   /// One more than the last row: how many classes the file counts, those without a name included.
   public var rowCount: Int { rows.count }
 
+  /// Whether the file says which row each name has, rather than listing names in order.
+  var statesRows: Bool { rows.statesRows }
+
   /// How many label rows precede class 0.
   public var offset: Int
 

@@ -188,7 +188,7 @@ enum LabelParser {
 
   /// The rows of lines that all have a number, and the numbers in the order of the lines.
   private static func numbered(_ lines: [Line]) throws(ApusError) -> (rows: LabelRows, numbers: [Int]) {
-    var rows = LabelRows()
+    var rows = LabelRows(statesRows: true)
     var numbers: [Int] = []
     for line in lines where !line.isEmpty && !line.isComment {
       guard let parts = numberedParts(line) else {
@@ -219,6 +219,6 @@ enum LabelParser {
     guard names.count > 1, Set(names.values).count == names.count, let first = names.keys.min(), first <= 1,
       let last = names.keys.max(), last - first + 1 == names.count
     else { return nil }
-    return LabelRows(names: names, count: last + 1)
+    return LabelRows(names: names, count: last + 1, statesRows: true)
   }
 }

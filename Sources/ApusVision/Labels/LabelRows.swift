@@ -11,6 +11,8 @@ struct LabelRows: Hashable, Sendable {
   private(set) var names: [Int: String] = [:]
   /// One more than the last row.
   private(set) var count = 0
+  /// Whether the file says which row each name has, rather than listing names in order.
+  var statesRows = false
   /// For each row of a file: the line that has it.
   private var lines: [Int: Int] = [:]
 
@@ -18,9 +20,12 @@ struct LabelRows: Hashable, Sendable {
   init() {}
 
   /// Rows that are known to be right.
-  init(names: [Int: String], count: Int) {
-    (self.names, self.count) = (names, count)
+  init(names: [Int: String], count: Int, statesRows: Bool = false) {
+    (self.names, self.count, self.statesRows) = (names, count, statesRows)
   }
+
+  /// No rows yet, of a file that says which row each name has.
+  init(statesRows: Bool) { self.statesRows = statesRows }
 
   /// Adds the row of a line of a file; without a name it counts all the same.
   ///
@@ -44,7 +49,7 @@ struct LabelRows: Hashable, Sendable {
   }
 
   /// The rows alone, without what is known of a file's lines.
-  var withoutLines: LabelRows { LabelRows(names: names, count: count) }
+  var withoutLines: LabelRows { LabelRows(names: names, count: count, statesRows: statesRows) }
 
   /// The name in a row; nil for one that has none, and for the name that stands for none.
   func name(_ row: Int) -> String? {

@@ -88,7 +88,7 @@ struct LabelTable {
       rows = try Self.named(body, column: name)
       return
     }
-    var rows = LabelRows()
+    var rows = LabelRows(statesRows: true)
     for row in body { try rows.add(row.cells[name], at: Int(row.cells[index]), line: row.line) }
     self.rows = try Self.notEmpty(rows)
   }

@@ -90,9 +90,9 @@ struct LabelTree {
   }
 
   private static func rows(of values: [LabelTree]) throws(ApusError) -> LabelRows {
-    var rows = LabelRows()
     // Either all entries say which row they are, or none does.
     let indexKey = indexKeys.first { key in values.allSatisfy { $0[key]?.integer != nil } }
+    var rows = LabelRows(statesRows: indexKey != nil)
     for (position, value) in values.enumerated() {
       var row: Int? = position
       if let indexKey { row = value[indexKey]?.integer }
@@ -115,7 +115,7 @@ struct LabelTree {
       case .scalar: continue
       }
     }
-    var rows = LabelRows()
+    var rows = LabelRows(statesRows: true)
     // {"cat": 0}, also where names are digits: {"7": 0}. Keys without quotes are numbers: {0: 7}.
     let keysAreIndices = entries.allSatisfy { $0.key.integer != nil }
     let valuesAreTexts = entries.allSatisfy { $0.value.isQuoted || !$0.key.isQuoted }

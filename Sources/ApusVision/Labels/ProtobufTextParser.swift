@@ -18,7 +18,7 @@ struct ProtobufTextParser {
   private let lines: [LabelParser.Line]
   private var lineIndex = 0
   private var position: Int
-  private var rows = LabelRows()
+  private var rows = LabelRows(statesRows: true)
 
   private init(_ lines: [LabelParser.Line]) {
     self.lines = lines

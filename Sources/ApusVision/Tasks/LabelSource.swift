@@ -8,6 +8,8 @@ struct LabelSource: Sendable {
   var map: LabelMap
   /// The classes' names in the requested language; nil if there are none.
   var displayNames: LabelMap?
+  /// How many classes models of ImageNet have, the background included.
+  private static let imageNetClassCount = 1_001
   /// The source of names that are given.
   private static let caller = "the caller"
 
@@ -67,13 +69,16 @@ struct LabelSource: Sendable {
     displayNames?.offset = map.offset
   }
 
-  /// Aligns the map to a classifier's scores. If the labels leave out the background, which has a score,
-  /// class 1 is the first row.
+  /// Aligns the map to a classifier's scores. If a list of names leaves out the background, which has a score,
+  /// class 1 is the first row. Names with an index keep it, except with the 1,001 classes of ImageNet, whose lists
+  /// count from the first real class.
   ///
   /// - Parameter offset: How many label rows precede class 0, if the caller chose that.
   mutating func align(toScores count: Int, offset: Int? = nil) {
     align(toClassCount: count, offset: offset)
-    if offset == nil, map.rowCount + 1 == count, map.detectedOffset == 0 {
+    if offset == nil, map.rowCount + 1 == count, map.detectedOffset == 0,
+      !map.statesRows || count == Self.imageNetClassCount
+    {
       map.offset = -1
       displayNames?.offset = -1
       leavesOutBackground = true
@@ -88,8 +93,8 @@ struct LabelSource: Sendable {
       + (source == Self.caller ? " for" : " in \(source) for")
       + " \(classCount) class\(classCount == 1 ? "" : "es")"
     if leavesOutBackground {
-      // The background of models of ImageNet is well known.
-      return classCount == 1_001 ? [] : ["\(found): class 0 is taken for a background without a name"]
+      return classCount == Self.imageNetClassCount
+        ? [] : ["\(found): class 0 is taken for a background without a name"]
     }
     let fits = map.rowCount == classCount || map.rowCount &- map.offset == classCount
     return fits ? [] : ["\(found): names may be those of other classes, or missing"]
@@ -109,12 +114,16 @@ struct LabelSource: Sendable {
 
   /// How the labels are read.
   var readings: [Assumption] {
-    [Assumption("labels", "\(map.rowCount) names", origin, reason: source, option: "--labels")]
+    [
+      Assumption(
+        "labels", "\(map.rowCount) name\(map.rowCount == 1 ? "" : "s")", origin, reason: source,
+        option: "--labels")
+    ]
   }
 
   /// The reading of a model without labels.
   static let nothing = Assumption(
-    "labels", "none", .model, reason: "neither the caller nor the model has any", option: "--labels")
+    "labels", "none", .model, reason: "it has no names, and none are given", option: "--labels")
 
   /// A class with its names.
   func category(index: Int, score: Float) -> Category {
