@@ -71,7 +71,8 @@ struct ImageInput: Sendable {
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
     {
-      (normalization, source, reason) = (nil, .model, "the input takes \(tensor.type.rawValue)")
+      let (isPixels, why) = Self.takesPixels(tensor)
+      (normalization, source, reason) = (nil, isPixels ? .model : .guess, why)
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else {
@@ -128,6 +129,32 @@ struct ImageInput: Sendable {
     if channels != .rgb { return reading(defaults.source, defaults.reason) }
     if let export { return reading(.exporter, "exports with \(export.fileName) take rgb") }
     return reading(.guess, "usual for models whose file does not say")
+  }
+
+  /// Whether the scale and the zero point of integers say that they are pixels as they are, and the reason.
+  ///
+  /// They do if the integers stand for 0 to 255, 0 to 1 or -1 to 1, within what rounding a scale may change. Integers that stand for
+  /// anything else were quantized after a normalization that only the options can say.
+  private static func takesPixels(_ tensor: Tensor) -> (Bool, String) {
+    let range: ClosedRange<Float>
+    switch tensor.type {
+    case .uint8: range = 0...255
+    case .int8: range = -128...127
+    default: return (true, "the input takes \(tensor.type.rawValue)")
+    }
+    guard let quantization = tensor.quantization else {
+      return (true, "the input takes \(tensor.type.rawValue) without a scale")
+    }
+    let zeroPoint = Float(quantization.zeroPoint)
+    let (lower, upper) = (
+      quantization.scale * (range.lowerBound - zeroPoint), quantization.scale * (range.upperBound - zeroPoint)
+    )
+    let isUsual = [(Float(0), Float(255)), (0, 1), (-1, 1)].contains { low, high in
+      let tolerance = 0.02 * (high - low)
+      return abs(lower - low) <= tolerance && abs(upper - high) <= tolerance
+    }
+    let found = "the input takes \(tensor.type.rawValue) that stand for \(lower) to \(upper)"
+    return (isUsual, isUsual ? found : found + ", which are no usual pixels")
   }
 
   /// The metadata's normalization; nil if it has no usable one.
