@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusSystem
+import Synchronization
 
 /// The outputs of a classifier: each has one score for each class.
 struct ClassificationHeads: Sendable {
@@ -14,10 +15,10 @@ struct ClassificationHeads: Sendable {
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
-    let scores: Decision<ScoreForm>
+    let scores: ScoreReading
 
-    /// Whether what is reported are the model's own numbers.
-    var hasRawScores: Bool { scores.value == .raw && calibration == nil }
+    /// Whether every answer has the model's own numbers, which are no probabilities.
+    var hasRawScores: Bool { scores.form == .raw && calibration == nil }
   }
 
   /// The most outputs, scores of all of them, and classes that an answer names.
@@ -27,6 +28,15 @@ struct ClassificationHeads: Sendable {
 
   private let heads: [Head]
   private let options: ResultOptions
+  /// Whether an answer had numbers that cannot be probabilities; it warns, and changes no answer.
+  private let hadRawScores = Flag()
+
+  /// A flag that copies share.
+  private final class Flag: Sendable {
+    private let value = Mutex(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+  }
 
   /// Looks at a model's outputs.
   ///
@@ -52,6 +62,13 @@ struct ClassificationHeads: Sendable {
           the model's outputs are not those of a classifier (one score for each class, 1×classes), but: \
           \(prepared.outputDescription)
           """)
+      }
+      let tensor = prepared.outputs[output]
+      guard columns > 1 || ![.int32, .int64].contains(tensor.type) || tensor.quantization != nil else {
+        throw ApusError(
+          .invalidArgument,
+          "output \(output) (\(tensor.name)) is one whole number, which is the class itself, not a score for each class; "
+            + "'apus run' or an interpreter gives the number")
       }
       total += min(columns, Self.mostScores)
       guard total <= Self.mostScores else {
@@ -89,8 +106,7 @@ struct ClassificationHeads: Sendable {
   var labels: LabelSource? { heads.first?.labels }
   /// What is suspicious about the labels of the outputs after the first.
   private var labelWarnings: [String] {
-    var seen = Set(labels?.warnings ?? [])
-    return heads.dropFirst().flatMap { $0.labels?.warnings ?? [] }.filter { seen.insert($0).inserted }
+    heads.dropFirst().flatMap { head in (head.labels?.warnings ?? []).map { "\(head.name): \($0)" } }
   }
   /// What each output holds.
   var roles: [Int: String] {
@@ -112,22 +128,22 @@ struct ClassificationHeads: Sendable {
   }
 
   private var scoreWarnings: [String] {
-    for head in heads where head.hasRawScores && head.scores.assumption.source != .given {
-      return [
-        "the scores are the model's own numbers, not probabilities (\(head.scores.assumption.reason)); --scores logit makes "
+    func warning(_ reason: String) -> [String] {
+      [
+        "the scores are the model's own numbers, not probabilities (\(reason)); --scores logit makes "
           + "probabilities of them, --scores raw says that they are meant so"
       ]
     }
-    return []
+    for head in heads where head.hasRawScores && head.scores.assumption.source != .given {
+      return warning(head.scores.assumption.reason)
+    }
+    return hadRawScores.isSet ? warning("answers have numbers outside 0 to 1") : []
   }
-
-  /// What the scores of answers are so far.
-  var scoreForm: ScoreForm { heads.contains(where: \.hasRawScores) ? .raw : .probability }
 
   /// What is done to scores, for people.
   var steps: [String] {
     var steps: [String] = []
-    if heads.contains(where: { $0.scores.value == .logit }) {
+    if heads.contains(where: { $0.scores.form == .logit }) {
       steps.append("probabilities = softmax of the logits, or 1 / (1 + exp(-value)) of a single one")
     }
     if heads.contains(where: \.isPair) {
@@ -139,6 +155,9 @@ struct ClassificationHeads: Sendable {
   // MARK: Answers
 
   /// The scores of each output: as the model gives them, or as probabilities where it gives logits.
+  ///
+  /// Where nothing says what they are, numbers that cannot be probabilities are reported as they are: see ``form(of:)``. Each
+  /// answer is judged by itself, so that no picture changes the answer for another.
   func scores(of run: ModelRun) throws(ApusError) -> [[Float]] {
     var scores: [[Float]] = []
     for head in heads { scores.append(try self.scores(try run.values(of: head.output), of: head)) }
@@ -146,23 +165,45 @@ struct ClassificationHeads: Sendable {
   }
 
   private func scores(_ values: [Float], of head: Head) throws(ApusError) -> [Float] {
-    var scores = values
-    if let odd = scores.first(where: \.isInfinite) {
-      throw AnswerCheck([head.scores.assumption]).refusal("an answer has a score of \(odd)", "scores")
+    let reading = head.scores.assumption
+    if let odd = values.first(where: { !$0.isFinite }) {
+      throw AnswerCheck([reading]).refusal("an answer has a score of \(odd)", "scores")
     }
-    if head.scores.value == .logit {
-      scores = scores.count == 1 ? scores.map { 1 / (1 + exp(-$0)) } : Self.softmax(scores)
-    } else if head.scores.value == .probability {
-      // NaN is not a score, and no answer has it.
-      if let odd = scores.first(where: { $0 < -Self.tolerance || $0 > 1 + Self.tolerance }) {
-        let reading = head.scores.assumption
-        guard !head.isPair, reading.source != .given, try head.scores.settle(.raw) == .raw else {
+    var scores = values
+    if head.scores.form == .logit {
+      scores = values.count == 1 ? values.map { 1 / (1 + exp(-$0)) } : Self.softmax(values)
+    } else if head.scores.form == .probability {
+      if let odd = values.first(where: { $0 < -Self.tolerance || $0 > 1 + Self.tolerance }) {
+        guard !head.isPair, reading.source == .guess else {
           throw AnswerCheck([reading]).refusal("an answer has a score of \(odd), not 0 to 1", "scores")
         }
+        hadRawScores.set()
+        return values
       }
+      scores = values.map { max(0, min($0, 1)) }
     }
     guard head.isPair, scores.count == 1 else { return scores }
-    return head.scores.value == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
+    // The first class has no number of its own.
+    return head.scores.form == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
+  }
+
+  /// What the scores of an answer are: probabilities, or the model's own numbers.
+  func form(of scores: [[Float]]) -> ScoreForm {
+    let areRaw = zip(heads, scores).contains { head, scores in
+      head.hasRawScores || head.calibration == nil && scores.contains { $0 < 0 || $0 > 1 }
+    }
+    return areRaw ? .raw : .probability
+  }
+
+  /// Refuses to decide by numbers that are no probabilities, unless the caller says that they are meant.
+  func checkDecision(of scores: [[Float]]) throws(ApusError) {
+    guard form(of: scores) == .raw,
+      let reading = heads.first(where: { $0.scores.assumption.source != .given })?.scores.assumption
+    else { return }
+    throw ApusError(
+      .invalidData,
+      "a decision needs probabilities, but the scores are the model's own numbers (\(reading.reason)); --scores logit makes "
+        + "probabilities of them, --scores raw compares them as they are")
   }
 
   /// What rounding may add to a probability.
@@ -179,14 +220,12 @@ struct ClassificationHeads: Sendable {
   /// which then is the logit of the second.
   private static func scores(
     of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
-  ) -> Decision<ScoreForm> {
+  ) -> ScoreReading {
     let reading = prepared.scores(of: output, given: given, usual: .probability)
-    guard reading.form == .logit, given == nil, !isPair else {
-      return Decision(reading.form, reading.assumption)
-    }
-    return Decision(
-      .raw,
-      Assumption(
+    guard reading.form == .logit, given == nil, !isPair else { return reading }
+    return ScoreReading(
+      form: .raw,
+      assumption: Assumption(
         "scores", ScoreForm.raw.rawValue, reading.assumption.source, reason: reading.assumption.reason,
         option: reading.assumption.option))
   }
@@ -204,7 +243,7 @@ struct ClassificationHeads: Sendable {
 
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
     let threshold = options.scoreThreshold ?? -.infinity
-    // NaN is not a score.
+    // NaN stands for no score.
     var best = BestValues<Int>(limit: options.maxResults ?? .max)
     for index in scores.indices where scores[index] >= threshold && head.selection.contains(index) {
       best.add(index, score: scores[index])

@@ -124,9 +124,11 @@ public final class ImageClassifier: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> ClassificationResult {
-    let classifications = heads.classifications(of: try heads.scores(of: run))
+    let scores = try heads.scores(of: run)
+    if options.decisionThreshold != nil { try heads.checkDecision(of: scores) }
     return ClassificationResult(
-      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, classifications: classifications,
-      scoreForm: heads.scoreForm, decisionThreshold: options.decisionThreshold)
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
+      classifications: heads.classifications(of: scores),
+      scoreForm: heads.form(of: scores), decisionThreshold: options.decisionThreshold)
   }
 }
