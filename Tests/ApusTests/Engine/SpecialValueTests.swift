@@ -22,7 +22,8 @@ import Testing
 
   private static let special: [Float] = [
     0, -0.0, .infinity, -.infinity, .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
-    .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude, 1e-40, -1e-40, 3e38, -3e38, 1e30,
+    .leastNonzeroMagnitude, -.leastNonzeroMagnitude, .leastNormalMagnitude, Float(1e-40 as Double),
+    Float(-1e-40 as Double), 3e38, -3e38, 1e30,
     -1e30, 88.7, -88.7, -103.5, -95, 1, -1, 0.5, -2,
   ]
 
@@ -155,7 +156,8 @@ import Testing
       let model = try TestModel(tensors: tensors, operators: operators, inputs: [0], outputs: [sum]).model()
       let values = (0..<192).map { index in
         isBehindConvolution && index % 8 != 0
-          ? [0, -0.0, 1e-45, -1e-45, 2.5, -2.5, 1e-39][index % 7] : Self.special[index % Self.special.count]
+          ? [0, -0.0, .leastNonzeroMagnitude, -.leastNonzeroMagnitude, 2.5, -2.5, Float(1e-39 as Double)][
+            index % 7] : Self.special[index % Self.special.count]
       }
       try expectSameBits(model, inputs: [values], "\(path) with \(factor)")
     }
