@@ -274,11 +274,12 @@ def picture_cases():
                 values = models.real(models.quantized(values, scale, models.TYPES[dtype]), scale)
             order = values.transpose(2, 0, 1) if planar else values
             rows = order.reshape(300, 6)
-            found = rules.yolo(rows, "yolo-end-to-end", size, threshold=0.5, limit=40)
+            # Sizes are never negative, whatever the pixels; corners could be.
+            found = rules.yolo(rows, "yolo8", size, threshold=0.5, limit=40, iou=1)
             name = f"the picture, {'NCHW' if planar else 'NHWC'}, {dtype}" + (f" of {scale.scale:.4f}" if scale else "")
             yield Case(name, models.picture_model((1, 300, 6), size, planar, dtype, scale), size,
-                       ["--score-threshold", "0.5", "--max-results", "40"], objects(found, size, size),
-                       kind="yolo-end-to-end")
+                       ["--layout", "yolo8", "--iou-threshold", "1", "--score-threshold", "0.5", "--max-results", "40"],
+                       objects(found, size, size), kind="yolo8")
 
 
 def ssd_objects(boxes, scores, classes, image=SIZE, labels=None):
@@ -354,4 +355,4 @@ def refused_cases():
                objects=objects(found), kind="yolo5")
     rows, _ = yolo8(32)
     yield Case("another task", models.with_files(models.constant_model([rows.T[None]]),
-                                                 models.metadata_json(NAMES, task="obb")), error="obb")
+                                                 models.metadata_json(NAMES, task="classify")), error="classify")
