@@ -104,7 +104,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isReading = true
-      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive))
+      // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
+      let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive && !isLast))
       if let refusal = Refusal(of: head) {
         refuse(refusal, context)
       } else {
