@@ -69,14 +69,14 @@ class Connection:
     def send(self, number, data, ended=True):
         """Sends what the server's windows allow, waiting for more of them."""
         call = self.calls[number]
-        while data and not call.is_ended and not self.is_closed:
+        while data and not call.is_ended and not self.is_closed and self.goaway is None:
             room = min(self.h2.local_flow_control_window(number), self.h2.max_outbound_frame_size, len(data))
             if room:
                 self.h2.send_data(number, data[:room])
                 data = data[room:]
                 self.flush()
             self.poll(0 if room else 0.2)
-        if ended and not call.is_ended and not self.is_closed:
+        if ended and not call.is_ended and not self.is_closed and self.goaway is None:
             self.h2.end_stream(number)
             self.flush()
 

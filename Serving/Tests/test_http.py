@@ -147,6 +147,28 @@ def test_a_client_may_ask_to_close_the_connection_in_any_way(plain, value):
         assert (status, headers["connection"]) == (200, "close") and client.is_ended(2)
 
 
+@pytest.mark.parametrize("more", [dict(), dict(method="GET", path="/v2")])
+def test_a_client_that_offers_another_protocol_is_answered_and_the_connection_closed(plain, more):
+    """Java's client offers HTTP/2 in its first request."""
+    with Client(plain) as client:
+        client.send(request(SIMPLE, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAAB", **more))
+        answer = client.answer()
+        assert answer[0] == 200 and answer[1]["connection"] == "close" and client.is_ended(2)
+
+
+def test_a_tunnel_is_refused_and_the_connection_closed(plain):
+    with Client(plain) as client:
+        assert refused(client.send(request(b"", method="CONNECT", path="x:80", length=False)).answer(), 405, 404)
+        assert client.is_ended(2)
+
+
+def test_blanks_around_values_are_no_part_of_them(plain):
+    text = request(SIMPLE, "Accept-Encoding: \t gzip;q=0 \t", host="Host:  \t x:80 \t ").replace(b"Length: ", b"Length: \t")
+    with Client(plain) as client:
+        for _ in range(2):
+            assert client.send(text).answer()[0] == 200
+
+
 def test_a_client_of_version_1_0_is_not_told_to_continue(plain):
     with Client(plain) as client:
         assert client.send(request(SIMPLE, "Expect: 100-continue", version="1.0")).answer()[0] == 200

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -594,6 +595,7 @@ def test_tls_versions_and_certificates(models, tmp_path):
                 return secured.version()
 
     versions = ssl.TLSVersion
+    warnings.simplefilter("ignore", DeprecationWarning)
     with Server(models / "simple.tflite", "--tls-certificate", certificate, "--tls-key", key) as server:
         for address in (server.http, server.grpc):
             assert connect(address, versions.TLSv1_2, versions.TLSv1_2) == "TLSv1.2"
@@ -618,7 +620,7 @@ def test_tls_versions_and_certificates(models, tmp_path):
         assert server.stop() == 0
     done = subprocess.run([os.environ["APUS_SERVER"], "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0", models / "simple.tflite",
                            "--tls-certificate", certificate, "--tls-key", other_key], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 1 and "error: the certificate" in done.stderr and other.exists()
+    assert done.returncode == 1 and "error: the certificate" in done.stderr and other.exists(), done.stderr
 
 
 def test_a_client_of_tls_that_closes_its_sending_side_gets_its_answer(models, tmp_path):

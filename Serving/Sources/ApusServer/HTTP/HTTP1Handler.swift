@@ -104,7 +104,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isReading = true
-      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive))
+      // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
+      let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
+      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive && !isLast))
       if let refusal = Refusal(of: head) {
         refuse(refusal, context)
       } else {
@@ -144,6 +146,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       if state == .draining { context.close(mode: .all, promise: nil) }
     } else if event is ChannelShouldQuiesceEvent {
       isQuiescing = true
+      if state == .draining { closeSoon(context) }
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -262,10 +265,10 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func closeSoon(_ context: ChannelHandlerContext) {
     end?.cancel()
-    let channel = context.channel
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     end = context.eventLoop.scheduleTask(in: isReading && !isQuiescing ? Self.longestDrain : Self.briefDrain)
     {
-      channel.close(mode: .all, promise: nil)
+      bound.value.close(mode: .all, promise: nil)
     }
   }
 
@@ -276,11 +279,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     if mode == .output, state == .open, unsentAnswers > 0 { state = .ending }
-    switch (state, mode) {
-    case (.ending, .all), (.ending, .output), (.draining, .output):
+    if mode != .input, state == .ending || state == .draining {
       // Closing now would cut the answer off, or reset the connection before it has arrived: `beginDrain` closes in time.
       if let promise { context.channel.closeFuture.cascade(to: promise) }
-    default: context.close(mode: mode, promise: promise)
+    } else {
+      context.close(mode: mode, promise: promise)
     }
   }
 
@@ -324,7 +327,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       let taken = handler.takenBytes(of: context.channel)
       let isSlow = taken < handler.writtenBytes && taken - handler.takenBytes < Self.leastRate * 30
       handler.takenBytes = taken
-      if isSlow { context.channel.close(mode: .all, promise: nil) }
+      if isSlow { context.close(mode: .all, promise: nil) }
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
+import Foundation
 import NIOCore
 import NIOHTTP1
 
@@ -29,8 +30,9 @@ struct Refusal {
   /// Where two readers could disagree about the end of a request, one of them would take a part of it for the next request: such
   /// heads are refused (RFC 9112, sections 3.2 and 6.3).
   init?(of head: HTTPRequestHead) {
-    let hosts = head.headers["Host"]
-    let lengths = head.headers["Content-Length"]
+    // The parser leaves the blanks at the end of a value.
+    let hosts = head.headers["Host"].map { $0.trimmingCharacters(in: .whitespaces) }
+    let lengths = head.headers["Content-Length"].map { $0.trimmingCharacters(in: .whitespaces) }
     let codings = head.headers[canonicalForm: "Transfer-Encoding"]
     if head.version.major != 1 || head.version.minor > 1 {
       self.init(.httpVersionNotSupported, "the version of HTTP is \(head.version), not 1.0 or 1.1")

@@ -128,6 +128,8 @@ struct ServerProcess {
         var configuration = TLSConfiguration.makeServerConfiguration(
           certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
+        // Whether they belong together.
+        _ = try NIOSSLContext(configuration: configuration)
         server = try .tls(server, tlsConfiguration: configuration)
       } catch {
         throw StartError(
