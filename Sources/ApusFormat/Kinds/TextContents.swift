@@ -94,7 +94,7 @@ enum TextContents {
       return nil
     }
     return FileKind(
-      isModel ? "a .tflite model in Base64" : "a text in Base64",
+      isModel ? "the Base64 text of a .tflite model" : "a text in Base64",
       "decode it first, for example with 'base64 -d FILE > model.tflite'")
   }
 

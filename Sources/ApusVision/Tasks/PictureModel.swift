@@ -116,7 +116,8 @@ final class PictureModel: Sendable {
     guard let given, given != .raw, case .meanStd(let mean, let std) = given,
       mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
     else { return nil }
-    let numbers = [mean, std].map { $0.map { "\($0 * 255)" }.joined(separator: ",") }.joined(separator: ":")
+    let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
+      .joined(separator: ":")
     return
       "--pixels \(given) is in units of 0 to 255, so most numbers are far beyond 1; if it is meant for pixels of 0 to 1, "
       + "it is --pixels \(numbers)"
