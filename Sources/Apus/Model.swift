@@ -118,6 +118,12 @@ public final class Model: Sendable {
         if !ModelFile.hasIdentifier(bytes), let kind = FileKind(bytes, path: path) {
           throw ApusError(.malformedModel, kind.insteadOfModel)
         }
+        if FileKind.isMangledToText(bytes) {
+          throw ApusError(
+            .malformedModel,
+            "its bytes were changed as if they were text in UTF-8, so they are no model any more; copy the file again as binary"
+          )
+        }
         let advice =
           error.reachesOutside
           ? "; the file may be cut off: download or copy it again"

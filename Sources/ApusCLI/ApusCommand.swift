@@ -47,7 +47,21 @@ enum Main {
     } catch let error as ApusError {
       ApusCommand.end(after: ApusError(error.code, error.message(isPicture: false)))
     } catch {
-      ApusCommand.end(after: error)
+      ApusCommand.end(after: withHint(error))
     }
+  }
+
+  /// The error, with what to write where an option's value begins with a minus sign and was taken for another option.
+  private static func withHint(_ error: any Error) -> any Error {
+    let message = ApusCommand.message(for: error)
+    guard message.contains("Missing value for") else { return error }
+    let arguments = CommandLine.arguments
+    for (option, value) in zip(arguments, arguments.dropFirst())
+    where option.hasPrefix("--") && message.contains("'\(option) ") && value.hasPrefix("-")
+      && value.dropFirst().first.map({ $0.isNumber || $0 == "." }) ?? false
+    {
+      return ValidationError("\(message); a value that begins with a minus sign needs =: \(option)=\(value)")
+    }
+    return error
   }
 }

@@ -33,6 +33,8 @@ struct ClassifyCommand: ParsableCommand {
 
   @OptionGroup var annotation: AnnotationOptions
 
+  @OptionGroup var scores: ScoreOptions
+
   @OptionGroup var input: ModelInputOptions
 
   func run() throws {
@@ -40,6 +42,7 @@ struct ClassifyCommand: ParsableCommand {
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
     var options = ImageClassifier.Options(baseOptions: try input.baseOptions(pictures: sources.count))
+    options.scores = scores.scores
     options.resultOptions = categories.resultOptions
     options.maxResults = top
     options.scoreThreshold = scoreThreshold

@@ -29,11 +29,17 @@ struct DetectorOptions: ParsableArguments {
       valueName: "layout"))
   var layout: DetectorLayout?
 
+  @OptionGroup var scores: ScoreOptions
+
+  @OptionGroup var units: BoxUnitOptions
+
   @OptionGroup var anchors: AnchorOptions
 
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
     var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))
+    options.scores = scores.scores
+    options.boxUnits = units.boxUnits
     options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults

@@ -65,8 +65,6 @@ struct GalleryModels: ParsableArguments {
       options.fit = nil
       options.normalization = nil
       options.channels = nil
-      options.boxUnits = nil
-      options.scores = nil
       options.inputSize = nil
       options.interpreter.memoryLimit /= 2
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)

@@ -42,6 +42,10 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var reading: ReadingOptions
 
+  @OptionGroup var scores: ScoreOptions
+
+  @OptionGroup var units: BoxUnitOptions
+
   @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
   var all = false
 
@@ -55,6 +59,25 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var limits: LimitOptions
 
+  func validate() throws {
+    func refuse(_ option: String, _ isGiven: Bool, but tasks: [InspectedTask]) throws {
+      guard isGiven, let task, !tasks.contains(task) else { return }
+      let names = tasks.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("\(option) says nothing about --as \(task.rawValue): it is for \(names)")
+    }
+    try refuse("--labels", labels != nil, but: [.detector, .classifier, .segmenter, .sound])
+    try refuse("--layout", layout != nil, but: [.detector, .keypoints])
+    try refuse("--anchors", anchors.sizes != nil, but: [.detector])
+    try refuse("--keypoints", pose.shape != nil, but: [.keypoints])
+    try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
+    try refuse(
+      "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .sound])
+    let isPicture = InspectedTask.allCases.filter { $0 != .sound }
+    try refuse("--fit", fit != nil, but: isPicture)
+    try refuse("--pixels", reading.pixels != nil, but: isPicture)
+    try refuse("--channels", reading.channels != nil, but: isPicture)
+  }
+
   func run() throws {
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
@@ -64,6 +87,14 @@ struct InspectCommand: ParsableCommand {
       base.interpreter = options
       base.fit = fit?.policy(fill: .black)
       try reading.apply(to: &base)
+      base.scores = scores.scores
+      base.boxUnits = units.boxUnits
+      if task == .sound {
+        let sound = try SoundInspection(
+          of: Model(contentsOfFile: model), labels: map, scores: scores.scores, options)
+        if json { try Output.writeJSON(sound) } else { Output.write(sound.text) }
+        return
+      }
       let assumptions = try task.assumptions(
         of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: anchors.sizes,
         keypoints: pose.shape, base: base)

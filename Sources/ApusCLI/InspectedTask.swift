@@ -5,7 +5,7 @@ import ArgumentParser
 
 /// The tasks whose assumptions `apus inspect --as` shows.
 enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
-  case detector, classifier, embedder, segmenter, transformer, keypoints, faces
+  case detector, classifier, embedder, segmenter, transformer, keypoints, faces, sound
 
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
@@ -48,6 +48,9 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
       return try KeypointDetector(model: model, options: options).assumptions
     case .faces:
       return try FaceDetector(model: model, options: .init(baseOptions: base)).assumptions
+    case .sound:
+      throw ApusError(
+        .invalidArgument, "a model of sounds takes no pictures, so nothing is assumed about them")
     }
   }
 }

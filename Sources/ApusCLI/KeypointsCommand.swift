@@ -33,6 +33,10 @@ struct KeypointsCommand: ParsableCommand {
 
   @OptionGroup var pose: PoseOptions
 
+  @OptionGroup var scores: ScoreOptions
+
+  @OptionGroup var units: BoxUnitOptions
+
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: ModelInputOptions
@@ -42,6 +46,8 @@ struct KeypointsCommand: ParsableCommand {
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
     var options = KeypointDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
+    options.scores = scores.scores
+    options.boxUnits = units.boxUnits
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
     options.layout = layout

@@ -38,6 +38,8 @@ struct SegmentCommand: ParsableCommand {
 
   @OptionGroup var annotation: AnnotationOptions
 
+  @OptionGroup var scores: ScoreOptions
+
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
@@ -67,7 +69,8 @@ struct SegmentCommand: ParsableCommand {
       }
     }
     let region = try input.regionRect
-    let options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: sources.count))
+    var options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: sources.count))
+    options.scores = scores.scores
     let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
     let videoSegmenter = VideoSegmenter(segmenter)

@@ -12,11 +12,7 @@ extension TaskAssumptions {
   /// The assumptions for people.
   var text: String {
     var lines = ["as \(task): \(kind) (\(reason))", "", "readings:"]
-    lines += readings.map { reading in
-      let option = reading.option.map { "; \($0) decides" } ?? ""
-      return
-        "  \(reading.subject): \(reading.value), from \(reading.source.text) (\(reading.reason)\(option))"
-    }
+    lines += readings.map { "  \($0.text)" }
     lines += ["", "input: \(input.name)"]
     lines += [
       "  tensor: \(input.type) \(TensorShape(input.shape)), \(input.layout)",

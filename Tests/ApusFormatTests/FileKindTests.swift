@@ -46,6 +46,13 @@ import Testing
       ),
       ("\n <!DOCTYPE HTML PUBLIC \"\">", "HTML"), ("\u{FEFF}<html lang='en'>", "HTML"),
       ("<?xml version='1.0'?><Error/>", "XML"),
+      ("<?xml version='1.0'?>\n<!-- drawn -->\n<svg xmlns='http://www.w3.org/2000/svg'/>", "an SVG picture"),
+      (
+        // The first bytes of a model, as the command base64 writes them.
+        "HAAAAFRGTDMUACAAHAAYABQAEAAMAAAACAAEABQAAAAcAAAAlAAAAOwAAAD0KAAABCkAABRNAAAD\nAAAAAQAAAAQAAAA=\n",
+        "Base64 text of a .tflite model"
+      ),
+      (String(repeating: "iVBORw0KGgoAAAANSUhEUgAA", count: 4), "a text in Base64"),
       ("{\"modelTopology\": {}}", "TensorFlow.js"), ("{\"error\": \"gone\"}", "JSON"),
       ("#include <x>\nconst unsigned char m[] = {0x1c,", "C source"),
       ("Guten Tag,\nalles gut?", "text that begins with 'Guten Tag,'"),
@@ -82,6 +89,12 @@ import Testing
     #expect(kind([8, 7] + field(2, Array("pytorch".utf8)) + field(3, Array("2.4".utf8))).contains("ONNX"))
     #expect(kind([8, 3] + field(7, [1, 2, 3])).contains("ONNX"))
     #expect(kind([8, 5] + field(2, field(1, field(1, Array("image".utf8))))).contains("Core ML"))
+    // A SavedModel without well-known words: the operators of its graph, or its tags, tell it from inputs of Core ML.
+    let operators = field(2, field(1, field(1, Array("AddV2".utf8))))
+    #expect(kind([8, 1] + field(2, field(1, operators))).contains("SavedModel"))
+    #expect(kind([8, 1] + field(2, field(1, field(4, Array("serve".utf8))))).contains("SavedModel"))
+    #expect(kind([8, 1] + field(2, field(1, field(1, Array("image".utf8))))).contains("Core ML"))
+    #expect(kind(Array("LITERTLM".utf8) + [1, 0, 0, 0]).contains(".litertlm"))
     #expect(kind([8, 1] + field(2, field(1, field(2, field(1, Array("NoOp".utf8)))))).contains("SavedModel"))
     #expect(
       kind(field(1, field(1, Array("x".utf8)) + field(2, Array("Placeholder".utf8)))).contains(
@@ -89,6 +102,24 @@ import Testing
     #expect(kind([]).contains("empty") && kind([0, 0, 0, 0, 0]).contains("zeros"))
     // What nobody knows is not named.
     #expect(kind([0xDE, 0xAD, 0xBE, 0xEF, 1, 2, 3, 4, 5]).isEmpty)
+  }
+
+  @Test("bytes of a model that were changed as if they were text are noticed, others are not")
+  func noticesMangledBytes() {
+    let bytes = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ $0 / 7) }
+    #expect(!FileKind.isMangledToText(FileBytes(copying: bytes)))
+    #expect(!FileKind.isMangledToText(FileBytes(copying: bytes.map { $0 & 0x7F })))
+    let replaced = Array(String(decoding: bytes, as: UTF8.self).utf8)
+    let latin1 = Array(String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) })).utf8)
+    for mangled in [replaced, latin1] { #expect(FileKind.isMangledToText(FileBytes(copying: mangled))) }
+  }
+
+  @Test(
+    "sounds are named",
+    arguments: [("ID3\u{4}", "MP3"), ("OggS", "Ogg"), ("fLaC", "FLAC"), ("FORM....AIFF", "AIFF")])
+  func namesSounds(text: String, expected: String) {
+    let found = FileKind(beginning: Array(text.utf8) + [0, 0, 0])
+    #expect(found?.isSound == true && found?.name.contains(expected) == true)
   }
 
   @Test(

@@ -45,7 +45,10 @@ import Testing
       #expect(result.windows.map { $0.categories[0].score } == ends.map { Float($0 - 1) / 8_192 })
       #expect(result.windows.map(\.start) == ends.indices.map { .seconds(Double($0) / 16) })
       #expect(result.scores(of: 0) == result.windows.map { $0.categories[0].score })
-      let mean = ends.reduce(0.0) { $0 + Double($1 - 1) / 8_192 } / Double(ends.count)
+      // A window counts by how many of its samples are sound.
+      let weights = ends.indices.map { Double($0 == 0 ? ends[0] : ends[$0] - ends[$0 - 1]) }
+      let sum = zip(ends, weights).reduce(0.0) { $0 + Double($1.0 - 1) / 8_192 * $1.1 }
+      let mean = sum / weights.reduce(0, +)
       #expect(abs(Double(result.categories[0].score) - mean) < 1e-6)
       #expect(result.windowDuration == .seconds(0.0625))
     }
@@ -93,6 +96,24 @@ import Testing
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
   }
 
+  @Test("labels and scores that do not suit a model are warned of, and options say what scores are")
+  func warns() throws {
+    let labels = LabelMap(["soft", "loud", "louder"])
+    let classifier = try AudioClassifier(model: loudness(), labels: labels)
+    #expect(classifier.warnings.count == 1 && classifier.warnings[0].contains("3 labels"))
+    // Samples of a model's own scale are no probabilities.
+    let loud = try AudioClip(samples: [Float](repeating: 22, count: 1_000), sampleRate: 16_000)
+    let silent = try AudioClassifier(model: loudness())
+    #expect(silent.warnings.isEmpty)
+    #expect(try silent.classify(loud).categories[0].score == 22)
+    #expect(silent.warnings.contains { $0.contains("--scores") })
+    var options = AudioClassifier.Options()
+    options.scores = .probability
+    let strict = try AudioClassifier(model: loudness(), options: options)
+    #expect(throws: ApusError.self) { try strict.classify(loud) }
+    #expect(strict.readings.contains { $0.subject == "scores" && $0.source == .given })
+  }
+
   @Test("cancelling stops between operators")
   func cancels() throws {
     let cancellation = Cancellation()
@@ -118,20 +139,23 @@ import Testing
       #expect(classifier.sampleRate == 16_000 && classifier.windowSampleCount == 15_600)
       let result = try await classifier.classify(clip)
       #expect(result.windows.count == expected.windows.count)
-      var sums = [Double](repeating: 0, count: 521)
+      var (sums, total) = ([Double](repeating: 0, count: 521), 0.0)
       for (window, golden) in zip(result.windows, expected.windows) {
         let scores = golden.scores.floats
+        // The last window counts by how much sound it has.
+        let weight = min(result.duration - window.start, result.windowDuration) / result.windowDuration
         #expect(window.start == .seconds(golden.start) && window.categories.count == 521)
         // The model's scores have steps of 1/256: before them it computes with floats, where the last bits may differ.
         for category in window.categories {
           #expect(abs(category.score - scores[category.index]) <= 1e-4, "\(category)")
-          sums[category.index] += Double(scores[category.index])
+          sums[category.index] += Double(scores[category.index]) * weight
         }
+        total += weight
         let best = try #require(scores.indices.max { scores[$0] < scores[$1] })
         #expect(window.categories[0].score == scores[best])
       }
       for category in result.categories {
-        #expect(abs(Double(category.score) - sums[category.index] / Double(expected.windows.count)) < 1e-4)
+        #expect(abs(Double(category.score) - sums[category.index] / total) < 1e-4)
       }
       #expect(result.windows[0].categories[0].label == "Synthesizer")
       let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(result)) as? [String: Any]

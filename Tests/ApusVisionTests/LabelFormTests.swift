@@ -26,7 +26,7 @@ import Testing
       "# made by hand\ntask: detect\nnames:\n  0: owl\n\n  1: \"elk\"\n  2: 'emu'\nimgsz:\n- 8\n",
       "id2label:\n  0: owl\n  1: elk\n  2: emu\n",
       "names:\n  - id: 0\n    name: owl\n  - id: 1\n    name: elk\n  - name: emu\n    id: 2\n",
-      "- owl\n- elk\n- emu\n",
+      "- owl\n- elk\n- emu\n", "0. owl\n1. elk\n2. emu\n", "0) owl\n1) elk\n2) emu\n",
       "index,name\n0,owl\n1,elk\n2,emu\n", "name,id\nelk,1\nowl,0\nemu,2\n",
       "class_id;class_name\r\n0;owl\r\n1;elk\r\n2;emu\r\n",
       "index,mid,display_name\n0,/m/1,\"owl\"\n1,/m/2,elk\n2,/m/3,emu\n", "owl,0\nelk,1\nemu,2\n",
@@ -139,6 +139,12 @@ import Testing
     // Asking again changes nothing, and a chosen offset stays.
     #expect(labels.aligned(toClassCount: classes) == labels)
     #expect(try LabelMap(parsing: text, offset: 7).aligned(toClassCount: 90).offset == 7)
+  }
+
+  @Test("an ordinal that belongs to a name stays there")
+  func keepsOrdinals() throws {
+    let labels = try LabelMap(parsing: "1. FC Union\n1. FC Kaiserslautern\nHSV\n")
+    #expect(labels.name(inRow: 0) == "1. FC Union" && labels.rowCount == 3)
   }
 
   @Test("a few equal names do not make numbers a part of names")

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What folders have besides pictures that are read, counted by kind.
+/// What folders have besides files that are read, counted by kind.
 struct LeftOutFiles {
   /// The folders that were looked into.
   var folders: [String] = []
   private var counts: [String: Int] = [:]
   private var folderCount = 0
+  /// What to say behind the number of folders.
+  var folderHint = " (see --recursive)"
   /// Whether some of them are pictures.
   private(set) var hasPictures = false
 
@@ -43,7 +45,7 @@ struct LeftOutFiles {
     let others = kinds.dropFirst(Self.mostKinds).reduce(0) { $0 + $1.value }
     if others > 0 { parts.append("\(others) of other kinds") }
     if folderCount > 0 {
-      parts.append("\(folderCount) folder\(folderCount == 1 ? "" : "s") (see --recursive)")
+      parts.append("\(folderCount) folder\(folderCount == 1 ? "" : "s")\(folderHint)")
     }
     return parts.isEmpty ? nil : parts.joined(separator: ", ") + " left out"
   }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusConsole
 import ApusVision
 import ArgumentParser
 
-/// What a model's numbers mean, where its file does not say it, or says it wrong.
+/// How a model takes pictures, where its file does not say it, or says it wrong.
 struct ReadingOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "How pixels become numbers: unit (0 to 1), signed (-1 to 1), raw (0 to 255), or MEAN:STD, three of each with commas; by default what the model, its exporter or its kind says, see inspect --as.",
-      valueName: "range"))
+      "How a pixel of 0 to 255 becomes a number: unit (0 to 1), signed (-1 to 1), raw (0 to 255), or MEAN:STD for (pixel - MEAN) / STD, both in units of 0 to 255, such as 127.5:127.5, or three of each with commas; by default what the model, its exporter or its kind says, see inspect --as.",
+      valueName: "unit|signed|raw|MEAN:STD"))
   var pixels: String?
 
   @Option(name: .long, help: "The order of the model's channels: rgb, bgr or gray.")
   var channels: ImageProcessor.Channels?
 
-  @Option(name: .long, help: "The unit of the model's boxes and points: fraction or pixel.")
-  var boxUnits: BoxUnits?
-
-  @Option(name: .long, help: "What the model's scores are: probability, logit or raw.")
-  var scores: ScoreForm?
-
   func validate() throws {
-    _ = try normalization
+    // What is written as a range, 0 to 1, would be taken for a mean of 0 and a divisor of 1.
+    if let pixels, pixels != "raw", try normalization == .raw {
+      Output.writeError(
+        "warning: --pixels \(pixels) leaves pixels at 0 to 255, as raw does; --pixels unit makes 0 to 1 of them"
+      )
+    }
   }
 
   /// How pixels become numbers; nil if the command does not say.
@@ -37,11 +37,7 @@ struct ReadingOptions: ParsableArguments {
   func apply(to options: inout BaseOptions) throws {
     options.normalization = try normalization
     options.channels = channels
-    options.boxUnits = boxUnits
-    options.scores = scores
   }
 }
 
 extension ImageProcessor.Channels: ExpressibleByArgument {}
-extension BoxUnits: ExpressibleByArgument {}
-extension ScoreForm: ExpressibleByArgument {}

@@ -34,6 +34,8 @@ struct HearCommand: ParsableCommand {
   @Option(name: .long, help: "The share of a window that the next one repeats, from 0 to below 1.")
   var overlap = 0.0
 
+  @OptionGroup var scores: ScoreOptions
+
   @Option(name: .long, help: "The model's sample rate in hertz; by default its metadata's, or else 16000.")
   var rate: Int?
 
@@ -49,12 +51,22 @@ struct HearCommand: ParsableCommand {
 
   func run() throws {
     guard !sound.isEmpty else { throw ValidationError("no sound is given") }
-    let files = try SoundFiles.all(sound)
+    let sources = try SoundFiles(sound)
+    let files = sources.files
     let classifier = try makeClassifier(isShared: files.count > 1)
     var failures = 0
+    var warned: Set<String> = []
+    // Some warnings are known only after an answer.
+    func warn() {
+      for warning in classifier.warnings where warned.insert(warning).inserted {
+        Output.writeError("warning: " + oneLine(warning))
+      }
+    }
+    warn()
     for file in files {
       do throws(ApusError) {
         let result = try classifier.classify(AudioClip(contentsOfFile: file))
+        warn()
         guard json else {
           Output.write(text(result, of: file, by: classifier))
           continue
@@ -74,7 +86,7 @@ struct HearCommand: ParsableCommand {
         if json { try Output.writeJSON(SoundFailure(sound: file, error: message)) }
       }
     }
-    if failures > 0 { throw ExitCode(2) }
+    if failures > 0 || sources.leaveOutSounds { throw ExitCode(2) }
   }
 
   private func makeClassifier(isShared: Bool) throws -> AudioClassifier {
@@ -82,6 +94,7 @@ struct HearCommand: ParsableCommand {
     options.resultOptions = categories.resultOptions
     options.maxResults = top
     options.scoreThreshold = scoreThreshold
+    options.scores = scores.scores
     options.overlap = overlap
     options.sampleRate = rate
     options.windowSampleCount = window

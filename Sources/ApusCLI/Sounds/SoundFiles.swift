@@ -1,52 +1,78 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusConsole
 import FoundationEssentials
 
 /// The sounds that a command's arguments name.
-enum SoundFiles {
+struct SoundFiles {
+  /// The files, in order.
+  private(set) var files: [String] = []
+  /// Whether folders have sounds of kinds that are not read: then the command ends with status 2.
+  private(set) var leaveOutSounds = false
+  private var leftOut = LeftOutFiles()
+
   /// The endings of the sounds in folders.
   private static let endings: Set<String> = ["wav", "wave"]
+  /// The endings of sounds that are not read.
+  private static let otherEndings: Set<String> = [
+    "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "aif", "aiff", "aifc", "amr", "au", "snd",
+    "caf", "wma",
+    "rf64", "w64", "mka", "weba",
+  ]
   /// The maximum number of sounds.
   private static let maximumCount = 1 << 20
 
   /// Files themselves, the sounds of folders in the order of their names' bytes, and the lines of standard input for `-`.
   ///
+  /// What folders have besides is counted on standard error.
+  ///
   /// - Throws: `unreadableFile` for a folder that cannot be read or has no sound; `resourceLimit` for too many.
-  static func all(_ arguments: [String]) throws(ApusError) -> [String] {
-    var files: [String] = []
+  init(_ arguments: [String]) throws(ApusError) {
+    leftOut.folderHint = ""
     for argument in arguments {
       if argument == "-" {
-        try PictureSource.forEachLine { line throws(ApusError) in try add(line, to: &files) }
+        try PictureSource.forEachLine { line throws(ApusError) in try add(line) }
       } else {
-        try add(argument, to: &files)
+        try add(argument)
       }
     }
-    return files
+    if let text = leftOut.text { Output.writeError(text) }
   }
 
-  private static func add(_ path: String, to files: inout [String]) throws(ApusError) {
+  private mutating func add(_ path: String) throws(ApusError) {
     var isFolder = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-      return try append([path], to: &files)
+      return try append([path])
     }
     let names: [String]
     do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
       throw ApusError(.unreadableFile, "cannot read the folder '\(path)'")
     }
-    let sounds = names.filter { name in
-      name.lastIndex(of: ".").map { endings.contains(name[name.index(after: $0)...].lowercased()) } ?? false
+    let folder = path.hasSuffix("/") ? path : "\(path)/"
+    var sounds: [String] = []
+    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+      let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+      if Self.endings.contains(ending) {
+        sounds.append(folder + name)
+      } else if FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder), isFolder {
+        leftOut.addFolder()
+      } else {
+        leftOut.addFile(name)
+        if Self.otherEndings.contains(ending), !name.hasPrefix(".") { leaveOutSounds = true }
+      }
     }
     guard !sounds.isEmpty else {
       throw ApusError(
-        .unreadableFile, "the folder '\(path)' has no .wav file among its \(names.count) entries")
+        .unreadableFile,
+        "the folder '\(path)' has no .wav file" + (leftOut.text.map { ": \($0)" } ?? "")
+          + (leaveOutSounds ? "; convert sounds to WAV, for example with ffmpeg" : ""))
     }
-    let folder = path.hasSuffix("/") ? path : "\(path)/"
-    try append(sounds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { folder + $0 }, to: &files)
+    try append(sounds)
   }
 
-  private static func append(_ paths: [String], to files: inout [String]) throws(ApusError) {
-    guard paths.count <= maximumCount - files.count else {
-      throw ApusError(.resourceLimit, "there are more than \(maximumCount) sounds")
+  private mutating func append(_ paths: [String]) throws(ApusError) {
+    guard paths.count <= Self.maximumCount - files.count else {
+      throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) sounds")
     }
     files += paths
   }

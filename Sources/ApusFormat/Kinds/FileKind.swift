@@ -10,15 +10,23 @@ package struct FileKind: Hashable, Sendable {
   package let advice: String
   /// The format of a picture, such as `HEIC`; nil for other files.
   package let pictureFormat: String?
+  /// Whether it is sound, or has sound in it.
+  package let isSound: Bool
 
   init(_ name: String, _ advice: String = "") {
-    (self.name, self.advice, pictureFormat) = (name, advice, nil)
+    (self.name, self.advice, pictureFormat, isSound) = (name, advice, nil, false)
+  }
+
+  /// A kind of sound, with an article.
+  init(sound name: String, _ advice: String = "") {
+    (self.name, self.advice, pictureFormat, isSound) = (name, advice, nil, true)
   }
 
   /// A kind of picture.
   init(picture format: String) {
+    isSound = false
     (name, pictureFormat) = (
-      "\(format.hasPrefix("A") || format == "icon" ? "an" : "a") \(format) picture", format
+      "\(format.hasPrefix("A") || ["icon", "SVG"].contains(format) ? "an" : "a") \(format) picture", format
     )
     advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
   }
@@ -75,11 +83,51 @@ package struct FileKind: Hashable, Sendable {
   package init?(folder path: String) {
     if FileBytes.exists("\(path)/saved_model.pb") {
       self.init("a SavedModel folder", Self.convert("from_saved_model"))
-    } else if FileBytes.exists("\(path)/Manifest.json") {
+    } else if FileBytes.exists("\(path)/Manifest.json") || Self.name(of: path).hasSuffix(".mlpackage") {
       self.init("a Core ML package (.mlpackage)", Self.fromSource)
+    } else if Self.name(of: path).hasSuffix(".mlmodelc") {
+      self.init("a compiled Core ML model (.mlmodelc)", Self.fromSource)
     } else {
       return nil
     }
+  }
+
+  /// The last part of a path, without slashes behind it, in small letters.
+  private static func name(of path: String) -> String {
+    (path.split(separator: "/").last ?? "").lowercased()
+  }
+
+  /// Whether the bytes of a model went through something that takes all files for text: all bytes beyond ASCII are UTF-8, and
+  /// some are the letter that replaces what is not, or the two bytes of a letter of Latin-1.
+  package static func isMangledToText(_ bytes: FileBytes) -> Bool {
+    let count = min(bytes.count, beginningByteCount)
+    guard
+      let beginning = try? bytes.withReader({ (reader) throws(FormatError) in
+        try reader.integers(UInt8.self, at: 0, count: count)
+      })
+    else { return false }
+    return isMangledToText(beginning)
+  }
+
+  /// Whether bytes with many beyond ASCII are UTF-8; the last letter may be cut off.
+  static func isMangledToText(_ bytes: [UInt8]) -> Bool {
+    let high = bytes.count { $0 >= 0x80 }
+    guard high >= 32 else { return false }
+    var index = 0
+    while index < bytes.count {
+      let lead = bytes[index]
+      let length =
+        lead < 0x80
+        ? 1
+        : lead >= 0xC2 && lead < 0xE0
+          ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0
+      guard length > 0 else { return false }
+      for place in index + 1..<max(index + length, index + 1) where place < bytes.count {
+        guard bytes[place] & 0xC0 == 0x80 else { return false }
+      }
+      index += length
+    }
+    return true
   }
 
   /// A sentence about a file that should be a model: `it is a Git LFS pointer, not a .tflite model; run 'git lfs pull'…`.

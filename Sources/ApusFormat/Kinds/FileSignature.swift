@@ -19,6 +19,10 @@ struct FileSignature {
     self.init(Array(text.description.utf8), at: offset, picture: format)
   }
 
+  private init(_ bytes: [UInt8], at offset: Int = 0, sound name: String, _ advice: String = "") {
+    (self.offset, self.bytes, kind) = (offset, bytes, FileKind(sound: name, advice))
+  }
+
   private init(_ text: StaticString, at offset: Int = 0, _ name: String, _ advice: String = "") {
     self.init(Array(text.description.utf8), at: offset, name, advice)
   }
@@ -31,7 +35,7 @@ struct FileSignature {
 
   /// The kinds of files that are mistaken for models and pictures.
   static let all =
-    models + archives + pictures + [
+    models + archives + sounds + pictures + [
       FileSignature("TFL3", at: 4, "a .tflite model"),
       FileSignature("%PDF-", "a PDF document"),
       FileSignature(
@@ -44,6 +48,9 @@ struct FileSignature {
     FileSignature(
       [0x89, 0x48, 0x44, 0x46, 0x0D, 0x0A, 0x1A, 0x0A],
       "an HDF5 file, such as a Keras model or its weights (.h5)", FileKind.convert("from_keras_model")),
+    FileSignature(
+      "LITERTLM", "a bundle of a language model (.litertlm)",
+      "LiteRT-LM runs it; the .tflite models are inside it"),
     FileSignature("GGUF", "a GGUF file of a language model"),
     FileSignature("ET12", at: 4, "an ExecuTorch program (.pte)", FileKind.fromSource),
     FileSignature(
@@ -74,6 +81,27 @@ struct FileSignature {
     FileSignature("ustar", at: 257, "a tar archive", unpack),
   ]
 
+  private static let sounds =
+    [
+      FileSignature(Array("ID3".utf8), sound: "an MP3 sound"),
+      FileSignature(Array("OggS".utf8), sound: "an Ogg sound (Vorbis or Opus)"),
+      FileSignature(Array("fLaC".utf8), sound: "a FLAC sound"),
+      FileSignature(Array("AIFF".utf8), at: 8, sound: "an AIFF sound"),
+      FileSignature(Array("AIFC".utf8), at: 8, sound: "an AIFF sound"),
+      FileSignature(Array("#!AMR".utf8), sound: "an AMR sound"),
+      FileSignature(Array(".snd".utf8), sound: "an AU sound"),
+      FileSignature(Array("caff".utf8), sound: "a CAF sound"),
+      FileSignature(Array("MThd".utf8), sound: "a MIDI file, which has notes and no samples"),
+      FileSignature(Array("RF64".utf8), sound: "a WAV file for more than 4 GiB (RF64)"),
+      FileSignature(
+        [0x1A, 0x45, 0xDF, 0xA3], sound: "a video or sound in Matroska (.mkv or .webm)"),
+      FileSignature(
+        [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], sound: "a video or sound of Windows Media"),
+    ]
+    + [0xFB, 0xFA, 0xF3, 0xF2, 0xE3].map { FileSignature([0xFF, $0], sound: "an MP3 sound") }
+    + [0xF1, 0xF9].map { FileSignature([0xFF, $0], sound: "an AAC sound") }
+    + ["M4A ", "M4B "].map { FileSignature(Array("ftyp\($0)".utf8), at: 4, sound: "an AAC sound (.m4a)") }
+
   private static let pictures =
     [
       FileSignature([0xFF, 0xD8, 0xFF], picture: "JPEG"),
@@ -97,7 +125,8 @@ struct FileSignature {
     + ["avif", "avis"].map { FileSignature(Array("ftyp\($0)".utf8), at: 4, picture: "AVIF") }
     + [
       FileSignature(
-        "ftyp", at: 4, "a video (MP4 or QuickTime)", "take pictures out of it, for example with ffmpeg"),
+        Array("ftyp".utf8), at: 4, sound: "a video (MP4 or QuickTime)",
+        "take pictures out of it, for example with ffmpeg"),
       FileSignature("RIFF", "a RIFF file, such as WAV or AVI"),
     ]
 }

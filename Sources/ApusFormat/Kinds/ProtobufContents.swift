@@ -14,7 +14,8 @@ enum ProtobufContents {
       if (3...8).contains(number) { return FileKind("an ONNX model", FileKind.fromSource) }
       guard number == 2 else { return nil }
       if version == 1,
-        contains(bytes, ["serving_default", "NoOp", "VarHandleOp", "Placeholder", "saver_def"])
+        isGraphInformation(body)
+          || contains(bytes, ["serving_default", "NoOp", "VarHandleOp", "Placeholder", "saver_def"])
       {
         return FileKind(
           "a SavedModel (saved_model.pb)", FileKind.convert("from_saved_model") + ", which takes its folder")
@@ -35,6 +36,25 @@ enum ProtobufContents {
 
   private static func isName(_ bytes: ArraySlice<UInt8>) -> Bool {
     !bytes.isEmpty && bytes.count <= 1_024 && bytes.allSatisfy { (0x20..<0x7F).contains($0) }
+  }
+
+  /// Whether a message begins as a graph of a SavedModel does, with a message of its operators (field 2), version (1) or tags
+  /// (4); the inputs of Core ML begin with their name and then have a message, or end.
+  private static func isGraphInformation(_ body: ArraySlice<UInt8>) -> Bool {
+    var graph = Fields(body)
+    guard case .bytes(1, let information)? = graph.next() else { return false }
+    var fields = Fields(information)
+    switch fields.next() {
+    case .bytes(2, let operators)?:
+      // A list of operators, whose first field is a message that begins with a name.
+      var list = Fields(operators)
+      guard case .bytes(1, let first)? = list.next() else { return false }
+      var entry = Fields(first)
+      if case .bytes(1, let name)? = entry.next() { return isName(name) }
+      return false
+    case .bytes(4, let tag)?: return isName(tag)
+    default: return false
+    }
   }
 
   private static func contains(_ bytes: [UInt8], _ words: [String]) -> Bool {

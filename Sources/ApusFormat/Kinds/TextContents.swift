@@ -39,6 +39,10 @@ enum TextContents {
   }
 
   private static func text(_ text: String) -> FileKind {
+    if let kind = base64(text) { return kind }
+    if text.hasPrefix("<svg") || text.hasPrefix("<") && text.contains("<svg") {
+      return FileKind(picture: "SVG")
+    }
     if text.hasPrefix("<") {
       return FileKind("an XML text", "an answer of a server may be one: download the file again")
     }
@@ -52,6 +56,46 @@ enum TextContents {
       return FileKind("a C source with the bytes of a model", "use the .tflite file that it is made from")
     }
     return FileKind("a text that begins with '\(firstLine(of: text))'")
+  }
+
+  /// The kind of a text that holds other bytes in Base64, with or without `data:` in front; nil for others.
+  private static func base64(_ text: String) -> FileKind? {
+    var content = Substring(text)
+    if text.hasPrefix("data:"), let comma = text.firstIndex(of: ","), text[..<comma].hasSuffix(";base64") {
+      content = text[text.index(after: comma)...]
+    }
+    let letters = content.utf8.filter { ![0x0A, 0x0D].contains($0) }
+    guard letters.count >= 64 else { return nil }
+    let body = letters.prefix(4_000)
+    let values = body.compactMap { letter -> UInt8? in
+      switch letter {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): letter - 65
+      case UInt8(ascii: "a")...UInt8(ascii: "z"): letter - 71
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): letter + 4
+      case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
+      case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
+      default: nil
+      }
+    }
+    let isEnd =
+      body.suffix(2).allSatisfy { $0 == UInt8(ascii: "=") } ? 2 : body.last == UInt8(ascii: "=") ? 1 : 0
+    guard values.count + isEnd == body.count else { return nil }
+    // Twelve letters are nine bytes, of which four name the kind of a model.
+    let bytes = stride(from: 0, to: 12, by: 4).flatMap { place in
+      let bits = values[place..<place + 4].reduce(UInt32(0)) { $0 << 6 | UInt32($1) }
+      return [
+        UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8),
+        UInt8(truncatingIfNeeded: bits),
+      ]
+    }
+    let isModel = bytes[4..<8].elementsEqual("TFL3".utf8)
+    guard isModel || values.contains(where: { $0 >= 52 }) && content.utf8.prefix(64).allSatisfy({ $0 > 0x20 })
+    else {
+      return nil
+    }
+    return FileKind(
+      isModel ? "the Base64 text of a .tflite model" : "a text in Base64",
+      "decode it first, for example with 'base64 -d FILE > model.tflite'")
   }
 
   private static func firstLine(of text: String) -> String {

@@ -19,12 +19,12 @@ public struct AudioClassificationResult: Hashable, Sendable {
   public let windowDuration: Duration
   /// The windows, in order.
   public let windows: [Window]
-  /// The classes of each head by their mean score over all windows.
+  /// The classes of each head by their mean score over all windows, each counted by how much sound it has.
   public let means: [Classifications]
   /// The time of each stage, for all windows together.
   public let timings: StageTimings
 
-  /// The classes of the first head by their mean score over all windows, best first.
+  /// The classes of the first head by their mean score over all windows, each counted by how much sound it has; best first.
   public var categories: [Category] { means.first?.categories ?? [] }
 
   /// The scores of a class over time, one for each window; nil if a window's result leaves the class out.

@@ -25,6 +25,8 @@ public final class AudioClassifier: Sendable {
     public var sampleRate: Int?
     /// The number of samples in a window; required if the model leaves it open.
     public var windowSampleCount: Int?
+    /// What the model's scores are; nil for what the file says, or else what is usual.
+    public var scores: ScoreForm?
     /// How to run the model: threads, kernels, limits.
     public var interpreter = Interpreter.Options()
 
@@ -44,12 +46,17 @@ public final class AudioClassifier: Sendable {
   public let sampleRate: Int
   /// The number of samples in a window.
   public let windowSampleCount: Int
-  /// How the model is read, and what says so: the sample rate and the labels.
-  public let readings: [Assumption]
+  /// How the model is read, and what says so: the sample rate, the outputs and the labels.
+  public var readings: [Assumption] {
+    [rateReading] + heads.readings + (heads.labels?.readings ?? [LabelSource.nothing])
+  }
+  /// What is suspicious about the model, and what its answers have shown so far; usually empty.
+  public var warnings: [String] { heads.warnings + (heads.labels?.warnings ?? []) }
 
   /// The most classes that the windows of an answer name together.
   private static let mostCategories = 1 << 24
 
+  private let rateReading: Assumption
   private let input: WaveformInput
   private let heads: ClassificationHeads
   private let hop: Int
@@ -71,14 +78,15 @@ public final class AudioClassifier: Sendable {
     self.options = options
     let prepared = try PreparedWaveformModel(model, options: options)
     input = prepared.input
-    heads = try ClassificationHeads(of: prepared, labels: labels, options: options.resultOptions)
+    heads = try ClassificationHeads(
+      of: prepared, labels: labels, scores: options.scores, options: options.resultOptions)
     guard heads.labels != nil || heads.count > 1 || heads.classCount != prepared.input.sampleCount else {
       throw ApusError(
         .invalidArgument,
         "the model returns \(heads.classCount) numbers for as many samples: no classes of the sound, but another sound"
       )
     }
-    readings = [prepared.rateReading] + (heads.labels?.readings ?? [LabelSource.nothing])
+    rateReading = prepared.rateReading
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
     hop = max(Int((Double(prepared.input.sampleCount) * (1 - options.overlap)).rounded()), 1)
@@ -126,6 +134,8 @@ public final class AudioClassifier: Sendable {
     var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
     var windows: [AudioClassificationResult.Window] = []
     var sums: [[Double]] = []
+    // How many samples the sums count: the last window may be mostly silence.
+    var weight = 0
     // The window, whose samples from the one before are not computed again.
     var samples: [Float] = []
     try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
@@ -139,11 +149,16 @@ public final class AudioClassifier: Sendable {
         let done = clock.now
         let scores = try heads.scores(of: ModelRun(interpreter))
         if sums.isEmpty { sums = scores.map { $0.map { _ in 0 } } }
+        let sampleCount = max(samples.count, 1)
+        weight += sampleCount
         guard zip(sums, scores).allSatisfy({ $0.count == $1.count }) else {
           throw ApusError(.invalidData, "the outputs have another shape than for the window before")
         }
         for (head, values) in scores.enumerated() {
-          for (index, value) in values.enumerated() { sums[head][index] += Double(value) }
+          // A float times a number of samples is exact.
+          for (index, value) in values.enumerated() {
+            sums[head][index] += Double(value) * Double(sampleCount)
+          }
         }
         windows.append(
           AudioClassificationResult.Window(
@@ -154,7 +169,7 @@ public final class AudioClassifier: Sendable {
         timings.postprocess += clock.now.milliseconds(since: done)
       }
     }
-    let means = sums.map { $0.map { Float($0 / Double(windows.count)) } }
+    let means = sums.map { $0.map { Float($0 / Double(weight)) } }
     return AudioClassificationResult(
       duration: clip.duration, windowDuration: .seconds(Double(windowSampleCount) / Double(sampleRate)),
       windows: windows, means: heads.classifications(of: means), timings: timings)

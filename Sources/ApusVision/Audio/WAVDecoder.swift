@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusFormat
 
 /// Reads WAV files: integers of 8, 16, 24 and 32 bits, floats of 32 and 64.
 ///
@@ -26,9 +27,12 @@ struct WAVDecoder {
 
   private func clip() throws(ApusError) -> AudioClip {
     guard bytes.count >= 12, text(0) == "RIFF", text(8) == "WAVE" else {
+      let kind = bytes.isEmpty ? nil : FileKind(beginning: Array(bytes.prefix(FileKind.beginningByteCount)))
+      let advice = "; convert it to WAV, for example with 'ffmpeg -i FILE sound.wav'"
       throw ApusError(
-        .unsupportedAudio, "the bytes do not begin as a WAV file does, with 'RIFF' and 'WAVE' behind a length"
-      )
+        .unsupportedAudio,
+        "the bytes do not begin as a WAV file does, with 'RIFF' and 'WAVE' behind a length"
+          + (kind.map { ": it is \($0.name)\($0.isSound ? advice : "")" } ?? ""))
     }
     var layout: Layout?
     var position = 12

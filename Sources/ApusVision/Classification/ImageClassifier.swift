@@ -43,7 +43,23 @@ public final class ImageClassifier: VisionTask {
     TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
       reason: "each output has one number for each class", pictures: pictures, roles: heads.roles,
-      readings: heads.readings, labels: heads.labels, steps: heads.steps, warnings: heads.warnings)
+      readings: heads.readings, labels: heads.labels, steps: heads.steps,
+      warnings: heads.warnings + featureWarnings)
+  }
+
+  /// What is doubtful about an input that may have features of a sound or of motion.
+  private var featureWarnings: [String] {
+    let input = pictures.input
+    let (width, height) = (input.geometry.width, input.geometry.height)
+    guard input.geometry.channelCount == 1, input.geometry.guess == nil,
+      max(width, height) > min(width, height) * 5 / 4,
+      options.baseOptions.channels == nil, options.baseOptions.normalization == nil
+    else { return [] }
+    if case .image = pictures.metadata?.inputs.first?.content { return [] }
+    return [
+      "the input takes \(height) rows of \(width) numbers with one channel: taken for a gray picture, though it may be "
+        + "features such as a spectrogram; --channels gray says that it is a picture"
+    ]
   }
 
   private let pictures: PictureModel

@@ -10,9 +10,9 @@ import ApusFormat
 /// - **One name a line**, as in COCO's `labelmap.txt` and AutoML's `dict.txt`. The row is the line's position.
 ///   Blank lines at the end are dropped; elsewhere they are rows without a name, so that later rows keep theirs.
 ///   Every line is a name, also one that begins with `#`.
-/// - **Numbered lines**: `0: person`, `0  person`, `0<tab>person`, `0,person` or `0 person`. A number followed by a
-///   colon, a comma, a tab or two spaces in the first line makes the file numbered, and then every line must be. One
-///   space does so only if the numbers can be rows of the model and the names behind them differ: `20 DH`, `50 DH` and
+/// - **Numbered lines**: `0: person`, `0  person`, `0<tab>person`, `0,person`, `0. person`, `0) person` or `0 person`. A number followed by a
+///   colon, a comma, a tab or two spaces in the first line makes the file numbered, and then every line must be. A dot, a
+///   parenthesis or one space does so only if the numbers can be rows of the model and the names behind them differ: `20 DH`, `50 DH` and
 ///   `7 eleven` stay names. Blank lines and lines that begin with `#` are skipped.
 /// - **Protocol buffer text**: `item { id: 1 name: 'n01' display_name: "Person" }`, where the display name wins.
 /// - **JSON**: a list of names, an object by index or by name, or one that has those under `names`, `labels`, `classes`,
@@ -166,6 +166,11 @@ public struct LabelMap: Hashable, Sendable {
   /// The name in a row of the file, whatever the offset.
   public func name(inRow row: Int) -> String? {
     rows.name(row)
+  }
+
+  /// A name with letters that were not UTF-8 and are lost; nil if there is none.
+  var damagedName: String? {
+    rows.names.filter { $0.value.unicodeScalars.contains("\u{FFFD}") }.min { $0.key < $1.key }?.value
   }
 
   /// The classes with that name, as the model counts them, in order; rows before the offset are left out.

@@ -161,6 +161,12 @@ enum LabelParser {
       // "0,5 l" and "10:30" may be names.
       isUnmistakable = !(behind.first.map { (0x30...0x39).contains($0) } ?? false)
       rest = trimmed(behind)
+    } else if let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ")"),
+      [0x20, 0x09].contains(rest.dropFirst().first)
+    {
+      // "1. cat" is a number, "1. FC Köln" a name: the other lines decide.
+      isUnmistakable = false
+      rest = trimmed(rest.dropFirst())
     } else if !isUnmistakable && spaces == 0 {
       return nil
     }

@@ -114,7 +114,12 @@ public final class ImageSegmenter: VisionTask {
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
       readings: Self.readings(form, layout) + (mask.map { [$0.assumption] } ?? []),
       labels: names,
-      steps: [step])
+      steps: [step],
+      warnings: form == .classes && names == nil && MaskReading.hasPlainBytes(prepared.outputs[output])
+        ? [
+          "the output \(prepared.outputs[output]) has bytes without a scale, taken for classes, which is a guess: if they "
+            + "are a mask of 0 to 255, --scores probability says so; --labels says that they are classes"
+        ] : [])
   }
 
   /// Makes a segmenter from files. Without `labelsFile`, the labels are those inside the model.
@@ -161,9 +166,11 @@ public final class ImageSegmenter: VisionTask {
     let tensor = prepared.outputs[output]
     var shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
+    // Who says what the scores are, says that there are scores.
+    let isMask = MaskReading.hasPlainBytes(tensor) && prepared.options.scores != nil
     let isInteger =
       [.int32, .int64].contains(tensor.type)
-      || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil
+      || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil && !isMask
     if shape.count == 4, isInteger, shape[3] == 1 { shape.removeLast() }
     if shape.count == 3, shape[1] > 1, shape[2] > 1 {
       let form: Form = isInteger ? .classes : .probability
@@ -288,7 +295,11 @@ public final class ImageSegmenter: VisionTask {
         }
       if options.shouldOutputConfidenceMasks, form != .classes {
         for channel in 0..<channels.count {
-          confidences.append(enlargement.enlarged(values, channels, channel))
+          var confidence = enlargement.enlarged(values, channels, channel)
+          if let mask = self.mask, mask.form == .probability, mask.one != 1 {
+            for place in confidence.indices { confidence[place] /= mask.one }
+          }
+          confidences.append(confidence)
         }
       }
     }

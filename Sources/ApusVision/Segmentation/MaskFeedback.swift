@@ -7,6 +7,8 @@ struct MaskFeedback: Sendable {
   private let grid: ImageSegmenter.Grid
   /// Whether the numbers are logits.
   private let areLogits: Bool
+  /// The number that stands for certainty.
+  private let one: Float
   private let enlargement: MaskEnlargement
   /// The number of pixels.
   let count: Int
@@ -18,6 +20,7 @@ struct MaskFeedback: Sendable {
     _ grid: ImageSegmenter.Grid, _ mask: MaskReading?, of model: Model, width: Int, height: Int
   ) throws(ApusError) {
     self.grid = grid
+    one = mask?.one ?? 1
     if let mask {
       areLogits = mask.form == .logit
     } else {
@@ -37,7 +40,7 @@ struct MaskFeedback: Sendable {
       chances[cell] =
         switch grid.form {
         case .classes: value(0) > 0 ? 1 : 0
-        case .probability: areLogits ? 1 / (1 + exp(-value(0))) : value(0)
+        case .probability: areLogits ? 1 / (1 + exp(-value(0))) : value(0) / one
         case .scores:
           areLogits
             ? 1 - 1 / (0..<channels.count).reduce(Float(0)) { $0 + exp(value($1) - value(0)) } : 1 - value(0)

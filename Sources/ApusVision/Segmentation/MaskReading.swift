@@ -10,28 +10,35 @@ struct MaskReading: Sendable {
   let source: AssumptionSource
   /// What says so.
   let reason: String
+  /// The number that stands for certainty: 1, or 255 where the numbers are bytes.
+  let one: Float
 
   /// The largest magnitude of a logit: beyond it, a sigmoid in single precision is 0 or 1.
   private static let largestLogit: Float = 88
 
-  private init(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String) {
-    (self.form, self.source, self.reason) = (form, source, reason)
+  private init(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String, one: Float = 1) {
+    (self.form, self.source, self.reason, self.one) = (form, source, reason, one)
   }
 
   /// Reads an output with one number for each cell: by the options, else by what the last operators and the quantization say.
   ///
   /// - Throws: `invalidArgument` if the numbers cannot be those of a mask.
   init(of output: Int, in prepared: PreparedModel, given: ScoreForm?) throws(ApusError) {
+    let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
     if let given {
-      self.init(given, .given, "the options")
+      let areBytes = bounds.isNear(0, 255) || Self.hasPlainBytes(prepared.outputs[output])
+      self.init(given, .given, "the options", one: areBytes && given != .logit ? 255 : 1)
       return
     }
-    let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
     let origin = BoundsSearch(prepared.model, input: .unknown).origin(
       of: prepared.model.file.subgraphs[0].outputs[output])
     let name = origin?.schemaName
     if bounds.isProbability {
       self.init(.probability, .model, "the last operators and the quantization allow \(bounds)")
+    } else if bounds.isNear(0, 255) {
+      throw Self.refusal(
+        prepared, output, "one number for each pixel, \(bounds), as a gray picture or a depth map has",
+        "--scores probability says that it is a mask of 0 to 255 after all")
     } else if bounds.lower >= -0.01 {
       throw Self.refusal(prepared, output, "one number for each pixel, \(bounds), as a depth map has")
     } else if bounds.isNear(-1, 1) {
@@ -54,21 +61,29 @@ struct MaskReading: Sendable {
     }
   }
 
-  private static func refusal(_ prepared: PreparedModel, _ output: Int, _ what: String) -> ApusError {
+  /// Whether an output has bytes without a scale: classes, or a mask of 0 to 255.
+  static func hasPlainBytes(_ tensor: Tensor) -> Bool { tensor.type == .uint8 && tensor.quantization == nil }
+
+  private static func refusal(
+    _ prepared: PreparedModel, _ output: Int, _ what: String,
+    _ remedy: String = "--scores says that it is a mask after all"
+  ) -> ApusError {
     ApusError(
       .invalidArgument,
       """
       the output \(prepared.outputs[output]) has \(what): no mask; 'apus transform' (PictureTransformer) gives it as a \
-      picture, and --scores says that it is a mask after all
+      picture, and \(remedy)
       """)
   }
 
   /// The number above which a pixel belongs to what is there.
-  var threshold: Float { form == .logit ? 0 : 0.5 }
+  var threshold: Float { form == .logit ? 0 : 0.5 * one }
 
   /// The reading for people.
   var assumption: Assumption {
-    Assumption("scores", form.rawValue, source, reason: reason, option: "--scores")
+    Assumption(
+      "scores", form.rawValue + (one == 1 ? "" : ", times \(Int(one))"), source, reason: reason,
+      option: "--scores")
   }
 
   /// Holds the numbers of an answer against the reading.
@@ -89,7 +104,7 @@ struct MaskReading: Sendable {
         "the mask has numbers from \(low) to \(high), read as \(form.rawValue) (\(reason)): \(text)")
     }
     switch form {
-    case .probability where low < -0.01 || high > 1.01:
+    case .probability where low < -0.01 * one || high > 1.01 * one:
       throw contradiction(
         "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
     case .logit where source != .given && low >= 0 && high <= 1 && high > 0:

@@ -62,10 +62,7 @@ struct AnswerCheck {
 
   /// An error that names the readings which an answer contradicts, and the options that decide them.
   func refusal(_ what: String, _ subjects: String...) -> ApusError {
-    let doubtful = readings().filter { subjects.contains($0.subject) }.map { reading in
-      let option = reading.option.map { "; \($0) decides" } ?? ""
-      return "\(reading.subject): \(reading.value), from \(reading.source.text) (\(reading.reason)\(option))"
-    }
+    let doubtful = readings().filter { subjects.contains($0.subject) }.map(\.text)
     return ApusError(
       .invalidData, "\(what), which the reading of the model cannot have: \(doubtful.joined(separator: "; "))"
     )

@@ -24,4 +24,14 @@ public struct Assumption: Codable, Hashable, Sendable {
     self.reason = reason
     self.option = option
   }
+
+  /// The reading for people: `scores: logit, from a guess: check it (usual for masks; --scores decides)`, or
+  /// `scores: logit, given by the options (--scores decides)`.
+  package var text: String {
+    let decides = option.map { "\($0) decides" }
+    guard source != .given else {
+      return "\(subject): \(value), given by \(reason)" + (decides.map { " (\($0))" } ?? "")
+    }
+    return "\(subject): \(value), from \(source.text) (\(reason)" + (decides.map { "; \($0)" } ?? "") + ")"
+  }
 }

@@ -85,8 +85,20 @@ struct LabelSource: Sendable {
     }
   }
 
+  /// What is suspicious about the labels; usually empty.
+  var warnings: [String] { letterWarnings + countWarnings }
+
+  private var letterWarnings: [String] {
+    map.damagedName.map { name in
+      [
+        "the labels are not in UTF-8, so letters are lost, as in '\(name)'; save them as UTF-8, for example with "
+          + "'iconv -f latin1 -t utf-8'"
+      ]
+    } ?? []
+  }
+
   /// What is suspicious about the number of labels; empty if it suits the model.
-  var warnings: [String] {
+  private var countWarnings: [String] {
     guard let classCount else { return [] }
     let found =
       "there \(map.rowCount == 1 ? "is 1 label" : "are \(map.rowCount) labels")"
@@ -116,14 +128,14 @@ struct LabelSource: Sendable {
   var readings: [Assumption] {
     [
       Assumption(
-        "labels", "\(map.rowCount) name\(map.rowCount == 1 ? "" : "s")", origin, reason: source,
+        "labels", map.rowCount == 1 ? "1 name" : "\(map.rowCount) names", origin, reason: source,
         option: "--labels")
     ]
   }
 
   /// The reading of a model without labels.
   static let nothing = Assumption(
-    "labels", "none", .model, reason: "it has no names, and none are given", option: "--labels")
+    "labels", "none", .model, reason: "its file has no names, and none are given", option: "--labels")
 
   /// A class with its names.
   func category(index: Int, score: Float) -> Category {

@@ -96,7 +96,8 @@ final class PictureModel: Sendable {
           "fit", fit.name, options.fit == nil ? defaults.source : .given,
           reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
       ] + input.shapeReadings
-    warnings = [input.geometry.doubt, Self.sizeWarning(prepared)].compactMap(\.self)
+    warnings = [input.geometry.doubt, Self.sizeWarning(prepared), Self.pixelWarning(options.normalization)]
+      .compactMap(\.self)
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: fit, resampling: options.resampling)
@@ -108,6 +109,18 @@ final class PictureModel: Sendable {
       prepared.interpreter, options: prepared.interpreterOptions,
       extraByteCount: Self.extraByteCount(of: prepared)
     ) { geometry.shape(batch: $0) }
+  }
+
+  /// What is odd about a normalization that is given: numbers for pixels of 0 to 1 where they are 0 to 255; nil if nothing.
+  private static func pixelWarning(_ given: Normalization?) -> String? {
+    guard let given, given != .raw, case .meanStd(let mean, let std) = given,
+      mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
+    else { return nil }
+    let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
+      .joined(separator: ":")
+    return
+      "--pixels \(given) is in units of 0 to 255, so most numbers are far beyond 1; if it is meant for pixels of 0 to 1, "
+      + "it is --pixels \(numbers)"
   }
 
   /// What is odd about the size that the exporter names; nil if nothing.

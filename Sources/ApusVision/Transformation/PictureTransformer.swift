@@ -62,7 +62,8 @@ public final class PictureTransformer: VisionTask {
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
-    guard let grid = prepared.outputs.indices.lazy.compactMap({ Self.grid(prepared, $0) }).first else {
+    let grids = prepared.outputs.indices.compactMap { Self.grid(prepared, $0) }
+    guard let grid = grids.first else {
       throw ApusError(
         .invalidArgument,
         """
@@ -126,7 +127,7 @@ public final class PictureTransformer: VisionTask {
         pixels.normalization == nil
           ? "the smallest number becomes 0 and the largest 65535" : "black to white becomes 0 to 255",
         options.fitsOutput ? "resized bilinearly to the picture" : "in the size of the output",
-      ])
+      ], warnings: Self.choiceWarnings(grids.map { prepared.outputs[$0.output] }))
   }
 
   /// Makes a transformer from a file.
@@ -134,6 +135,16 @@ public final class PictureTransformer: VisionTask {
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(model: Model(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Says that there are other outputs than the one that is taken.
+  private static func choiceWarnings(_ outputs: [Tensor]) -> [String] {
+    guard outputs.count > 1, let first = outputs.first else { return [] }
+    let others = outputs.dropFirst().prefix(4).map(\.description).joined(separator: ", ")
+    return [
+      "\(outputs.count) outputs of the model may be pictures: the first is taken, \(first); 'apus run' gives the others: "
+        + others + (outputs.count > 5 ? ", …" : "")
+    ]
   }
 
   /// What an output's shape says: channels are where the input has them, unless only the other place has 1, 3 or 4.

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusVision
+import ArgumentParser
+
+/// What a model's scores are, for the tasks that read scores.
+struct ScoreOptions: ParsableArguments {
+  @Option(name: .long, help: "What the model's scores are: probability, logit or raw.")
+  var scores: ScoreForm?
+}
+
+extension ScoreForm: ExpressibleByArgument {}
