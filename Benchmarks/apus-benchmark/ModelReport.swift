@@ -55,7 +55,7 @@ struct ModelReport: Codable {
     rows.append([
       "rate", "\(decimal(gmacsPerSecond, 2)) GMAC/s, \(decimal(peakShare * 100, 1)) % of the peak",
     ])
-    var text = "\(model): kernels \(kernels), threads \(threads)\n" + table(rows)
+    var text = "\(oneLine(model)): kernels \(kernels), threads \(threads)\n" + table(rows)
     guard let operators else { return text }
     var lines = [
       ["#", "operator", "output", "ms", "%", "MMAC", "GMAC/s", "% of peak", "kernels", "implementation"]
