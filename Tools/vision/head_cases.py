@@ -15,6 +15,7 @@ COCO = [f"thing {number}" for number in range(80)]
 
 def cases(case):
     yield from yolox_cases(case)
+    yield from short_list_cases(case)
     yield from row_cases(case)
     yield from fomo_cases(case)
     yield from anchor_cases(case)
@@ -139,6 +140,13 @@ def yolox_cases(case):
                options=["--layout", "yolo6"], kind="yolo6", warning="collapsed")
 
 
+def short_list_cases(case):
+    """As many rows as cells and six columns: three kinds with objectness or without, or a list."""
+    rows = offsets(np.random.default_rng(44), 1)
+    for kind in ("yolo8", "yolox", "yolo6", "yolo-end-to-end"):
+        yield case(f"six columns may be {kind}", models.constant_model([rows[None]]), error=kind)
+
+
 # MARK: Rows of seven numbers
 
 
@@ -217,7 +225,8 @@ def fomo_cases(case):
     yield case("FOMO, int8", models.constant_model([(byte_grid[None], steps)]),
                options=["--layout", "fomo", "--score-threshold", "0.2"],
                objects=fomo_objects(models.real(byte_grid, steps), threshold=0.2), kind="fomo")
-    yield case("a grid of no probabilities is not FOMO", models.constant_model([grid[None]]), error="fomo")
+    yield case("FOMO by the sums of its cells", models.constant_model([grid[None]]), objects=fomo_objects(grid), kind="fomo")
+    yield case("a grid of no probabilities is not FOMO", models.constant_model([grid[None] * np.float32(0.9)]), error="fomo")
 
 
 # MARK: Anchors

@@ -52,7 +52,9 @@ struct CellHead: DetectionHead {
     } else {
       return nil
     }
-    let isProbability = prepared.lastOperator(of: 0) == "SOFTMAX"
+    let isSoftmax = prepared.lastOperator(of: 0) == "SOFTMAX"
+    let isProbability =
+      isSoftmax || chosen == nil && prepared.probe(0).map { sumsToOne($0) } == true
     guard chosen != nil || isProbability else { return nil }
     reading =
       chosen.map { LayoutReading(given: $0) }
@@ -62,9 +64,22 @@ struct CellHead: DetectionHead {
       ? ScoreReading(
         form: .probability,
         assumption: Assumption(
-          "scores", ScoreForm.probability.rawValue, .model, reason: "SOFTMAX computes them",
+          "scores", ScoreForm.probability.rawValue, .model,
+          reason: isSoftmax ? "SOFTMAX computes them" : "for a gray picture, those of each cell sum to 1",
           option: "--scores"))
       : reading.scores(.probability, given: prepared.options.scores)
+  }
+
+  /// Whether the numbers of each cell are probabilities of which one is true.
+  private func sumsToOne(_ values: [Float]) -> Bool {
+    let (perCell, perChannel) = isPlanar ? (1, rows * columns) : (channels, 1)
+    return values.count == rows * columns * channels
+      && (0..<rows * columns).allSatisfy { cell in
+        let row = (0..<channels).map { values[cell * perCell + $0 * perChannel] }
+        // Each byte is rounded by half a step of 1/256.
+        return row.allSatisfy { (0...1).contains($0) }
+          && abs(row.reduce(0, +) - 1) <= 0.01 + 0.002 * Float(channels)
+      }
   }
 
   // MARK: Facts

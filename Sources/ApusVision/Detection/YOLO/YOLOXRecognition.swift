@@ -108,13 +108,13 @@ struct YOLOXRecognition {
       return (.guess, "\(isCells), and 85 columns are box, objectness and the 80 classes of COCO")
     }
     if let values = probed, isCertain(values) { return (.model, isCells) }
+    let list = columns == 6 && rows <= 300 ? [(DetectorLayout.yoloEndToEnd, "corners, score, class")] : []
     throw prepared.ambiguity(
       of: output,
       [
-        (.yolo8, "box and \(classes + 1) classes"),
-        (.yolox, "box, objectness and \(classes) classes"),
+        (.yolo8, "box and \(classes + 1) classes"), (.yolox, "box, objectness and \(classes) classes"),
         (.yolo6, "box, 1 and \(classes) classes"),
-      ])
+      ] + list)
   }
 
   // MARK: Values that hold for every picture
