@@ -166,6 +166,11 @@ public final class ObjectDetector: VisionTask {
     for index in objects.indices {
       if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
       try check.check(objects[index].box)
+      if let names, names.origin == .exporter, objects[index].index >= names.map.rowCount {
+        throw check.refusal(
+          "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",
+          "layout")
+      }
     }
     return objects
   }
@@ -228,7 +233,8 @@ public final class ObjectDetector: VisionTask {
         (--layout yolo2 with --anchors)
         """
       } else if chosen == nil {
-        "; a layout can be chosen: \(DetectorLayout.names)"
+        (prepared.knownClassCount(labels).map { ", and there are names for \($0) classes" } ?? "")
+          + "; a layout can be chosen: \(DetectorLayout.names); 'apus faces', 'keypoints' or 'segment' take other models"
       } else {
         ""
       }

@@ -147,7 +147,9 @@ struct RowsHead: DetectionHead {
         let score = values[row + scorePlace]
         let isEnough = layout.isYOLO ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
         // A negative image or batch is the filling.
-        guard isEnough, layout == .yoloOBBEndToEnd || values[row] >= 0,
+        guard isEnough, layout == .yoloOBBEndToEnd || values[row] >= 0 else { continue }
+        try check.check(class: values[row + classPlace], isExact: run.outputs[0].type == .float32)
+        guard
           let number = Int(exactly: values[row + classPlace].rounded())
         else { continue }
         let index = layout == .efficientDet ? number - 1 : number

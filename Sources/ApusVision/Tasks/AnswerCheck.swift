@@ -11,6 +11,8 @@ struct AnswerCheck {
 
   /// What rounding may add to a number.
   private static let tolerance: Float = 0.01
+  /// How far the whole of a box may lie outside the input, in sides of it, and a class from a whole number.
+  private static let margin: Float = 0.1
   /// How far a box may reach beyond the input, in sides of it.
   private static let reach: Float = 2
 
@@ -31,6 +33,21 @@ struct AnswerCheck {
         "layout")
     }
     for edge in [box.xmin, box.ymin, box.xmax, box.ymax] { try check(position: edge) }
+    guard box.xmax >= -Self.margin, box.ymax >= -Self.margin, box.xmin <= 1 + Self.margin,
+      box.ymin <= 1 + Self.margin
+    else {
+      throw refusal(
+        "an answer has a box outside the input, from (\(box.xmin), \(box.ymin)) to (\(box.xmax), \(box.ymax)) of its sides",
+        "box units", "layout")
+    }
+  }
+
+  /// Refuses a class of an answer that is no whole number.
+  ///
+  /// - Parameter isExact: Whether the output holds floats; integers of an output with coarse steps may be rounded.
+  func check(class number: Float, isExact: Bool) throws(ApusError) {
+    guard isExact, abs(number - number.rounded()) > Self.margin else { return }
+    throw refusal("an answer has a class of \(number), not a whole number", "layout")
   }
 
   /// Refuses a position, in fractions of the input, that is far outside.

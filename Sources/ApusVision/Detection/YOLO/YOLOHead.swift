@@ -222,6 +222,13 @@ struct YOLOHead: DetectionHead {
         isPixels = try boxUnits.settle(shown) == .pixel
         if isPixels != wasPixels { kept = decoder.candidates(values, isPixels: isPixels, criteria) }
       }
+      if shape.layout == .yoloEndToEnd {
+        let check = AnswerCheck(readings)
+        for candidate in kept {
+          let number = decoder.columns(candidate.row, 5, 1, values)[0]
+          try check.check(class: number, isExact: run.outputs[output].type == .float32)
+        }
+      }
       if shape.layout == .yolo8, shape.source != .given, !kept.isEmpty, decoder.areCorners(values) {
         throw AnswerCheck(readings).refusal(
           "the third and fourth number of each candidate are at least its first and second, as in corners (yolo10-raw)",
