@@ -96,7 +96,8 @@ let package = Package(
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: marked),
     .executableTarget(
-      name: "GraphProbe", dependencies: ["Apus", "TestSupport"], path: "Tests/GraphProbe", swiftSettings: marked),
+      name: "GraphProbe", dependencies: ["Apus", "TestSupport"], path: "Tests/GraphProbe",
+      swiftSettings: marked),
     .executableTarget(
       name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: marked),
     .testTarget(

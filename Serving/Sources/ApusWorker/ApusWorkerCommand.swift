@@ -44,13 +44,13 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "How pixels become numbers: unit (0 to 1), signed (-1 to 1), raw (0 to 255) or MEAN:STD.")
   var pixels: String?
 
-  @Option(help: "The order of the model's channels: rgb, bgr or gray.")
+  @Option(help: "The order of the model's channels: rgb, bgr or gray.", transform: named)
   var channels: ImageProcessor.Channels?
 
-  @Option(help: "The unit of the model's boxes and points: fraction or pixel.")
+  @Option(help: "The unit of the model's boxes and points: fraction or pixel.", transform: named)
   var boxUnits: BoxUnits?
 
-  @Option(help: "What the model's scores are: probability, logit or raw.")
+  @Option(help: "What the model's scores are: probability, logit or raw.", transform: named)
   var scores: ScoreForm?
 
   @Option(help: "Threads that one run may use.")
@@ -134,6 +134,8 @@ struct ApusWorkerCommand: ParsableCommand {
   }
 }
 
-extension ImageProcessor.Channels: @retroactive ExpressibleByArgument {}
-extension BoxUnits: @retroactive ExpressibleByArgument {}
-extension ScoreForm: @retroactive ExpressibleByArgument {}
+/// The value of a type whose cases have names.
+private func named<Value: RawRepresentable>(_ name: String) throws -> Value where Value.RawValue == String {
+  guard let value = Value(rawValue: name) else { throw ValidationError("'\(name)' is none of the values") }
+  return value
+}

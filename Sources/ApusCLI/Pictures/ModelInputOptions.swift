@@ -24,7 +24,9 @@ struct ModelInputOptions: ParsableArguments {
   @Flag(help: "Read large JPEGs at a smaller scale: faster, with slightly different pixels.")
   var reduced = false
 
-  @Option(name: .long, help: "The picture's size in a model that leaves it open, or takes all pixels in a row, for example 640x480.")
+  @Option(
+    name: .long,
+    help: "The picture's size in a model that leaves it open, or takes all pixels in a row, for example 640x480.")
   var inputSize: String?
 
   @OptionGroup var engine: EngineOptions

@@ -20,7 +20,8 @@ struct FlatBufferTable {
     }
     let inlineSize = Int(try reader.integer(UInt16.self, at: vtable + 2))
     guard inlineSize >= 4, reader.contains(inlineSize, at: position) else {
-      throw FormatError(outside: "the table at byte \(position) has \(inlineSize) bytes, and the file \(reader.count)")
+      throw FormatError(
+        outside: "the table at byte \(position) has \(inlineSize) bytes, and the file \(reader.count)")
     }
     self.reader = reader
     header = FlatBufferTableHeader(
@@ -122,7 +123,8 @@ struct FlatBufferTable {
     let target = slot + Int(try reader.integer(UInt32.self, at: slot))
     let length = Int(try reader.integer(UInt32.self, at: target))
     guard reader.contains(length, at: target + 4) else {
-      throw FormatError(outside: "a text of \(length) bytes at byte \(target) ends outside the \(reader.count) bytes")
+      throw FormatError(
+        outside: "a text of \(length) bytes at byte \(target) ends outside the \(reader.count) bytes")
     }
     return FlatBufferVector(start: target + 4, count: length)
   }

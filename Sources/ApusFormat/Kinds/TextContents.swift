@@ -80,7 +80,7 @@ enum TextContents {
     let isEnd =
       body.suffix(2).allSatisfy { $0 == UInt8(ascii: "=") } ? 2 : body.last == UInt8(ascii: "=") ? 1 : 0
     guard values.count + isEnd == body.count else { return nil }
-    // Twelve letters are nine bytes, of which four name the kind of a model.
+    // Twelve letters are nine bytes; the fifth to the eighth name the kind of a model.
     let bytes = stride(from: 0, to: 12, by: 4).flatMap { place in
       let bits = values[place..<place + 4].reduce(UInt32(0)) { $0 << 6 | UInt32($1) }
       return [

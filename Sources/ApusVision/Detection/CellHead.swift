@@ -70,7 +70,7 @@ struct CellHead: DetectionHead {
       : reading.scores(.probability, given: prepared.options.scores)
   }
 
-  /// Whether the numbers of each cell are probabilities of which one is true.
+  /// Whether the numbers of each cell are probabilities that sum to one.
   private func sumsToOne(_ values: [Float]) -> Bool {
     let (perCell, perChannel) = isPlanar ? (1, rows * columns) : (channels, 1)
     return values.count == rows * columns * channels

@@ -175,7 +175,8 @@ import Testing
   @Test(
     "operators for other machines, and those of TensorFlow, say what to do",
     arguments: [
-      ("edgetpu-custom-op", "Edge TPU"), ("ethos-u", "Ethos-U"), ("DISPATCH_OP", "NPU"), ("FlexErf", "operator Erf"),
+      ("edgetpu-custom-op", "Edge TPU"), ("ethos-u", "Ethos-U"), ("DISPATCH_OP", "NPU"),
+      ("FlexErf", "operator Erf"),
     ])
   func advisesOnForeignOperators(name: String, advice: String) throws {
     let model = try Self.model(name: name)

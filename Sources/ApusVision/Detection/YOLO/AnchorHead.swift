@@ -50,7 +50,7 @@ struct AnchorHead: DetectionHead {
     scores = prepared.scores(of: grids[0].output, given: prepared.options.scores, usual: .logit)
   }
 
-  /// The strides of the outputs, the finest first; nil if there are not so many.
+  /// The strides of the outputs, the finest first; nil if their number is not that of a known model.
   private static func strides(_ prepared: PreparedModel, isOne: Bool) -> [Int]? {
     guard isOne else {
       return prepared.outputs.count == 3 ? [8, 16, 32] : prepared.outputs.count == 2 ? [16, 32] : nil
