@@ -26,7 +26,8 @@ struct ModelInputOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: "The picture's size in a model that leaves it open, or takes all pixels in a row, for example 640x480.")
+    help:
+      "The picture's size in a model that leaves it open, or takes all pixels in a row, for example 640x480.")
   var inputSize: String?
 
   @OptionGroup var engine: EngineOptions
