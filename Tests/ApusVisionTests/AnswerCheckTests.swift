@@ -15,10 +15,10 @@ import Testing
 
   // MARK: Detectors
 
-  /// A YOLO v8 head of one class whose numbers are these times the brightest pixel; cells without numbers are zeros.
-  private func yolo(_ cells: [[Float]]) -> DetectorModel {
+  /// A YOLO v8 head of one class whose numbers are these times the brightest pixel; cells without numbers have another score.
+  private func yolo(_ cells: [[Float]], otherwise: Float = 0) -> DetectorModel {
     let count = 16 + 4 + 1
-    var values = [Float](repeating: 0, count: 5 * count)
+    var values = [Float](repeating: 0, count: 4 * count) + [Float](repeating: otherwise, count: count)
     for (cell, numbers) in cells.enumerated() {
       for (column, number) in numbers.enumerated() { values[column * count + cell] = number }
     }
@@ -108,7 +108,10 @@ import Testing
 
   @Test("logits become probabilities where the options say so")
   func yoloLogits() throws {
-    let detector = try detector([[0.5, 0.5, 0.25, 0.5, 2], [0.2, 0.2, 0.1, 0.1, -2]]) { $0.scores = .logit }
+    var options = ObjectDetector.Options()
+    (options.layout, options.scores) = (.yolo8, .logit)
+    let model = try yolo([[0.5, 0.5, 0.25, 0.5, 2], [0.2, 0.2, 0.1, 0.1, -2]], otherwise: -9).model()
+    let detector = try ObjectDetector(model: model, options: options)
     let scores = try detector.detect(gray(255)).detections.map(\.score)
     // 1 ÷ (1 + e⁻²); −2 is 0.12, below the threshold.
     #expect(scores.count == 1 && abs(scores[0] - 0.880797) < 1e-5)

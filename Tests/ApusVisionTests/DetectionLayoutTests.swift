@@ -151,6 +151,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
     var options = ObjectDetector.Options()
     options.outputs = DetectionOutputs(boxes: 3, classes: 1, scores: 2, count: 0)
     options.scoreThreshold = 3
+    options.scores = .raw
     // Scores taken for classes: 0.875 is the class 1, and the class 3 its score.
     #expect(
       try ObjectDetector(model: model, options: options).detect(picture()).detections.map(\.index) == [1])

@@ -48,7 +48,7 @@ private func message(_ body: () throws -> Void) -> String? {
     #expect(found.map(\.boundingBox.xmax) == [0.25, 0.5, 0.125, 0.375, 0.625])
     let many = model(
       classes: [Float](repeating: 1, count: 300), scores: (0..<300).map { $0 % 3 == 0 ? 0.75 : 0.5 },
-      count: 300)
+      count: 300, boxes: (0..<300).flatMap { [0, 0, 1, Float($0 + 1) / 512] })
     let edges = try detect(many) { $0.maxResults = .max }.map(\.boundingBox.xmax)
     #expect(edges[..<100].elementsEqual(edges[..<100].sorted()))
     #expect(edges[100...].elementsEqual(edges[100...].sorted()))
@@ -75,7 +75,8 @@ private func message(_ body: () throws -> Void) -> String? {
 
   @Test("scores, classes and boxes that are no numbers are no detections")
   func leavesOutWhatIsNoNumber() throws {
-    #expect(try detect(model(scores: [.nan, 0.75, .nan, 0.5, .infinity])).map(\.index) == [7, 1, 1])
+    #expect(try detect(model(scores: [.nan, 0.75, .nan, 0.5, 0.875])).map(\.index) == [7, 1, 1])
+    #expect(throws: ApusError.self) { try detect(model(scores: [.nan, 0.75, .nan, 0.5, .infinity])) }
     let odd = model(classes: [.nan, -1, 1e30, 3, -.infinity], scores: [0.5, 0.5, 0.5, 0.5, 0.5])
     #expect(try detect(odd).map(\.index) == [3])
     var boxes = [Float](repeating: 0.5, count: 20)
@@ -278,6 +279,8 @@ private func message(_ body: () throws -> Void) -> String? {
       var options = ObjectDetector.Options()
       options.normalization = normalization
       options.scoreThreshold = -.infinity
+      // The score is the brightest value, and edges are its multiples.
+      (options.scores, options.boxUnits) = (.raw, .pixel)
       return try ObjectDetector(model: model.model(), options: options).detect(Self.picture(.up, .rgb))
         .detections.first?.score
     }

@@ -114,13 +114,15 @@ import Testing
     arguments: TaskCase.all.filter { $0.error == nil })
   func everyTask(expected: TaskCase) throws {
     let model = try Model(bytes: expected.bytes)
+    var options = KeypointDetector.Options()
+    options.keypoints = expected.shape.map { ($0[0], $0[1]) }
     let assumptions =
       switch expected.task {
       case "classifier": try ImageClassifier(model: model).assumptions
       case "embedder": try ImageEmbedder(model: model).assumptions
       case "faces": try FaceDetector(model: model).assumptions
       case "segmenter": try ImageSegmenter(model: model).assumptions
-      default: try KeypointDetector(model: model).assumptions
+      default: try KeypointDetector(model: model, options: options).assumptions
       }
     let subjects = Set(assumptions.readings.map(\.subject))
     #expect(subjects.isSuperset(of: ["layout", "pixels", "channels", "fit"]))
@@ -135,6 +137,9 @@ import Testing
     var options = ObjectDetector.Options()
     if let place = expected.options.firstIndex(of: "--layout") {
       options.layout = DetectorLayout(rawValue: expected.options[place + 1])
+    }
+    if let place = expected.options.firstIndex(of: "--anchors") {
+      options.anchors = expected.options[place + 1].split(separator: ",").compactMap { Float($0) }
     }
     let readings = try ObjectDetector(model: Model(bytes: expected.bytes), options: options).assumptions
       .readings

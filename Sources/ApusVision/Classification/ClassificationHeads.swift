@@ -174,7 +174,7 @@ struct ClassificationHeads: Sendable {
       scores = values.count == 1 ? values.map { 1 / (1 + exp(-$0)) } : Self.softmax(values)
     } else if head.scores.form == .probability {
       if let odd = values.first(where: { $0 < -Self.tolerance || $0 > 1 + Self.tolerance }) {
-        guard !head.isPair, reading.source == .guess else {
+        guard !head.isPair, [.guess, .exporter].contains(reading.source) else {
           throw AnswerCheck([reading]).refusal("an answer has a score of \(odd), not 0 to 1", "scores")
         }
         hadRawScores.set()

@@ -165,7 +165,7 @@ public final class ObjectDetector: VisionTask {
     var objects = objects
     for index in objects.indices {
       if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
-      try check.check(objects[index].box)
+      objects[index].box = try check.checked(objects[index].box)
       if let names, names.origin == .exporter, objects[index].index >= names.map.rowCount {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",

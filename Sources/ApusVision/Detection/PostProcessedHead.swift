@@ -114,7 +114,7 @@ struct PostProcessedHead: DetectionHead {
       edges: edges, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
       limit: criteria.maxResults, isWanted: criteria.categories.contains)
     var units = boxUnits.value
-    if boxUnits.isOpen,
+    if !boxUnits.isCertain,
       let shown = try BoxUnits(shownBy: selected.map { max($0.box.xmax, $0.box.ymax) }, check)
     {
       units = try boxUnits.settle(shown)

@@ -175,7 +175,7 @@ public final class FaceDetector: VisionTask {
     let check = AnswerCheck(self.assumptions.readings)
     for candidate in merged {
       if options.baseOptions.scores != .raw { _ = try check.score(candidate.score) }
-      try check.check(candidate.box)
+      _ = try check.checked(candidate.box)
     }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)

@@ -25,8 +25,10 @@ struct AnswerCheck {
     return score < 0 ? 0 : 1
   }
 
-  /// Refuses a box, in fractions of the input, that is of no size or far outside.
-  func check(_ box: BoundingBox) throws(ApusError) {
+  /// A box in fractions of the input, without a size that rounding made negative.
+  ///
+  /// - Throws: `invalidData` for a box of negative size, or far outside.
+  func checked(_ box: BoundingBox) throws(ApusError) -> BoundingBox {
     guard box.xmax - box.xmin >= -Self.tolerance, box.ymax - box.ymin >= -Self.tolerance else {
       throw refusal(
         "an answer has a box of \(box.xmax - box.xmin) × \(box.ymax - box.ymin) of the input", "box units",
@@ -40,6 +42,8 @@ struct AnswerCheck {
         "an answer has a box outside the input, from (\(box.xmin), \(box.ymin)) to (\(box.xmax), \(box.ymax)) of its sides",
         "box units", "layout")
     }
+    return BoundingBox(
+      ymin: box.ymin, xmin: box.xmin, ymax: max(box.ymax, box.ymin), xmax: max(box.xmax, box.xmin))
   }
 
   /// Refuses a class of an answer that is no whole number.

@@ -213,10 +213,10 @@ struct YOLOHead: DetectionHead {
         shape: shape, width: width, height: height, areLogits: scores.form == .logit)
       var isPixels = boxUnits.value == .pixel
       var kept = decoder.candidates(values, isPixels: isPixels, criteria)
-      if boxUnits.isOpen,
+      let (unitX, unitY) = isPixels ? (1, 1) : (width, height)
+      if !boxUnits.isCertain,
         let shown = try BoxUnits(
-          shownBy: decoder.candidates(values, isPixels: true, criteria).map { max($0.x2, $0.y2) },
-          AnswerCheck(readings))
+          shownBy: kept.map { max($0.x2 / unitX, $0.y2 / unitY) }, AnswerCheck(readings))
       {
         let wasPixels = isPixels
         isPixels = try boxUnits.settle(shown) == .pixel
