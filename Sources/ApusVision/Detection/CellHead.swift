@@ -54,7 +54,9 @@ struct CellHead: DetectionHead {
     }
     let isSoftmax = prepared.lastOperator(of: 0) == "SOFTMAX"
     let isProbability =
-      isSoftmax || chosen == nil && prepared.probe(0).map { sumsToOne($0) } == true
+      isSoftmax
+      || chosen == nil
+        && Self.sumsToOne(prepared.probe(0) ?? [], cells: rows * columns, channels, isPlanar: isPlanar)
     guard chosen != nil || isProbability else { return nil }
     reading =
       chosen.map { LayoutReading(given: $0) }
@@ -71,10 +73,10 @@ struct CellHead: DetectionHead {
   }
 
   /// Whether the numbers of each cell are probabilities that sum to one.
-  private func sumsToOne(_ values: [Float]) -> Bool {
-    let (perCell, perChannel) = isPlanar ? (1, rows * columns) : (channels, 1)
-    return values.count == rows * columns * channels
-      && (0..<rows * columns).allSatisfy { cell in
+  private static func sumsToOne(_ values: [Float], cells: Int, _ channels: Int, isPlanar: Bool) -> Bool {
+    let (perCell, perChannel) = isPlanar ? (1, cells) : (channels, 1)
+    return values.count == cells * channels
+      && (0..<cells).allSatisfy { cell in
         let row = (0..<channels).map { values[cell * perCell + $0 * perChannel] }
         // Each byte is rounded by half a step of 1/256.
         return row.allSatisfy { (0...1).contains($0) }
