@@ -398,21 +398,18 @@ def _list_local(listing, root):
 
 def _list_folder(listing, system, folder, is_hidden):
     """Every file below a folder of Hadoop's: the answers of one call for each folder, not of some for each file."""
-    jvm = listing.spark._jvm
-    statuses = system.listStatus(folder)
-    if len(statuses) == 0:
+    hadoop = listing.spark._jvm.org.apache.hadoop
+    statuses = hadoop.util.functional.RemoteIterators.toList(system.listStatusIterator(folder))
+    if statuses.isEmpty():
         return
-    join = jvm.org.apache.hadoop.util.StringUtils.join
-    listed = jvm.java.util.Arrays.asList(statuses)
-    paths = join("\0", jvm.java.util.Arrays.asList(jvm.org.apache.hadoop.fs.FileUtil.stat2Paths(statuses))).split("\0")
-    texts = join("\0", listed).split("\0")
-    for path, text in zip(paths, texts):
-        # `FileStatus{path=…; isDirectory=false; length=74; …; modification_time=…;`: the path may have any characters.
-        fields = dict(field.split("=", 1) for field in text.split("{path=" + path, 1)[1].split("; ") if "=" in field)
+    for text in hadoop.util.StringUtils.join("\0", statuses).split("\0"):
+        # `FileStatus{path=…; isDirectory=false; length=74; …; modification_time=…; …}`: the path may have any characters.
+        start, end = text.index("{path=") + len("{path="), text.rindex("; isDirectory=")
+        path, fields = text[start:end], dict(field.split("=", 1) for field in text[end + 2:].split("; ") if "=" in field)
         name = path.rsplit("/", 1)[-1]
         hidden = is_hidden or name.startswith((".", "_"))
         if fields.get("isDirectory") == "true":
-            _list_folder(listing, system, jvm.org.apache.hadoop.fs.Path(path), hidden)
+            _list_folder(listing, system, hadoop.fs.Path(path), hidden)
         else:
             _note(listing, path, int(fields["modification_time"]) / 1e3, int(fields["length"]), not hidden)
 
