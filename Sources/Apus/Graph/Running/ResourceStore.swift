@@ -4,21 +4,26 @@
 final class ResourceStore {
   /// A variable that was assigned.
   final class Variable {
-    let type: ElementType
-    let shape: TensorShape
+    private(set) var type: ElementType
+    private(set) var shape: TensorShape
     let memory: TensorMemory
     /// The size of all elements, in bytes.
-    let byteCount: Int
+    private(set) var byteCount: Int
+    /// The size of the memory, in bytes: that of the largest value since it was allocated.
+    fileprivate let capacity: Int
 
-    init(type: ElementType, shape: TensorShape, memory: TensorMemory, byteCount: Int) {
+    fileprivate init(type: ElementType, shape: TensorShape, byteCount: Int) throws(ApusError) {
       self.type = type
       self.shape = shape
-      self.memory = memory
       self.byteCount = byteCount
+      capacity = byteCount
+      memory = try TensorMemory(byteCount: byteCount)
     }
 
-    /// Copies a value of the same size.
-    fileprivate func fill(_ bytes: RawSpan) {
+    /// Takes a value that fits the memory.
+    fileprivate func take(type: ElementType, shape: TensorShape, _ bytes: RawSpan) {
+      precondition(bytes.byteCount <= capacity)
+      (self.type, self.shape, byteCount) = (type, shape, bytes.byteCount)
       unsafe bytes.withUnsafeBytes { source in
         unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: byteCount).copyMemory(from: source)
       }
@@ -32,7 +37,7 @@ final class ResourceStore {
   private var variables: [Variable?] = []
   /// Values assigned to numbers that are not handles; a model can take them from anywhere.
   private var strays: [Int32: Variable] = [:]
-  /// The size of the values, with each one's overhead.
+  /// The size of the memory of all values, with each one's overhead.
   private var byteCount = 0
   /// The size of the names.
   private var nameByteCount = 0
@@ -78,23 +83,16 @@ final class ResourceStore {
     }
   }
 
-  /// Assigns a value. Allocates only if its size differs from the last one's.
+  /// Assigns a value. Allocates only if it is larger than all values of the variable before it.
   func assign(_ handle: Int32, type: ElementType, shape: TensorShape, bytes: RawSpan) throws(ApusError) {
     let old = self[handle]
-    if let old, old.byteCount == bytes.byteCount, old.type == type, old.shape == shape {
-      return old.fill(bytes)
-    }
-    var memory = old?.memory
-    if old?.byteCount != bytes.byteCount {
-      let more = bytes.byteCount - (old?.byteCount ?? -Self.entryByteCount)
-      try check(more)
-      memory = try TensorMemory(byteCount: bytes.byteCount)
-      byteCount += more
-      heldMemory.byteCount += more
-    }
-    guard let memory else { return }
-    let variable = Variable(type: type, shape: shape, memory: memory, byteCount: bytes.byteCount)
-    variable.fill(bytes)
+    if let old, old.capacity >= bytes.byteCount { return old.take(type: type, shape: shape, bytes) }
+    let more = bytes.byteCount - (old?.capacity ?? -Self.entryByteCount)
+    try check(more)
+    let variable = try Variable(type: type, shape: shape, byteCount: bytes.byteCount)
+    byteCount += more
+    heldMemory.byteCount += more
+    variable.take(type: type, shape: shape, bytes)
     self[handle] = variable
   }
 
