@@ -48,7 +48,8 @@ struct RowsHead: DetectionHead {
         factor * YOLOShape.cells(width: geometry.width, height: geometry.height, strides: $0) == rows
       }
     }
-    guard !isOfCells, rows <= mostRows else { return nil }
+    // A single row is rather a classifier's.
+    guard !isOfCells, rows > 1, rows <= mostRows else { return nil }
     if prepared.isCalled("efficientdet") {
       return LayoutReading(.efficientDet, .model, "rows of 7 numbers, and the model's name")
     }
