@@ -56,6 +56,11 @@
       func size(_ text: String) -> TextSize? { unsafe pango.measure(text, family, fontSize, on: probe) }
       if let size = size(text) { return CanvasText(text: text, size: size, isLaidOut: true) }
       let spelled = Self.spelled(text) { $0.isWhitespace || size(String($0)) != nil }
+      if spelled.unicodeScalars.allSatisfy(Self.isLatin) {
+        return unsafe plainSize(of: spelled, on: probe).map {
+          CanvasText(text: spelled, size: $0, isLaidOut: false)
+        }
+      }
       return size(spelled).map { CanvasText(text: spelled, size: $0, isLaidOut: true) }
     }
 

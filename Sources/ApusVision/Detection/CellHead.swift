@@ -38,7 +38,8 @@ struct CellHead: DetectionHead {
     let (shape, geometry) = (prepared.outputs[0].shape.dimensions, prepared.geometry)
     guard shape.count == 4, shape[0] == 1 else { return nil }
     func stride(_ columns: Int, _ rows: Int, _ channels: Int) -> Int? {
-      guard channels > 1, columns > 0, rows > 0 else { return nil }
+      // A single cell is rather a classifier's, unless the caller says otherwise.
+      guard channels > 1, columns > 0, rows > 0, chosen != nil || columns * rows > 1 else { return nil }
       return [8, 16, 4, 32].first { side in
         [geometry.width / side, (geometry.width + side - 1) / side].contains(columns)
           && [geometry.height / side, (geometry.height + side - 1) / side].contains(rows)
