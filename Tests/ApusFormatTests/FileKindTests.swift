@@ -144,7 +144,8 @@ import Testing
     var bytes = [UInt8](repeating: 0, count: 64)
     bytes.replaceSubrange(0..<8, with: [16, 0, 0, 0] + Array("TFL3".utf8))
     bytes.replaceSubrange(8..<16, with: [8, 0, 12, 0, 4, 0, 8, 0])
-    bytes.replaceSubrange(16..<28, with: [8, 0, 0, 0, 3, 0, 0, 0, UInt8(truncatingIfNeeded: length), 1, 0, 0])
+    let low = UInt8(truncatingIfNeeded: length)
+    bytes.replaceSubrange(16..<28, with: [8, 0, 0, 0, 3, 0, 0, 0, low, 1, 0, 0])
     let error = #expect(throws: FormatError.self) { try ModelFile(FileBytes(copying: bytes)) }
     #expect(error?.reachesOutside == true)
   }
