@@ -207,13 +207,14 @@ private typealias Answer = DetectorModel.Answer
     let unique: Int32 = 103
     let model = DetectorModel(
       tensors: [
-        .init(name: "sound", shape: [4]), .init(name: "values", shape: [4]),
-        .init(name: "places", shape: [4], type: DetectorModel.int32),
+        .init(name: "sound", shape: [64]), .init(name: "values", shape: [64]),
+        .init(name: "places", shape: [64], type: DetectorModel.int32),
       ], operators: [.init(code: unique, inputs: [0], outputs: [1, 2], options: [0: .byte(2)])], outputs: [1])
     let classifier = try AudioClassifier(model: model.model())
-    let steady = try AudioClip(samples: [0.1, 0.2, 0.1, 0.2, 0.3, 0.4, 0.3, 0.4], sampleRate: 16_000)
+    func window(_ values: Float...) -> [Float] { (0..<64).map { values[$0 % values.count] } }
+    let steady = try AudioClip(samples: window(0.1, 0.2) + window(0.3, 0.4), sampleRate: 16_000)
     #expect(try classifier.classify(steady).windows.count == 2)
-    let growing = try AudioClip(samples: [0.1, 0.1, 0.1, 0.1, 0.1, 0.2, 0.3, 0.4], sampleRate: 16_000)
+    let growing = try AudioClip(samples: window(0.1) + window(0.1, 0.2, 0.3, 0.4), sampleRate: 16_000)
     let error = #expect(throws: ApusError.self) { try classifier.classify(growing) }
     #expect(error?.code == .invalidData)
   }
