@@ -175,7 +175,7 @@ struct HostileCommandTests {
           .init(
             name: "shape", shape: [3], type: DetectorModel.int32,
             data: rows.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }),
-          .init(name: "value", shape: [], data: DetectorModel.data([0.75])),
+          .init(name: "value", shape: [], data: DetectorModel.data([1])),
           .init(name: "boxes", shape: rows),
         ], operators: [.init(code: 94, inputs: [1, 2], outputs: [3])], outputs: [3])
       try Data(model.bytes).write(to: folder.appending(path: "boxes.tflite"))
