@@ -82,14 +82,32 @@ extension Array {
   }
 }
 
+extension [Float] {
+  /// Whether two arrays have the same numbers, and NaN in the same places.
+  func isAlike(_ other: [Float]) -> Bool {
+    count == other.count && zip(self, other).allSatisfy { $0 == $1 || $0.isNaN && $1.isNaN }
+  }
+}
+
 extension MatrixOperands {
   /// Whether floats are quantized when they come.
   var isHybrid: Bool { if case .hybrid = self { true } else { false } }
 }
 
 extension [Float] {
-  /// Values of images of which some are all alike, or of one sign, and some are halves of a step.
+  /// Values of images of which some are all alike, or of one sign, some are halves of a step, and some have infinities, NaN
+  /// or a range that overflows.
   static func hybridInput(count: Int, using random: inout SeededGenerator) -> [Float] {
+    if Int.random(in: 0..<6, using: &random) == 0 {
+      let special: [Float] = [
+        [.infinity], [-.infinity], [.nan], [.nan, .infinity], [.infinity, -.infinity], [3e38, -3e38], [1e-44],
+      ].pick(using: &random)
+      let chance = [2, 10, 100].pick(using: &random)
+      return (0..<count).map { _ in
+        Int.random(in: 0..<chance, using: &random) == 0
+          ? special.pick(using: &random) : .random(in: -1...1, using: &random)
+      }
+    }
     let (low, high): (Float, Float) = [(-1, 2), (-3, 1), (0, 1), (0.5, 0.5), (0, 0), (-127, 127)].pick(
       using: &random)
     let isStepped = high == 127

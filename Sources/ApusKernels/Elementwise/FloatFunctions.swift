@@ -201,8 +201,10 @@ private struct Ceiling: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
     let nearest = values.nearestIntegers
-    // −(−1 − n) keeps the sign of a zero above numbers from −1 on.
-    return nearest.replacing(with: -(-1 - nearest), where: nearest .< values)
+    // The result has the sign of its argument, also if it is zero.
+    let signs = SIMD8<Int32>(bits: values) & SIMD8<Int32>(repeating: .min)
+    let next = SIMD8<Float>(bits: SIMD8<Int32>(bits: nearest + 1) | signs)
+    return nearest.replacing(with: next, where: nearest .< values)
   }
 }
 

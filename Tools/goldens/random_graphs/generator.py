@@ -29,8 +29,9 @@ KINDS = {
     "state": (4, "state", ("float32", "float32", "int8")),
     "batch": (6, "batch", ("float32", "float32", "int8", "uint8", "int16")),
     "grafts": (6, "grafts", ("float32", "int8", "uint8", "int16")),
+    "special": (5, "special", ("float32",)),
 }
-# Kinds whose floats may be special: those that do not make integers of them everywhere.
+# Other kinds whose floats may be special: those that do not make integers of them everywhere.
 SPECIAL = ("float", "vectors", "mixed", "odd", "control", "state", "hybrid", "batch", "grafts")
 SPECIALS = [np.float32(x) for x in (
     np.inf, -np.inf, np.nan, -0.0, 3.4028235e38, -3.4028235e38, 1e-45, -1e-45, 1e-40, 88.7, -88.5, -103.5, 1e30, -1e20)]
@@ -79,7 +80,7 @@ class _Drawing:
         elif w.chance(0.02):
             w.limit, w.budget, w.is_large = 16_000, 4_000_000, True
         count = chooser.choices((w.integer(2, 6), w.integer(5, 14), w.integer(12, 30), w.integer(25, 60)), (3, 5, 3, 1))[0]
-        self.graph.is_special = kind in SPECIAL and w.chance(0.08)
+        self.graph.is_special = kind == "special" or kind in SPECIAL and w.chance(0.08)
         self._inputs(theme)
         failures = 0
         while self.graph.operator_count() < count and failures < 60:

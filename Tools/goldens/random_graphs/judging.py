@@ -116,6 +116,8 @@ class Judge:
         if any(w.shape != f.shape or w.dtype != f.dtype for w, f in zip(wanted, found)) and not any(
                 t.loose for t in graph.main.outputs):
             return False
+        if is_strict(graph) and any(differs_in_kind(w, f) for w, f in zip(wanted, found)):
+            return False
         if self._has_specials(graph, contents, sets[number]):
             return True
         if any(map(quantizes_state, graph.main.operators)) and all(
@@ -235,6 +237,28 @@ def has_state(operator):
     """Whether what an operator makes depends on more than its inputs, or it calls what may."""
     return operator.state or bool(operator.subgraphs) or any(
         t is not None and (t.is_variable or t.type == "resource") for t in operator.inputs)
+
+
+# Operators of floats whose results change little with their operands, and of infinities and NaN are what they are.
+STRICT = frozenset((
+    "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "LOGISTIC", "TANH", "HARD_SWISH", "GELU", "LEAKY_RELU", "ABS", "NEG", "SQUARE", "EXP",
+    "ELU", "ADD", "SUB", "MUL", "MAXIMUM", "MINIMUM", "PRELU", "SQUARED_DIFFERENCE", "RESHAPE", "SQUEEZE", "EXPAND_DIMS",
+    "CONCATENATION", "DEQUANTIZE",
+))
+
+
+def is_strict(graph):
+    """Whether even special floats have one answer."""
+    return graph.is_special and all(
+        operator.name in STRICT for subgraph in graph.subgraphs() for operator in subgraph.operators)
+
+
+def differs_in_kind(wanted, found):
+    """Whether a float is finite where another should be infinite or NaN, or the other way round."""
+    if wanted.shape != found.shape or wanted.dtype.kind != "f":
+        return False
+    same = np.isfinite(wanted) & np.isfinite(found) | np.isnan(wanted) & np.isnan(found) | (wanted == found)
+    return not same.all()
 
 
 def absorbs_padding(graph):

@@ -67,12 +67,12 @@ def unary(w, x, name=None, rescale=0.5):
     return w.emit(name, [x], value, x.type, quantization, make(w) if make else None)
 
 
-@move(images=6, vectors=6, batch=8, mixed=6, odd=6, control=6)
+@move(images=6, vectors=6, batch=8, mixed=6, odd=6, control=6, special=8)
 def function(w):
     unary(w, w.find(is_real, ALL, loose=w.chance(0.5)))
 
 
-@move(images=2, vectors=2, batch=2, mixed=2, control=1)
+@move(images=2, vectors=2, batch=2, mixed=2, control=1, special=2)
 def functions(w):
     """Several functions, one after the other."""
     x = w.find(is_real, ALL)
@@ -175,7 +175,7 @@ def draw_binary(w, x):
     return w.weighted(names)
 
 
-@move(images=6, vectors=6, batch=6, mixed=5, odd=6, control=8)
+@move(images=6, vectors=6, batch=6, mixed=5, odd=6, control=8, special=8)
 def arithmetic(w):
     x = w.find(is_real, ALL)
     name = draw_binary(w, x)
@@ -191,7 +191,7 @@ def arithmetic(w):
     binary(w, name, x, y, w.activation())
 
 
-@move(images=1, vectors=1, mixed=1)
+@move(images=1, vectors=1, mixed=1, special=2)
 def joined(w):
     """Two tensors of any shapes, one fitted to the other."""
     if w.is_flexible:
@@ -216,7 +216,7 @@ def both_broadcast(w):
     binary(w, w.choice(["ADD", "MUL", "SUB"]), *parts, w.activation())
 
 
-@move(images=3, vectors=3, batch=3, mixed=2, control=1)
+@move(images=3, vectors=3, batch=3, mixed=2, control=1, special=4)
 def gated(w):
     """`x · σ(x)` and its like: what a function makes of a tensor, times the tensor."""
     x = w.find(lambda t: is_real(t) and t.size > 0, ALL)
@@ -237,14 +237,14 @@ def gated(w):
         unary(w, result, "HARD_SWISH")
 
 
-@move(images=1, vectors=1, batch=1, mixed=1)
+@move(images=1, vectors=1, batch=1, mixed=1, special=2)
 def product_then_function(w):
     x = w.find(is_real, ALL)
     y = binary(w, w.choice(["MUL", "ADD", "SUB"]), x, operand(w, x, "MUL"))
     unary(w, y, w.choice(["HARD_SWISH", "RELU", "RELU6", "LEAKY_RELU"]))
 
 
-@move(images=1, vectors=1, batch=1, mixed=1)
+@move(images=1, vectors=1, batch=1, mixed=1, special=2)
 def prelu(w):
     x = w.find(lambda t: is_real(t) and t.rank > 0 and t.size > 0, ALL)
     shape = w.choice([x.shape[-1:], (1,) * (x.rank - 1) + x.shape[-1:], (1,) * x.rank])
@@ -258,6 +258,20 @@ def prelu(w):
     else:
         alpha = w.real_constant(real, x)
     w.emit("PRELU", [x, alpha], np.where(x.value > 0, x.value, x.value * alpha.value), x.type)
+
+
+@move(special=3, vectors=0.5, images=0.5)
+def rectified(w):
+    """PRELU as several operators: what is above zero, and what is below times a factor."""
+    x = w.find(lambda t: t.rank > 0 and t.size > 0, ("float32",))
+    factor = w.constant(w.numbers.normal(0, 0.5, w.choice([(), x.shape[-1:]])).astype(np.float32))
+    above = unary(w, x, "RELU")
+    below = unary(w, x, w.choice(["NEG", "ABS"]))
+    if w.chance(0.8):
+        below = unary(w, below, "RELU")
+    if w.chance(0.3):
+        below = unary(w, below, "NEG")
+    binary(w, "ADD", above, binary(w, "MUL", below, factor))
 
 
 @move(images=1, vectors=2, batch=1, mixed=1)

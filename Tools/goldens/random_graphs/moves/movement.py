@@ -61,7 +61,7 @@ def view_of(w, x):
     return emit(w, "RESHAPE", [x, w.indices(shape)], value, options("Reshape", newShape=tuple(shape)))
 
 
-@move(images=3, vectors=4, batch=3, mixed=4, odd=5, shapes=3, control=3)
+@move(images=3, vectors=4, batch=3, mixed=4, odd=5, shapes=3, control=3, special=2)
 def view(w):
     view_of(w, w.find(None, MOVABLE))
 
@@ -138,7 +138,7 @@ def alike(x):
     return lambda t: t.type == x.type and (t.quantization is None) == (x.quantization is None) and t.size > 0
 
 
-@move(images=4, vectors=3, batch=3, mixed=3, odd=3)
+@move(images=4, vectors=3, batch=3, mixed=3, odd=3, special=1)
 def concatenation(w):
     x = w.find(lambda t: 0 < t.rank < 5 and t.size > 0, COMMON)
     axis = x.rank - 1 if w.chance(0.7) else w.integer(0, x.rank - 1)

@@ -267,9 +267,9 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       ].map { $0 / Self.enlargement })
     let square = p.multiply(p.multiply(magnitude, -0.5), .value(magnitude))
     let exponential = Self.enlargedExponential(square, least: -104, &p, target)
-    // The exponential, which is as small as the result, comes last, so that this is rounded once.
-    let others = p.multiply(p.multiply(t, .value(factor)), .value(magnitude))
-    return p.fma(exponential, .value(others), .value(p.greater(0, x)))
+    // Both factors are normal, however small m or the exponential is, so that a subnormal result is rounded once.
+    let product = p.multiply(exponential, .value(magnitude))
+    return p.fma(product, .value(p.multiply(t, .value(factor))), .value(p.greater(0, x)))
   }
 
   private func inverseSquareRoot(_ x: Value, _ p: inout Program) -> Value {
