@@ -90,7 +90,9 @@ import Testing
     }
     var (worst, place) = (0.0, Float(0))
     for (value, result) in zip(values, Self.results(test.function, values, set)) {
-      let error = Self.error(of: result, at: value, test)
+      var error = Self.error(of: result, at: value, test)
+      // One unit of a subnormal logistic function is as many units of the product as its argument is large.
+      if case .swish = test.function, value < -87 { error -= Double(-value) }
       if error > worst { (worst, place) = (error, value) }
     }
     #expect(worst <= test.tolerance + 0.01, "\(worst) at \(place)")
