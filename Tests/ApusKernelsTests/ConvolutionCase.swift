@@ -100,7 +100,8 @@ extension [Float] {
   static func hybridInput(count: Int, using random: inout SeededGenerator) -> [Float] {
     if Int.random(in: 0..<6, using: &random) == 0 {
       let special: [Float] = [
-        [.infinity], [-.infinity], [.nan], [.nan, .infinity], [.infinity, -.infinity], [3e38, -3e38], [1e-44],
+        [.infinity], [-.infinity], [.nan], [.nan, .infinity], [.infinity, -.infinity], [3e38, -3e38],
+        [Float(1e-44 as Double)],
       ].pick(using: &random)
       let chance = [2, 10, 100].pick(using: &random)
       return (0..<count).map { _ in
