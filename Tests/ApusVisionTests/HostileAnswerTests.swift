@@ -205,16 +205,18 @@ private typealias Answer = DetectorModel.Answer
   @Test("a classifier of sound whose number of scores changes from window to window is refused")
   func refusesGrowingScores() throws {
     let unique: Int32 = 103
+    let count = 1024
     let model = DetectorModel(
       tensors: [
-        .init(name: "sound", shape: [64]), .init(name: "values", shape: [64]),
-        .init(name: "places", shape: [64], type: DetectorModel.int32),
+        .init(name: "sound", shape: [Int32(count)]), .init(name: "values", shape: [2]),
+        .init(name: "places", shape: [Int32(count)], type: DetectorModel.int32),
       ], operators: [.init(code: unique, inputs: [0], outputs: [1, 2], options: [0: .byte(2)])], outputs: [1])
     let classifier = try AudioClassifier(model: model.model())
-    func window(_ values: Float...) -> [Float] { (0..<64).map { values[$0 % values.count] } }
-    let steady = try AudioClip(samples: window(0.1, 0.2) + window(0.3, 0.4), sampleRate: 16_000)
+    /// As many samples as a window has, of these values.
+    func window(_ values: [Float]) -> [Float] { (0..<count).map { values[$0 % values.count] } }
+    let steady = try AudioClip(samples: window([0.1, 0.2]) + window([0.3, 0.4]), sampleRate: 16_000)
     #expect(try classifier.classify(steady).windows.count == 2)
-    let growing = try AudioClip(samples: window(0.1) + window(0.1, 0.2, 0.3, 0.4), sampleRate: 16_000)
+    let growing = try AudioClip(samples: window([0.1]) + window([0.1, 0.2, 0.3]), sampleRate: 16_000)
     let error = #expect(throws: ApusError.self) { try classifier.classify(growing) }
     #expect(error?.code == .invalidData)
   }

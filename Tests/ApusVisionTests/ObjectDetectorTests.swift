@@ -184,6 +184,10 @@ private func message(_ body: () throws -> Void) -> String? {
       }
     }
     #expect(refusal([1, 2, 8, 8])?.contains("1×2×8×8") == true)
+    #expect(refusal([2, 8, 8, 3])?.contains("takes 2 pictures at once") == true)
+    #expect(refusal([1, 8, 8, 5])?.contains("is not a picture") == true)
+    // Truth values.
+    #expect(refusal([1, 8, 8, 3], type: 6)?.contains("integers of 8 to 64 bits") == true)
     #expect(refusal([1, 0, 8, 3]) != nil)
     #expect(message { _ = try detect { $0.channels = .gray } }?.contains("3 channels") == true)
     #expect(message { _ = try detect { $0.inputSize = (9, 8) } }?.contains("not 9 × 8") == true)
