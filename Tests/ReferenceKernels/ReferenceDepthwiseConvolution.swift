@@ -8,7 +8,7 @@ package enum ReferenceDepthwiseConvolution {
   package static func bytes(
     _ convolution: DepthwiseConvolution, input: [UInt8], weights: [UInt8], bias: [Int32]?
   ) -> [UInt8] {
-    outputs(of: convolution) { taps, channel in
+    outputs(of: convolution) { taps, channel, _ in
       var sum: Int32 = 0
       for (inputIndex, weightIndex) in taps {
         sum &+=
@@ -23,7 +23,7 @@ package enum ReferenceDepthwiseConvolution {
   package static func floats(
     _ convolution: DepthwiseConvolution, input: [Float], weights: [Float], bias: [Float]?
   ) -> [Float] {
-    outputs(of: convolution) { taps, channel in
+    outputs(of: convolution) { taps, channel, _ in
       var sum = Double(bias?[channel] ?? 0)
       for (inputIndex, weightIndex) in taps {
         sum += Double(input[inputIndex]) * Double(weights[weightIndex])
@@ -33,7 +33,7 @@ package enum ReferenceDepthwiseConvolution {
   }
 
   static func outputs<Element>(
-    of convolution: DepthwiseConvolution, _ value: ([(Int, Int)], Int) -> Element
+    of convolution: DepthwiseConvolution, _ value: ([(Int, Int)], Int, Int) -> Element
   ) -> [Element] {
     let channels = convolution.inputChannels * convolution.depthMultiplier
     var result: [Element] = []
@@ -60,7 +60,7 @@ package enum ReferenceDepthwiseConvolution {
                   ))
               }
             }
-            result.append(value(taps, channel))
+            result.append(value(taps, channel, batch))
           }
         }
       }

@@ -27,15 +27,14 @@ package enum ReferenceHybrid {
     _ convolution: DepthwiseConvolution, input: [Float], weights: [UInt8], bias: [Float]?
   ) -> [Float] {
     let images = images(input, batches: convolution.batches, convolution.operands)
-    let imageCount = max(1, input.count / max(1, convolution.batches))
-    return ReferenceDepthwiseConvolution.outputs(of: convolution) { taps, channel in
+    return ReferenceDepthwiseConvolution.outputs(of: convolution) { taps, channel, batch in
       var sum: Int32 = 0
       for (inputIndex, weightIndex) in taps {
         sum &+= images.differences[inputIndex] &* Int32(Int8(bitPattern: weights[weightIndex]))
       }
-      // Without a tap the sum is zero, and any scale does.
-      let scale = taps.first.map { images.scales[$0.0 / imageCount] } ?? 1
-      return value(sum, scale: scale, channel: channel, bias: bias, convolution.epilogue)
+      // Zero times an infinite scale is NaN, also without a tap.
+      return value(
+        sum, scale: images.scales[batch], channel: channel, bias: bias, convolution.epilogue)
     }
   }
 
