@@ -254,9 +254,9 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: so there is nothing to choose, and nothing is lost of what is far below zero.
   private func gelu(_ x: Value, _ p: inout Program) -> Value {
-    // Above 13, the second term is far too small to be seen. Below −14.4 it rounds to zero, which stays negative as long as t has
-    // an exponent.
-    let magnitude = p.and(p.lesser(13, p.greater(-1e20, x)), .bits(0x7FFF_FFFF))
+    // Above 13, the second term is far too small to be seen. Below −14.4 it rounds to a negative zero; of −∞, t·m is 0·∞, as in
+    // LiteRT's formula.
+    let magnitude = p.and(p.lesser(13, x), .bits(0x7FFF_FFFF))
     // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. This is −2⁻²⁴·Q.
     let one = p.constant((1 as Float).bitPattern)
     let t = p.divide(one, .value(p.fma(magnitude, 0.35, .value(one))))
@@ -268,9 +268,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       ].map { $0 / Self.enlargement })
     let square = p.multiply(p.multiply(magnitude, -0.5), .value(magnitude))
     let exponential = Self.enlargedExponential(square, least: -104, &p, target)
-    // Both factors are normal, however small m or the exponential is, so that a subnormal result is rounded once.
-    let product = p.multiply(exponential, .value(magnitude))
-    return p.fma(product, .value(p.multiply(t, .value(factor))), .value(p.greater(0, x)))
+    // No product before the last underflows, however small m, t or the exponential is: a subnormal result is rounded once, and
+    // zero has the sign of Q.
+    let product = p.multiply(p.multiply(exponential, .value(magnitude)), .value(t))
+    return p.fma(product, .value(factor), .value(p.greater(0, x)))
   }
 
   private func inverseSquareRoot(_ x: Value, _ p: inout Program) -> Value {
