@@ -484,6 +484,15 @@ def test_a_body_that_trickles_is_refused_by_the_deadline_on_every_route(hasty, p
             assert answer.startswith(b"HTTP/1.1 504 ") and b'{"error":' in answer and 0.5 < time.monotonic() - start < 5, (path, answer)
 
 
+def test_a_body_that_stops_behind_another_request_is_refused_by_the_deadline(hasty):
+    for part in (b"", b"{", SIMPLE[:40]):
+        with Client(hasty) as client:
+            start = time.monotonic()
+            client.send(request() * 3 + request(part, "Content-Length: 1000", length=False))
+            assert [client.answer()[0] for _ in range(3)] == [200] * 3
+            assert refused(client.answer(), 504) and client.is_ended() and time.monotonic() - start < 5
+
+
 @pytest.mark.parametrize("path", READ)
 def test_answers_that_nobody_reads_hold_up_nobody_on_any_route(plain, path):
     """Twenty clients ask a hundred times and read nothing: others are answered, and the memory is bounded."""

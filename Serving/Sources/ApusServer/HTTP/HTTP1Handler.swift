@@ -144,7 +144,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
           context)
       }
     }
-    if state == .open, isReading, waiting.count == 1, bodyPace == nil { watchBody(context) }
+    watchBodyOfNext(context)
     // Nobody else asks for more any longer.
     if state == .draining { context.read() }
     context.fireChannelReadComplete()
@@ -255,6 +255,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     waiting.removeFirst()
     let promise = promise ?? context.eventLoop.makePromise()
     if endsAfterAnswer { state = .ending }
+    watchBodyOfNext(context)
     unsentAnswers += 1
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     promise.futureResult.whenComplete { _ in
@@ -311,8 +312,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Pace
 
   /// Watches the body of the request that is answered next: others wait for the server, too.
-  private func watchBody(_ context: ChannelHandlerContext) {
-    guard isReading else { return }
+  private func watchBodyOfNext(_ context: ChannelHandlerContext) {
+    guard state == .open, isReading, waiting.count == 1, bodyPace == nil else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     if let deadline {
       let end = waiting[waiting.startIndex].arrival + deadline
