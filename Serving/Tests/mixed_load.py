@@ -46,8 +46,8 @@ def message():
 
 
 class Load:
-    def __init__(self, server, vision, seed):
-        self.server, self.vision, self.random = server, vision, random.Random(seed)
+    def __init__(self, server, vision, seed, pause):
+        self.server, self.vision, self.random, self.pause = server, vision, random.Random(seed), pause
         self.stop = threading.Event()
         self.statuses = collections.Counter()
         self.failures = []
@@ -179,6 +179,7 @@ class Load:
                     self.statuses[f"{kind.__name__}: {type(error).__name__}"] += 1
                 else:
                     return
+            self.stop.wait(self.pause)
 
 
 def main():
@@ -186,6 +187,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0, help="seconds that each client waits between two things that it does")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -199,7 +201,7 @@ def main():
 
 
 def run(server, vision, arguments):
-    load = Load(server, vision, arguments.seed)
+    load = Load(server, vision, arguments.seed, arguments.pause)
     clients = [threading.Thread(target=load.client, args=(arguments.seed * 1000 + number,), daemon=True)
                for number in range(arguments.clients)]
     for client in clients:

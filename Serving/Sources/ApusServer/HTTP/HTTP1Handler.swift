@@ -46,7 +46,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The time over which the rate of bodies and answers is judged, and the fewest bytes a second.
   private static let window = TimeAmount.seconds(30)
   private static let leastRate = 4_096
+  /// What may come beside the data of a body: sizes and extensions of chunks, and trailers. So many bytes for each of data, and some.
+  private static let framingOfByte = 16
+  private static let leastFraming = 128 << 10
 
+  private let received: ReceivedBytes
   /// How long a request may take to come; nil for any time.
   private let deadline: TimeAmount?
 
@@ -64,6 +68,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private var end: Scheduled<Void>?
 
   private var readBytes = 0
+  /// What had come when the request began, and how much data its body had so far.
+  private var receivedBefore = 0
+  private var bodyBytes = 0
   private var bodyDeadline: Scheduled<Void>?
   private var bodyPace: RepeatedTask?
   private var writtenBytes = 0
@@ -73,7 +80,10 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Answers of which a part is not yet with the system.
   private var unsentAnswers = 0
 
-  init(deadline: TimeAmount?) { self.deadline = deadline }
+  init(_ received: ReceivedBytes, deadline: TimeAmount?) {
+    self.received = received
+    self.deadline = deadline
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) { stopTimers() }
 
@@ -104,6 +114,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isReading = true
+      receivedBefore = received.count
+      bodyBytes = 0
       // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
       let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
       waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive && !isLast))
@@ -114,6 +126,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     case .body(let bytes):
       readBytes += bytes.readableBytes
+      bodyBytes += bytes.readableBytes
       context.fireChannelRead(data)
     case .end:
       isReading = false
@@ -123,7 +136,15 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if state == .open, isReading, waiting.count == 1, bodyPace == nil { watchBody(context) }
+    if state == .open, isReading {
+      let framing = received.count - receivedBefore - bodyBytes
+      if framing > Self.leastFraming + Self.framingOfByte * bodyBytes {
+        refuse(
+          Refusal(.badRequest, "chunks and trailers take \(framing) bytes beside \(bodyBytes) of the body"),
+          context)
+      }
+    }
+    watchBodyOfNext(context)
     // Nobody else asks for more any longer.
     if state == .draining { context.read() }
     context.fireChannelReadComplete()
@@ -234,6 +255,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     waiting.removeFirst()
     let promise = promise ?? context.eventLoop.makePromise()
     if endsAfterAnswer { state = .ending }
+    watchBodyOfNext(context)
     unsentAnswers += 1
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     promise.futureResult.whenComplete { _ in
@@ -290,8 +312,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Pace
 
   /// Watches the body of the request that is answered next: others wait for the server, too.
-  private func watchBody(_ context: ChannelHandlerContext) {
-    guard isReading else { return }
+  private func watchBodyOfNext(_ context: ChannelHandlerContext) {
+    guard state == .open, isReading, waiting.count == 1, bodyPace == nil else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     if let deadline {
       let end = waiting[waiting.startIndex].arrival + deadline

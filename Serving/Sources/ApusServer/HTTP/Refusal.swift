@@ -36,9 +36,11 @@ struct Refusal {
     let codings = head.headers[canonicalForm: "Transfer-Encoding"]
     if head.version.major != 1 || head.version.minor > 1 {
       self.init(.httpVersionNotSupported, "the version of HTTP is \(head.version), not 1.0 or 1.1")
+    } else if !Self.isTarget(head.uri, of: head.method) {
+      self.init(.badRequest, "the target '\(head.uri.prefix(100))' is no path and no address of HTTP")
     } else if hosts.count > 1 || (hosts.isEmpty && head.version != .http1_0) {
       self.init(.badRequest, "the request has \(hosts.count) headers Host, not one")
-    } else if let host = hosts.first, host.contains(where: { " \t/\\@?#,".contains($0) }) {
+    } else if let host = hosts.first, !Self.isHost(host) {
       self.init(.badRequest, "the header Host is '\(host)', not a host with or without a port")
     } else if lengths.count > 1 {
       self.init(.badRequest, "the request has \(lengths.count) headers Content-Length")
@@ -46,7 +48,7 @@ struct Refusal {
       !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int(length) == nil
     {
       self.init(.badRequest, "Content-Length is '\(length)', not a number of bytes")
-    } else if codings.isEmpty {
+    } else if !head.headers.contains(name: "Transfer-Encoding") {
       return nil
     } else if !lengths.isEmpty {
       self.init(.badRequest, "the request has Content-Length and Transfer-Encoding")
