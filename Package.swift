@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
+    .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
@@ -39,6 +40,7 @@ let package = Package(
     .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
 
     .target(name: "ApusSystem", swiftSettings: marked),
+    .target(name: "ApusTracking", dependencies: ["ApusSystem"], swiftSettings: marked),
     .target(name: "ApusFormat", dependencies: ["ApusSystem"], swiftSettings: marked),
     .target(name: "ApusKernels", dependencies: ["ApusSystem"], swiftSettings: lifetimes),
     .target(
@@ -90,6 +92,8 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ApusFormatTests", dependencies: ["ApusFormat", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusTrackingTests", dependencies: ["ApusTracking", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels", "TestSupport"],
       swiftSettings: strict),

@@ -6,18 +6,20 @@
 #                     tools, and LiteRT in a Python environment under .build/
 #   --serving         what the server is built with: zlib
 #   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, and clients in a Python environment under .build/
+#   --tracking-tests  trackers, supervision and motmetrics in a Python environment under .build/
 #   --cluster-tests   what the tests on Spark use: Java 17, and PySpark in a Python environment under .build/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tests= serving= serving_tests= cluster_tests=
+tests= serving= serving_tests= cluster_tests= tracking_tests=
 for option in "$@"; do
   case $option in
     --tests) tests=1 ;;
     --serving) serving=1 ;;
     --serving-tests) serving=1 serving_tests=1 ;;
+    --tracking-tests) tracking_tests=1 ;;
     --cluster-tests) serving=1 cluster_tests=1 ;;
-    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests and --cluster-tests are known" >&2; exit 64 ;;
+    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests and --cluster-tests are known" >&2; exit 64 ;;
   esac
 done
 
@@ -25,6 +27,7 @@ packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpa
 if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler); fi
+if [[ $tracking_tests ]]; then packages+=(python3-venv); fi
 if [[ $cluster_tests ]]; then
   packages+=(python3-venv)
   # Any Java of 17 or later will do.
@@ -70,4 +73,5 @@ fi
 if [[ $serving_tests ]]; then
   python_environment serving-python Serving/Tests/requirements.txt
 fi
+if [[ $tracking_tests ]]; then python_environment tracking-python Tools/tracking/requirements.txt; fi
 if [[ $cluster_tests ]]; then python_environment spark-python Serving/spark/requirements.txt; fi

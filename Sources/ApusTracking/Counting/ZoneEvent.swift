@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A track that entered or left a ``ZoneCounter``'s zone.
+public struct ZoneEvent: Hashable, Sendable, Codable {
+  /// What happened.
+  public enum Kind: String, Hashable, Sendable, Codable {
+    case entered, left
+  }
+
+  /// What happened.
+  public let kind: Kind
+  /// The track's number.
+  public let trackID: Int
+  /// The class of the track when it was last seen.
+  public let classIndex: Int
+  /// When the track was first seen inside, in seconds.
+  public let entryTime: Double
+  /// The seconds from the first to the latest frame in which the track was seen inside.
+  public let dwell: Double
+}

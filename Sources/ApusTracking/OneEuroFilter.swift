@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Smooths noisy values that come one after another, such as landmarks or the edges of a box: much while they rest, little while they move.
+///
+/// ```swift
+/// var smoothing = try OneEuroFilter(beta: 0.05)
+/// let smooth = try smoothing.filter([x, y], at: seconds)
+/// ```
+///
+/// G. Casiez, N. Roussel and D. Vogel, "1 € Filter: A Simple Speed-Based Low-Pass Filter for Noisy Input in Interactive Systems", CHI
+/// 2012. Each value has a filter of its own.
+public struct OneEuroFilter: Hashable, Sendable, Codable {
+  /// The cutoff frequency at rest, in hertz; less is smoother.
+  public let minimumCutoff: Double
+  /// How much the cutoff frequency grows with speed, per unit of the values; more lags less.
+  public let beta: Double
+  /// The cutoff frequency of the speed's own filter, in hertz.
+  public let derivativeCutoff: Double
+
+  private var values: [Double] = []
+  private var speeds: [Double] = []
+  private var lastTime: Double?
+
+  /// Makes a filter.
+  ///
+  /// - Parameters:
+  ///   - minimumCutoff: The cutoff frequency at rest, above 0 hertz.
+  ///   - beta: How much the cutoff frequency grows with speed, 0 or more.
+  ///   - derivativeCutoff: The cutoff frequency of the speed's own filter, above 0 hertz.
+  /// - Throws: `invalidArgument`.
+  public init(minimumCutoff: Double = 1, beta: Double = 0, derivativeCutoff: Double = 1) throws(TrackingError)
+  {
+    let limit = 1e9
+    guard minimumCutoff > 0, minimumCutoff <= limit, derivativeCutoff > 0, derivativeCutoff <= limit,
+      beta >= 0,
+      beta <= limit
+    else {
+      throw TrackingError(
+        .invalidArgument,
+        """
+        the cutoffs are \(minimumCutoff) and \(derivativeCutoff) Hz and beta is \(beta), not above 0, above 0 and \
+        0 or more, each up to 1e9
+        """)
+    }
+    self.minimumCutoff = minimumCutoff
+    self.beta = beta
+    self.derivativeCutoff = derivativeCutoff
+  }
+
+  /// Smooths the next values.
+  ///
+  /// - Parameters:
+  ///   - values: The values; as many as in the first call. The first ones are returned as they are.
+  ///   - time: Their time in seconds, at least a nanosecond after the last one.
+  /// - Throws: `invalidArgument` for another number of values, or one that is not finite, or beyond ±1e150; `invalidTime` for a
+  ///   time that is not finite or not later. The filter is then as it was.
+  public mutating func filter(_ values: [Double], at time: Double) throws(TrackingError) -> [Double] {
+    guard let bad = values.first(where: { !(abs($0) <= 1e150) }) else {
+      return try filter(checked: values, at: time)
+    }
+    throw TrackingError(.invalidArgument, "a value is \(bad), not a finite number within ±1e150")
+  }
+
+  private mutating func filter(checked new: [Double], at time: Double) throws(TrackingError) -> [Double] {
+    guard time.isFinite, lastTime.map({ time - $0 >= 1e-9 }) ?? true else {
+      throw TrackingError(
+        .invalidTime,
+        "the values' time is \(time), not a finite one at least a nanosecond after \(lastTime ?? 0) seconds")
+    }
+    guard let lastTime else {
+      values = new
+      speeds = [Double](repeating: 0, count: new.count)
+      self.lastTime = time
+      return new
+    }
+    guard new.count == values.count else {
+      throw TrackingError(.invalidArgument, "there are \(new.count) values, not \(values.count) as before")
+    }
+    let frequency = 1 / (time - lastTime)
+    let speedWeight = weight(derivativeCutoff, frequency)
+    for index in new.indices {
+      // The paper's listing takes the difference from the last raw value; its authors' code, as here, from the last smooth one.
+      let speed = (new[index] - values[index]) * frequency
+      speeds[index] += speedWeight * (speed - speeds[index])
+      values[index] +=
+        weight(minimumCutoff + beta * abs(speeds[index]), frequency) * (new[index] - values[index])
+    }
+    self.lastTime = time
+    return values
+  }
+
+  /// Forgets all values.
+  public mutating func removeAll() {
+    (values, speeds, lastTime) = ([], [], nil)
+  }
+
+  /// The weight of a new value for a cutoff frequency.
+  private func weight(_ cutoff: Double, _ frequency: Double) -> Double {
+    1 / (1 + frequency / (2 * .pi * cutoff))
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusTracking
+import Testing
+
+@Suite struct OneEuroFilterTests {
+  @Test func agreesWithItsAuthors() throws {
+    for golden in TrackingGoldens.all.smoothing {
+      var scene = Scene(seed: golden.seed)
+      var filter = try OneEuroFilter(
+        minimumCutoff: golden.minimumCutoff, beta: golden.beta, derivativeCutoff: golden.derivativeCutoff)
+      var (now, value) = (1024, 0)
+      for expected in golden.values {
+        value += scene.below(2001) - 1000
+        if scene.below(10) == 0 { value += 8000 }
+        let smooth = try filter.filter([Double(value) / 1024, 7], at: Double(now) / 1024)
+        // The last bits depend on the order of sums.
+        #expect(abs(smooth[0] - expected) < 1e-9 * max(1, abs(expected)) && abs(smooth[1] - 7) < 1e-12)
+        now += 20 + scene.below(40)
+      }
+    }
+  }
+
+  @Test func refusesWhatItCannotSmooth() throws {
+    #expect(throws: TrackingError.self) { try OneEuroFilter(minimumCutoff: 0) }
+    #expect(throws: TrackingError.self) { try OneEuroFilter(beta: -1) }
+    #expect(throws: TrackingError.self) { try OneEuroFilter(derivativeCutoff: .nan) }
+    var filter = try OneEuroFilter()
+    _ = try filter.filter([1, 2], at: 0)
+    let before = filter
+    #expect(throws: TrackingError.self) { try filter.filter([1], at: 1) }
+    #expect(throws: TrackingError.self) { try filter.filter([1, .nan], at: 1) }
+    #expect(throws: TrackingError.self) { try filter.filter([1, 2], at: 0) }
+    #expect(throws: TrackingError.self) { try filter.filter([1, 2], at: .infinity) }
+    #expect(filter == before)
+    #expect(try filter.filter([1e150, -1e150], at: 1e-9).allSatisfy(\.isFinite))
+    filter.removeAll()
+    #expect(try filter.filter([5], at: -3) == [5])
+  }
+}
