@@ -77,6 +77,9 @@ public final class ObjectDetector: VisionTask {
   /// The kind of model.
   public var layout: DetectorLayout { head.layout }
 
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { head.isUndecided }
+
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
 
