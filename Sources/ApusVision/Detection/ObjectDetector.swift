@@ -47,6 +47,12 @@ public final class ObjectDetector: VisionTask {
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
     head = try Self.head(of: prepared, labels: names?.map, options: options)
+    guard options.anchors == nil || head is AnchorHead else {
+      throw ApusError(
+        .invalidArgument,
+        "anchors are given, but a model of the layout \(head.layout.rawValue) takes none: they are for raw heads of YOLO"
+      )
+    }
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
     criteria = DetectionCriteria(
