@@ -47,6 +47,12 @@ public final class ObjectDetector: VisionTask {
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
     head = try Self.head(of: prepared, labels: names?.map, options: options)
+    guard options.anchors == nil || head is AnchorHead else {
+      throw ApusError(
+        .invalidArgument,
+        "anchors are given, but a model of the layout \(head.layout.rawValue) takes none: they are for raw heads of YOLO"
+      )
+    }
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
     criteria = DetectionCriteria(
@@ -76,6 +82,9 @@ public final class ObjectDetector: VisionTask {
 
   /// The kind of model.
   public var layout: DetectorLayout { head.layout }
+
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { head.isUndecided }
 
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }

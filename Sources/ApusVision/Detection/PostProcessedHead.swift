@@ -54,6 +54,7 @@ struct PostProcessedHead: DetectionHead {
   }
 
   var warnings: [String] { boxUnits.warning.map { [$0] } ?? [] }
+  var isUndecided: Bool { boxUnits.isOpen || order.isOpen }
 
   var readings: [Assumption] {
     [

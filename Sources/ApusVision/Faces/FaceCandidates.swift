@@ -72,8 +72,9 @@ struct FaceCandidates {
         }
       }
       var face = best
-      if !alike.isEmpty {
-        let total = alike.reduce(0) { $0 + $1.score }
+      let total = alike.reduce(0) { $0 + $1.score }
+      // Scores of 0 have no mean.
+      if total > 0 {
         for index in face.coordinates.indices {
           face.coordinates[index] = alike.reduce(0) { $0 + $1.coordinates[index] * $1.score } / total
         }

@@ -47,6 +47,9 @@ public final class KeypointDetector: VisionTask {
       warnings: head.warnings)
   }
 
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { head.isUndecided }
+
   private let pictures: PictureModel
   private let head: any KeypointHead
 

@@ -25,6 +25,8 @@ protocol KeypointHead: Sendable {
   var steps: [String] { get }
   /// What looks suspicious about the model, or its answers have shown.
   var warnings: [String] { get }
+  /// Whether the next answer may decide how all later ones are read.
+  var isUndecided: Bool { get }
 
   /// The poses, in any order.
   func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose]
@@ -33,6 +35,7 @@ protocol KeypointHead: Sendable {
 extension KeypointHead {
   var filtersPoses: Bool { true }
   var warnings: [String] { [] }
+  var isUndecided: Bool { false }
 }
 
 /// MoveNet for one person: y, x and score of seventeen points.
@@ -146,6 +149,7 @@ struct YOLOPoseHead: KeypointHead {
   var reason: String { head.reason }
   var readings: [Assumption] { head.readings }
   var warnings: [String] { head.warnings }
+  var isUndecided: Bool { head.isUndecided }
   var pictureDefaults: PictureDefaults { head.pictureDefaults }
   var roles: [Int: String] { head.roles }
   var steps: [String] { head.steps(criteria(threshold: 0.3)) }

@@ -262,6 +262,15 @@ public final class ImageSegmenter: VisionTask {
     try pictures.run(images, cancellation: cancellation, result)
   }
 
+  /// Refuses scores that no other can be compared with; classes are looked at one by one.
+  private func refuseOdd(_ values: Span<Float>) throws(ApusError) {
+    guard form != .classes else { return }
+    for index in 0..<values.count where !values[index].isFinite {
+      throw ApusError(
+        .invalidData, "output \(output) has the score \(values[index]), which is not a finite number")
+    }
+  }
+
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> SegmentationResult {
     let pixels = placement.imageWidth * placement.imageHeight
     // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
@@ -285,6 +294,7 @@ public final class ImageSegmenter: VisionTask {
       guard values.count == gridWidth * gridHeight * channels.count else {
         throw ApusError(.invalidData, "output \(output) has another shape than when prepared")
       }
+      try refuseOdd(values)
       try self.mask?.check(values)
       inputMask = feedback?.mask(values) ?? []
       mask =

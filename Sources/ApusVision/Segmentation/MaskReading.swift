@@ -90,11 +90,9 @@ struct MaskReading: Sendable {
   ///
   /// - Throws: `invalidData` for numbers that it cannot have.
   func check(_ values: Span<Float>) throws(ApusError) {
-    guard form != .raw else { return }
     var (low, high) = (Float.infinity, -Float.infinity)
     for index in 0..<values.count {
       let value = values[index]
-      guard !value.isNaN else { throw ApusError(.invalidData, "the mask has a value that is not a number") }
       low = min(low, value)
       high = max(high, value)
     }
@@ -109,7 +107,7 @@ struct MaskReading: Sendable {
         "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
     case .logit where source != .given && low >= 0 && high <= 1 && high > 0:
       throw contradiction("if they are probabilities, --scores probability says so")
-    case .logit where max(high, -low) > Self.largestLogit:
+    case .logit where source != .given && max(high, -low) > Self.largestLogit:
       throw contradiction("these are no logits; if they are depths or a picture, use 'apus transform'")
     default: break
     }

@@ -62,7 +62,8 @@ struct AnswerCheck {
     }
   }
 
-  /// Refuses classes whose score is the same in every row of an output, which no model gives.
+  /// Refuses classes whose score is the same in every row of an output, which no model gives, unless it is 0: bytes round small
+  /// scores to that.
   ///
   /// - Parameters:
   ///   - classes: Those that the answer has.
@@ -71,7 +72,7 @@ struct AnswerCheck {
     guard rows >= Self.leastConstant else { return }
     for index in classes.sorted() {
       let first = value(0, index)
-      if (1..<rows).allSatisfy({ value($0, index) == first }) {
+      if first != 0, (1..<rows).allSatisfy({ value($0, index) == first }) {
         throw refusal(
           "class \(index) has the score \(first) in each of the \(rows) candidates", "layout", "scores")
       }

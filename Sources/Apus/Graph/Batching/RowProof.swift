@@ -26,7 +26,7 @@ struct RowProof {
       /// The shape of a row.
       case shape(tensor: Int, [Int])
       /// Values that the plan knows.
-      case values(tensor: Int, [UInt8])
+      case values(tensor: Int, shape: [Int], [UInt8])
       /// In which order floats are added.
       case order(String)
     }
@@ -174,7 +174,7 @@ struct RowProof {
         comparedByteCount <= Self.mostBytesInAll, let bytes = try? constant.values(as: UInt8.self)
       {
         comparedByteCount += bytes.count
-        facts.append(Fact(node: node, subject: .values(tensor: tensor, bytes)))
+        facts.append(Fact(node: node, subject: .values(tensor: tensor, shape: shape(tensor), bytes)))
         return
       }
       fallthrough

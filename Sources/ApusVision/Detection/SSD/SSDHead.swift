@@ -124,6 +124,7 @@ struct SSDHead: DetectionHead {
   // MARK: Facts
 
   var warnings: [String] { scoreForm.warning.map { [$0] } ?? [] }
+  var isUndecided: Bool { scoreForm.isOpen && calibration == nil }
 
   var readings: [Assumption] {
     [

@@ -61,17 +61,20 @@ struct AnchorHead: DetectionHead {
     return stride.map { [$0] }
   }
 
+  /// The largest side of an anchor, in pixels of the input.
+  private static let mostAnchorSide: Float = 65_536
+
   /// How many anchors a cell has: three, or what is given.
   private static func anchorCount(_ given: [Float]?, grids: Int) throws(ApusError) -> Int {
     guard let given else { return grids == 1 ? 5 : 3 }
     guard !given.isEmpty, given.count.isMultiple(of: 2 * grids), given.count <= 2 * 16 * grids,
-      given.allSatisfy({ $0 > 0 && $0.isFinite })
+      given.allSatisfy({ $0 > 0 && $0 <= mostAnchorSide })
     else {
       throw ApusError(
         .invalidArgument,
         """
-        \(given.count) numbers are given for anchors, not a positive width and height for each of at most 16 anchors of \
-        \(grids) grids
+        \(given.count) numbers are given for anchors, not a width and height above 0 and up to \(Int(mostAnchorSide)) for each of \
+        at most 16 anchors of \(grids) grids
         """)
     }
     return given.count / (2 * grids)

@@ -133,6 +133,7 @@ struct YOLOHead: DetectionHead {
   var layout: DetectorLayout { shape.layout }
   var warnings: [String] { ownWarnings + (boxUnits.warning.map { [$0] } ?? []) }
   var reason: String { shape.reason }
+  var isUndecided: Bool { boxUnits.isOpen }
   var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
   var clipsBoxes: Bool { true }
 
