@@ -11,6 +11,11 @@ LEFT_OUT = re.compile(r"^.* left out( .*)?$")
 INTERNALS = re.compile(r"Optional\(|Fatal error|ArgumentParser|NSCocoa|Error Domain|Swift\.|ApusError|Foundation|0x[0-9a-f]{8,}|"
                        r"operation could not be completed", re.IGNORECASE)
 MOST_MESSAGE = 2000
+# Commands that read scores.
+ANSWERING = {"classify", "detect", "embed", "segment", "transform", "keypoints", "faces", "hear"}
+# Numbers that are none, and mean something nonetheless.
+INFINITE = ("inf", "-inf", "1e999")
+MEANT = {"distance": ("inf", "1e999"), "score-threshold": INFINITE}
 # What a process needs beside a limit of time, on a busy machine.
 START_UP = 1.5
 # What a process needs beside the memory of its model: itself, its threads, a picture.
@@ -47,6 +52,12 @@ def is_control(character):
     return value < 0x20 or 0x7F <= value < 0xA0 or 0x2028 <= value <= 0x202E or 0x2066 <= value <= 0x2069
 
 
+def shown(text):
+    """A text as messages have it."""
+    text = " ".join(part for part in text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").splitlines())
+    return "".join(" " if is_control(character) else character for character in text)
+
+
 def decoded(data, stream):
     try:
         text = data.decode("utf-8")
@@ -79,20 +90,23 @@ def ended(line, ending):
             raise Broken("a line on standard error is neither an error nor a warning", entry)
         if INTERNALS.search(entry):
             raise Broken("a message has words of the program's inside", entry)
-        if len(entry) > MOST_MESSAGE:
+        if len(entry) > MOST_MESSAGE + 2 * sum(len(word) for word in line.words if len(word) > 200) if line else 0:
             raise Broken("a message is very long", f"{len(entry)}: {entry[:200]}")
         if entry in ("error: failed", "error: ") or re.search(r"\(null\)|\bnil\b", entry):
             raise Broken("a message names nothing", entry)
     if ending.status == 0 and errors:
         raise Broken("status 0 with an error", errors[0])
-    if ending.status in (1, 64) and len([entry for entry in errors]) != 1 and not out:
-        raise Broken(f"status {ending.status} with {len(errors)} errors", errors[:3])
+    # Pictures may fail before what ends the work.
+    pictures = [f"error: {shown(path)}: " for path in line.positionals] if line else []
+    others = [entry for entry in errors if not shown(entry).replace("\ufffd", " ").startswith(tuple(pictures))]
+    if ending.status in (1, 64) and len(others) != 1 and not (len(errors) == 1 and not others):
+        raise Broken(f"status {ending.status} with {len(others)} errors", others[:3])
     if ending.status == 64 and out:
         raise Broken("status 64 with output", out[0])
     if ending.status == 2 and not errors and not any(LEFT_OUT.match(entry) for entry in err):
         raise Broken("status 2 without an error", err[:2])
     for entry in out:
-        if entry.startswith(("error:", "warning:")):
+        if entry.startswith(("error:", "warning:")) and not (line and line.command.name == "inspect"):
             raise Broken("a diagnostic on standard output", entry)
     return out, err
 
@@ -125,13 +139,13 @@ def blamed(line, ending, err):
         return
     option = bad[0]
     if ending.status == 0:
-        if option.is_plain:
+        if option.is_plain and option.value not in MEANT.get(option.name, ()):
             raise Broken(f"--{option.name} takes {option.value!r}", " ".join(err)[:200])
         return
     text = " ".join(err)
     # A file may be named by its path alone, a label by itself.
-    shown = "".join("\ufffd" if is_control(character) else character for character in option.value.strip())
-    named = f"--{option.name}" in text or f"'{shown}'" in text or len(shown) > 1 and shown[:30] in text
+    value = shown(option.value.strip())
+    named = f"--{option.name}" in text or len(value) > 1 and value[:30] in text.replace("\ufffd", " ")
     if not named and option.name not in ("model", "labels", "faces", "gallery", "input", "annotate", "annotate-dir", "output", "output-dir",
                                          "align-dir"):
         raise Broken(f"an error does not name --{option.name}", text[:300])
@@ -161,6 +175,8 @@ def written(line, ending, world):
 
 def refused(line, ending, err):
     """Checks that what a user means is not refused."""
+    if line.model and line.model.is_refused and ending.status == 0 and line.command.name in ANSWERING:
+        raise Broken("an answer where scores are no numbers", ending.out[:200].decode("utf-8", "replace"))
     if line.is_plain and ending.status != 0:
         # What the message says without numbers and names.
         message = re.sub(r"'[^']*'|[0-9.×-]+", "", next((entry for entry in err if entry.startswith("error: ")), ""))

@@ -139,7 +139,8 @@ class Drawer:
             self._inputs(line, world, random, mood)
             line.options.append(Option("output-dir", "out/tensors"))
         if name == "embed":
-            line.options.append(Option("json") if random.integers(2) else Option("output", "out/embeddings.npy"))
+            line.options.append(Option("json") if random.integers(2) else Option(
+                "output", "out/embeddings.npy", is_plain=line.model.name != "two embeddings"))
         if name == "transform":
             line.options.append(Option("json") if random.integers(2) else Option("output-dir", "out/results"))
 
@@ -263,10 +264,12 @@ class Drawer:
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
             "output-dir": lambda: "out/masks", "region": lambda: "0,0,1,1",
             "annotate": lambda: self._target(random, [".png", ".jpg", ".ppm"], "good"),
-            "output": lambda: self._target(random, [".png", ".npy"], "good"),
+            "output": lambda: self._target(random, [".npy"] if line.command.name == "embed" else [".png", ".npy"], "good"),
         }
         if name in simple:
-            return Option(name, simple[name](), is_joined=bool(random.integers(2)))
+            # A row of a file has room for one embedding.
+            return Option(name, simple[name](), is_joined=bool(random.integers(2)),
+                          is_plain=not (name == "output" and line.model and line.model.name == "two embeddings"))
         if name in ("fit", "resampling"):
             return Option(name, str(random.choice(argument.values)))
         if name == "labels":
@@ -296,9 +299,12 @@ class Drawer:
         elif kind == 2 and line.positionals:
             del line.positionals[random.integers(len(line.positionals))]
         elif kind == 3:
-            unknown = ["labelz", "modell", "m", "json=1", "no-json", "THREADS", "ｊson", "\x1b[2J", "a\nforged", ""]
+            unknown = ["labelz", "modell", "m", "json=1", "no-json", "THREADS", "ｊson", "\x1b[2J", "a\nforged"]
             line.options.append(Option(str(random.choice(unknown))))
         elif kind == 4:
             line.positionals.append(str(random.choice(odd_texts())))
         else:
-            line.options.append(Option("json", "yes"))
+            # A flag takes no value.
+            line.positionals.append("yes")
+            if "json" in line.command.options:
+                line.options.append(Option("json"))

@@ -25,14 +25,14 @@ class Model:
     """A file with what is known about it."""
 
     def __init__(self, task, name, data, is_valid=False, options=(), classes=0, names=None, softmax=False, best=None,
-                 numbers=None):
+                 is_refused=False):
         self.task, self.name, self.data = task, name, data
         # Whether the task, with these options, has an answer for each valid picture.
         self.is_valid, self.options = is_valid, list(options)
         # The number of classes; the names inside the file; whether the scores' sum is 1; the class that wins.
         self.classes, self.names, self.softmax, self.best = classes, names, softmax, best
-        # The answer of a model that has the same for each picture.
-        self.numbers = numbers
+        # Whether some scores are no numbers, so that there is no answer to give.
+        self.is_refused = is_refused
         self.path = None
 
     def at(self, path):
@@ -56,8 +56,7 @@ def draw(random, count):
 @functools.cache
 def known():
     """The models of the tests of tasks."""
-    result = {"detect": [Model("detect", case.name, case.model, case.objects is not None and case.refusal is None, case.options,
-                               numbers=case.objects)
+    result = {"detect": [Model("detect", case.name, case.model, case.objects is not None and case.refusal is None, case.options)
                          for case in cases.cases() if "picture, N" not in case.name]}
     tasks = {"classifier": "classify", "embedder": "embed", "faces": "faces", "segmenter": "segment", "keypoints": "keypoints"}
     for case in task_cases.cases():
@@ -69,7 +68,7 @@ def known():
 
 def known_one(random, task):
     model = known()[task][random.integers(len(known()[task]))]
-    return Model(model.task, model.name, model.data, model.is_valid, model.options, numbers=model.numbers)
+    return Model(model.task, model.name, model.data, model.is_valid, model.options)
 
 
 # MARK: Values
@@ -85,6 +84,10 @@ def spoiled(random, values, share=0.15):
     for _ in range(1 + int(random.integers(0, max(2, int(flat.size * share) + 1)))):
         flat[random.integers(flat.size)] = random.choice(SPECIAL)
     return values
+
+
+def is_nan(values):
+    return bool(np.isnan(values).any())
 
 
 def picture_form(random, least=8):
@@ -142,8 +145,9 @@ def classifier(random, number):
         data = models.constant_model([(scores * 20 - 5).reshape(shape)], (16, 16))
         return Model("classify", f"logits-{number}", data, classes=count)
     elif kind == 5:
-        return Model("classify", f"spoiled-{number}", models.constant_model([spoiled(random, scores).reshape(shape)], (16, 16)),
-                     classes=count)
+        scores = spoiled(random, scores)
+        return Model("classify", f"spoiled-{number}", models.constant_model([scores.reshape(shape)], (16, 16)), classes=count,
+                     is_refused=is_nan(scores))
     elif kind == 6:
         # The picture's own numbers are the scores: some pictures have some beyond 1.
         return Model("classify", f"pixels-{number}", models.picture_model((1, 12), (2, 2)), classes=12)
@@ -167,10 +171,10 @@ def detector(random, number):
     if kind < 5:
         return known_one(random, "detect")
     classes = int(random.choice([1, 2, 3, 80]))
-    facts = {}
+    facts, names = {}, max(1, classes + int(random.integers(-1, 2)))
     if random.random() < 0.5:
         facts = models.metadata_json([odd_name(random, f"n{index}") if random.random() < 0.2 else f"n{index}"
-                                      for index in range(max(1, classes + int(random.integers(-1, 2))))], task="detect")
+                                      for index in range(names)], task="detect")
     if kind < 8:
         columns = {5: 4 + classes, 6: 5 + classes, 7: 6}[int(kind)]
         rows = cases.candidates(random, {5: 84, 6: 252, 7: 100}[int(kind)], columns - 4)
@@ -183,7 +187,8 @@ def detector(random, number):
         output = rows[None] if kind == 7 or random.integers(2) else rows.T[None]
         data = models.constant_model([np.ascontiguousarray(output)])
         return Model("detect", f"{layout}-{number}", models.with_files(data, facts) if facts else data,
-                     options=["--layout", layout] if random.random() < 0.5 else [])
+                     options=["--layout", layout] if random.random() < 0.5 else [],
+                     is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
     # Detection post-processing.
     count = int(random.choice([1, 5, 10]))
     boxes = np.sort(random.uniform(0, 1, (1, count, 2, 2)), 2).reshape(1, count, 4).astype(np.float32)
@@ -195,7 +200,8 @@ def detector(random, number):
         boxes, found, scores, numbers = [spoiled(random, values) if place == index else values
                                          for index, values in enumerate((boxes, found, scores, numbers))]
     data = models.constant_model([boxes, found, np.ascontiguousarray(scores), numbers])
-    return Model("detect", f"ssd-{number}", models.with_files(data, facts) if facts else data, kind == 8)
+    return Model("detect", f"ssd-{number}", models.with_files(data, facts) if facts else data,
+                 kind == 8 and (not facts or names >= classes), is_refused=is_nan(scores) or is_nan(numbers))
 
 
 def embedder(random, number):
@@ -212,7 +218,8 @@ def embedder(random, number):
         # The squares of such numbers leave float32.
         scale = np.float32(random.choice([1e-42, 1e-30, 1e-20, 1e19, 1e25, 3e38]))
         return Model("embed", f"magnitude-{number}", models.constant_model([np.clip(values, -1, 1)[None] * scale], (16, 16)))
-    return Model("embed", f"spoiled-{number}", models.constant_model([spoiled(random, values)[None]], (16, 16)))
+    values = spoiled(random, values)
+    return Model("embed", f"spoiled-{number}", models.constant_model([values[None]], (16, 16)), is_refused=is_nan(values))
 
 
 def segmenter(random, number):
@@ -228,7 +235,9 @@ def segmenter(random, number):
         return Model("segment", f"scores-{number}", models.constant_model([random.normal(0, 2, (1, 8, 8, 5)).astype(np.float32)]),
                      True, classes=5)
     if kind == 3:
-        return Model("segment", f"spoiled-{number}", models.constant_model([spoiled(random, grid)]))
+        grid = spoiled(random, grid)
+        return Model("segment", f"spoiled-{number}", models.constant_model([grid]),
+                     is_refused=bool(np.isnan(grid).all()))
     if kind == 4:
         classes = random.integers(0, int(random.choice([2, 300, 65_536, 70_000])), (1, 8, 8))
         if random.random() < 0.2:
@@ -258,7 +267,7 @@ def transformer(random, number):
         values = values * np.float32(random.choice([255, 1e4, 1e-40, 1e38]))
     elif kind == 4:
         values[:] = random.choice([0, 1, 0.5, 7])
-    return Model("transform", f"values-{number}", models.constant_model([values], (16, 16)))
+    return Model("transform", f"values-{number}", models.constant_model([values], (16, 16)), is_refused=is_nan(values))
 
 
 def keypoints(random, number):
@@ -269,13 +278,15 @@ def keypoints(random, number):
     if kind == 1:
         return Model("keypoints", f"movenet-{number}", models.constant_model([points[None, None]], (32, 32)), True)
     if kind == 2:
-        return Model("keypoints", f"movenet-{number}", models.constant_model([spoiled(random, points, 0.05)[None, None]], (32, 32)))
+        points = spoiled(random, points, 0.05)
+        return Model("keypoints", f"movenet-{number}", models.constant_model([points[None, None]], (32, 32)),
+                     is_refused=is_nan(points[:, 2]))
     if kind == 3:
         people = random.uniform(0, 1, (1, 6, 56)).astype(np.float32)
         return Model("keypoints", f"people-{number}", models.constant_model([people], (32, 32)), True)
     if kind == 4:
         people = spoiled(random, random.uniform(0, 1, (1, 6, 56)), 0.02)
-        return Model("keypoints", f"people-{number}", models.constant_model([people], (32, 32)))
+        return Model("keypoints", f"people-{number}", models.constant_model([people], (32, 32)), is_refused=is_nan(people[..., 55]))
     return Model("keypoints", f"network-{number}", networks.movenet(picture_form(random), seed=int(random.integers(1000))), True)
 
 
@@ -293,7 +304,7 @@ def faces(random, number):
         predictions = spoiled(random, predictions, 0.01)
     elif not valid:
         logits = spoiled(random, logits, 0.05)
-    return Model("faces", f"constant-{number}", models.constant_model([predictions, logits]), valid)
+    return Model("faces", f"constant-{number}", models.constant_model([predictions, logits]), valid, is_refused=is_nan(logits))
 
 
 def sound(random, number):
@@ -312,7 +323,7 @@ def sound(random, number):
         constant = net._sized(net.constant(scores), (count,))
         net.result(net.reshape(constant, (1, count)))
         data, names = with_names(random, net.bytes(), count)
-        return Model("hear", f"constant-{number}", data, kind == 0, classes=count, names=names,
+        return Model("hear", f"constant-{number}", data, kind == 0, classes=count, names=names, is_refused=is_nan(scores),
                      best=int(np.argmax(scores)) if kind == 0 else None)
     row = net.reshape(source, (1, samples))
     weights = random.normal(0, 1, (count, samples)).astype(np.float32)

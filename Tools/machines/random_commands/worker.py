@@ -100,7 +100,7 @@ class Worker:
             before = len(line.words)
             smaller = [line.changed(without=(name,)) for name in sorted({option.name for option in line.options})]
             smaller += [line.changed(positionals=line.positionals[:place] + line.positionals[place + 1:])
-                        for place in range(len(line.positionals)) if line.command.name not in ("run", "inspect")]
+                        for place in range(len(line.positionals)) if len(line.positionals) > 1 and line.command.name != "compare"]
             for candidate in smaller:
                 attempts -= 1
                 if len(candidate.words) >= len(line.words):
