@@ -185,8 +185,8 @@ def box(entry, size, what):
     fields(entry, ["x", "y", "width", "height"], f"the box of {what}")
     for key in ("x", "y", "width", "height"):
         number(entry[key], f"the {key} of {what}")
-    if entry["width"] <= 0 or entry["height"] <= 0:
-        raise Broken(f"{what} has a box without a size", entry)
+    if entry["width"] < 0 or entry["height"] < 0:
+        raise Broken(f"{what} has a box of negative size", entry)
     if size:
         # Boxes of SSD may reach beyond the picture, as TensorFlow has them.
         if entry["x"] >= size[0] or entry["y"] >= size[1] or entry["x"] + entry["width"] <= 0 or entry["y"] + entry["height"] <= 0:

@@ -10,6 +10,8 @@ LEFT_OUT = re.compile(r"^.* left out( .*)?$")
 # What only programmers read.
 INTERNALS = re.compile(r"Optional\(|Fatal error|ArgumentParser|NSCocoa|Error Domain|Swift\.|ApusError|Foundation|0x[0-9a-f]{8,}|"
                        r"operation could not be completed", re.IGNORECASE)
+# Characters that command terminals, end lines, or change the direction of what follows.
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 MOST_MESSAGE = 2000
 # Commands that read scores.
 ANSWERING = {"classify", "detect", "embed", "segment", "transform", "keypoints", "faces", "hear"}
@@ -47,15 +49,10 @@ def strict(text):
         raise Broken("JSON is not valid", f"{error}: {text[:200]}") from None
 
 
-def is_control(character):
-    value = ord(character)
-    return value < 0x20 or 0x7F <= value < 0xA0 or 0x2028 <= value <= 0x202E or 0x2066 <= value <= 0x2069
-
-
 def shown(text):
     """A text as messages have it."""
     text = " ".join(part for part in text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").splitlines())
-    return "".join(" " if is_control(character) else character for character in text)
+    return CONTROL.sub(" ", text)
 
 
 def decoded(data, stream):
@@ -63,9 +60,9 @@ def decoded(data, stream):
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Broken(f"{stream} is not UTF-8", error) from None
-    for character in text:
-        if is_control(character) and character != "\n":
-            raise Broken(f"{stream} has a control character", repr(character))
+    found = CONTROL.search(text.replace("\n", ""))
+    if found:
+        raise Broken(f"{stream} has a control character", repr(found[0]))
     lines = text.split("\n")
     for line in lines:
         if line.startswith(("forged", "error: forged")):

@@ -114,7 +114,9 @@ class Drawer:
             elif name != "detect" or random.random() < 0.95:
                 line.options.append(Option("model", line.model.path))
                 for option, value in zip(line.model.options[::2], line.model.options[1::2]):
-                    line.options.append(Option(option.lstrip("-"), value, is_plain=option.lstrip("-") in options))
+                    known = options.get(option.lstrip("-"))
+                    line.options.append(Option(option.lstrip("-"), value, is_plain=known is not None and (
+                        known.values is None or value in known.values)))
                 line.options = [option for option in line.options if option.name in options]
             else:
                 line.model, line.is_valid = None, True

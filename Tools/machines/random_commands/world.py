@@ -41,7 +41,7 @@ class World:
         (self.folder / OUT).mkdir()
         self.by_path = {member.path: member for members in (drawn, self.pictures, self.labels, self.arrays, self.sounds)
                         for member in members}
-        self._watched = [path for path in sorted(self.folder.rglob("*")) if OUT not in path.parts[len(self.folder.parts):]]
+        self._watched = [os.fsencode(path) for path in sorted(self.folder.rglob("*")) if OUT not in path.parts[len(self.folder.parts):]]
         self._state = self.state()
 
     def _folders(self):
@@ -86,23 +86,18 @@ class World:
 
     def state(self):
         """What tells whether anything besides outputs has changed."""
-        result = []
-        for path in [self.folder, *self._watched]:
-            facts = os.lstat(path)
-            result.append((facts.st_mtime_ns if path != self.folder else 0, facts.st_size if path != self.folder else 0))
-        result.append(tuple(sorted(name for name in os.listdir(self.folder) if name != OUT)))
+        result = [(facts.st_mtime_ns, facts.st_size) for facts in map(os.lstat, self._watched)]
+        result.append(sorted(name for name in os.listdir(self.folder) if name != OUT))
         return result
 
     def changes(self):
         """What a command changed that it was not told to; empty for nothing."""
-        state = self.state()
-        if state == self._state:
+        state, before = self.state(), self._state
+        if state == before:
             return []
-        changed = [str(path.relative_to(self.folder)) for path, new, old in
-                   zip([self.folder, *self._watched], state, self._state) if new != old]
-        extra = set(state[-1]) - set(self._state[-1])
         self._state = state
-        return changed + sorted(extra)
+        changed = [os.fsdecode(path) for path, new, old in zip(self._watched, state, before) if new != old]
+        return changed + sorted(set(state[-1]) ^ set(before[-1]))
 
     def clear(self):
         """Removes outputs."""
