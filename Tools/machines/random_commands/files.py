@@ -18,7 +18,7 @@ class File:
         self.name, self.data, self.is_valid = name, data, is_valid
         # The width and height that people see.
         self.size, self.facts = size, facts
-        self.path = None
+        self.path, self.twin = None, None
 
 
 # MARK: Pictures
@@ -67,6 +67,10 @@ def pictures(random, count):
         else:
             data, name = encoded(image, "JPEG", quality=90), name + ".jpg"
         result.append(File(name, data, size=size))
+        # What has every pixel has a twin of the same pixels in another format, or turned.
+        if kind < 3 or kind == 8 and data[:2] == b"P6":
+            result[-1].twin = twin(random, image, number)
+    result += [picture.twin for picture in result if picture.twin]
     for number in range(max(count // 4, 2)):
         whole = result[random.integers(count)]
         name = odd_name(random, f"odd-{number}").replace("/", "") + whole.name[whole.name.rindex("."):]
@@ -76,6 +80,25 @@ def pictures(random, count):
     for number in range(max(count // 3, 4)):
         result.append(broken(random, result[random.integers(count)], number))
     return result
+
+
+def twin(random, image, number):
+    """The same picture in another file."""
+    kind = int(random.integers(4))
+    if kind == 0:
+        return File(f"twin-{number}.bmp", encoded(image, "BMP"), size=image.size)
+    if kind == 1:
+        return File(f"twin-{number}.pnm", encoded(image, "PPM"), size=image.size)
+    if kind == 2:
+        image = image.convert("RGBA")
+        return File(f"twin-{number}.png", encoded(image, "PNG", compress_level=int(random.integers(10))), size=image.size)
+    turn = int(random.integers(2, 9))
+    exif = Image.Exif()
+    exif[0x0112] = turn
+    # What undoes the turn.
+    moves = {2: Image.FLIP_LEFT_RIGHT, 3: Image.ROTATE_180, 4: Image.FLIP_TOP_BOTTOM, 5: Image.TRANSPOSE, 6: Image.ROTATE_90,
+             7: Image.TRANSVERSE, 8: Image.ROTATE_270}
+    return File(f"twin-{number}.png", encoded(image.transpose(moves[turn]), "PNG", exif=exif), size=image.size, is_turned=True)
 
 
 def broken(random, whole, number):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What must hold between commands: the same twice, with any number of threads and jobs, in any order of pictures, as text and
-as JSON, with and without a drawing."""
+as JSON, with and without a drawing, for the same pixels in another file; fewer results are the first ones."""
 
 import json
 import re
+
+import numpy as np
 
 from random_commands.answers import PICTURES
 from random_commands.checking import Broken, strict
@@ -46,7 +48,20 @@ class Relations:
                         line.has(option) for option in ("annotate", "annotate-dir", "reduced")):
                     choice.append("drawn")
             if name in ("classify", "detect") and line.has("json"):
-                choice.append("text")
+                choice += ["text", "fewer", "threshold"]
+                if line.has("labels"):
+                    choice += ["unnamed", "unnamed"]
+        if name in PICTURES and line.has("json"):
+            picture = line.world.by_path.get(line.positionals[0]) if len(line.positionals) == 1 else None
+            if picture is not None and picture.is_valid:
+                choice += ["place"] + ["twin", "twin"] * (picture.twin is not None)
+                if not line.has("region") and not line.has("reduced"):
+                    choice.append("whole")
+            choice.append("kernels")
+        if name == "compare" and line.has("json"):
+            choice += ["swapped", "kernels"]
+        if name == "embed" and line.has("json") and line.has("output"):
+            choice += ["file", "file"]
         return str(random.choice(choice))
 
     def check(self, relation, line, ending, digest):
@@ -110,6 +125,94 @@ class Relations:
             raise Broken("another status with --annotate", f"{ending.status}, {second.status}: {second.err[:200]}")
         self._compared("another answer with --annotate", self._documents(ending), self._documents(second))
 
+    def _fewer(self, line, ending):
+        """Fewer results are the first ones."""
+        option, key = ("top", "classes") if line.command.name == "classify" else ("max-results", "detections")
+        second = self._run(line.changed(without=(option,), added=[Option(option, "2")]))
+        for name, document in self._documents(second).items():
+            before = self._documents(ending).get(name, {})
+            if key in before and key in document and line.value(option) not in ("0", "1") and document[key] != before[key][:2]:
+                raise Broken(f"--{option} 2 gives others than the first two", difference(*map(text_of, (before[key][:2], document[key]))))
+
+    def _threshold(self, line, ending):
+        """A higher threshold leaves the results that reach it."""
+        key = "classes" if line.command.name == "classify" else "detections"
+        given = line.value("score-threshold")
+        if given is not None and not 0 <= float(given) < 0.6:
+            return
+        second = self._run(line.changed(without=("score-threshold",), added=[Option("score-threshold", "0.6")]))
+        for name, document in self._documents(second).items():
+            before = self._documents(ending).get(name, {})
+            if key in before and key in document:
+                kept = [entry for entry in before[key] if entry["score"] >= 0.6]
+                if any(entry not in document[key] for entry in kept if entry["score"] > 0.6) or len(document[key]) < len(kept) - 1:
+                    raise Broken("a threshold changes more than what is below it", difference(*map(text_of, (kept, document[key]))))
+
+    def _unnamed(self, line, ending):
+        """Names change nothing but names."""
+        if line.has("allow") or line.has("deny"):
+            return
+        second = self._run(line.changed(without=("labels", "label-offset")))
+        if second.status != ending.status:
+            # Labels may say how a model is read.
+            return
+        without = lambda document: text_of({**document, "classes": [  # noqa: E731
+            (entry["index"], entry["score"]) for entry in document.get("classes", [])], "detections": [
+            (entry["index"], entry["score"], entry["box"]) for entry in document.get("detections", [])], "decision": None})
+        first, second = self._documents(ending), self._documents(second)
+        for name in first:
+            if name in second and "heads" not in first[name] and without(first[name]) != without(second[name]):
+                raise Broken("labels change more than names", difference(without(first[name]), without(second[name])))
+
+    def _place(self, line, ending):
+        """The same file by another path."""
+        second = self._run(line.changed(positionals=["./" + line.positionals[0]]))
+        self._alike("another answer for the same file by another path", ending, second, 0)
+
+    def _twin(self, line, ending):
+        """The same pixels in another file."""
+        twin = line.world.by_path[line.positionals[0]].twin
+        second = self._run(line.changed(positionals=[twin.path]))
+        self._alike("another answer for the same pixels in another file", ending, second, 0.02 if "is_turned" in twin.facts else 0)
+
+    def _whole(self, line, ending):
+        """The whole picture as a region."""
+        width, height = line.world.by_path[line.positionals[0]].size
+        second = self._run(line.changed(added=[Option("region", f"0,0,{width},{height}")]))
+        self._alike("another answer for the whole picture as a region", ending, second, 0)
+
+    def _kernels(self, line, ending):
+        second = self._run(line.changed(without=("kernels",), added=[Option("kernels", "portable")]))
+        self._alike("another answer with portable kernels", ending, second, 0.005)
+
+    def _swapped(self, line, ending):
+        second = self._run(line.changed(positionals=line.positionals[::-1]))
+        self._alike("another distance the other way", ending, second, 1e-6)
+
+    def _file(self, line, ending):
+        """The rows of a file are the embeddings of the answer."""
+        line.world.clear()
+        second = self._runner.run(line.words, line.world.folder, line.stdin)
+        path = line.world.folder / line.value("output")
+        if second.status != 0 or not path.is_file():
+            return
+        rows = np.load(path)
+        answers = [json.loads(text)["embeddings"][0] for text in second.out.decode().splitlines()]
+        if rows.shape != (len(answers), len(answers[0])) or np.abs(rows - np.array(answers)).max() > 1e-6:
+            raise Broken("the file has other embeddings than the answer", rows.shape)
+
+    def _alike(self, what, ending, second, tolerance):
+        """Compares answers without names of pictures; numbers may differ by a share of the largest."""
+        if second.status != ending.status:
+            raise Broken(what, f"status {ending.status}, then {second.status}: {second.err[:200]}")
+        first, second = ([strict(text.replace("TIME", '"t":0')) for text in timeless(found.out).decode().splitlines()]
+                         for found in (ending, second))
+        for one, other in zip(first, second):
+            for document in (one, other):
+                document.pop("image", None)
+            if "error" not in one and not close(one, other, tolerance):
+                raise Broken(what, difference(text_of(one), text_of(other)))
+
     def _text(self, line, ending):
         second = self._run(line.changed(without=("json",)))
         if second.status != ending.status:
@@ -126,6 +229,23 @@ class Relations:
                         name not in text or found["score"] < 100 and score not in text and f"{found['score']:.4f}" not in text
                         and f"{found['score']:.3f}" not in text):
                     raise Broken("the text does not have the best of --json", f"{found}: {text[:300]}")
+
+
+def text_of(value):
+    return json.dumps(value, sort_keys=True).encode()
+
+
+def close(one, other, tolerance):
+    """Whether two documents agree but for last digits."""
+    if isinstance(one, dict):
+        return isinstance(other, dict) and set(one) == set(other) and all(close(one[key], other[key], tolerance) for key in one)
+    if isinstance(one, list):
+        # Where numbers differ, what is near a threshold may be missing.
+        return isinstance(other, list) and (tolerance > 0 and len(one) != len(other) or len(one) == len(other) and all(
+            close(*pair, tolerance) for pair in zip(one, other)))
+    if isinstance(one, float) or isinstance(other, float):
+        return abs(one - other) <= tolerance * max(abs(one), abs(other), 1)
+    return one == other
 
 
 def difference(first, second):

@@ -21,7 +21,7 @@ from random_commands.world import World
 # How many commands share the files of a world.
 PORTION = 400
 # How many commands that succeed are run once more, in another way.
-RELATED = 0.25
+RELATED = 0.3
 # Widths of a terminal that does not say its own.
 WIDTH = 80
 
