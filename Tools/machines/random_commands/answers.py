@@ -163,7 +163,7 @@ def named(line, entries, err):
         index = entry["index"]
         # Rows without numbers may begin with the background where there are as many as classes and one.
         is_sure = labels is None or labels.facts.get("numbered") or line.model and line.model.classes == len(names)
-        if is_sure and index < len(names) and entry["label"] != names[index]:
+        if is_sure and index < len(names) and (entry["label"] or "").strip() != names[index].strip():
             raise Broken("a class has the name of another one", f"{index} is {entry['label']!r}, not {names[index]!r}")
         if index >= len(names) and entry["label"] is None and not any("label" in text or "name" in text for text in err):
             raise Broken("a class beyond the names, without a warning", f"{index} of {len(names)}")
@@ -342,6 +342,8 @@ def segment(line, document, world, err):
     indices = [entry["index"] for entry in document["classes"]]
     if len(set(indices)) != len(indices):
         raise Broken("a class appears twice", indices[:20])
+    if line.model and line.model.best is not None and not line.has("scores") and indices != [line.model.best]:
+        raise Broken("another class wins", f"{document['classes'][:3]} instead of {line.model.best}")
     if line.model and line.model.classes and max(indices) >= line.model.classes:
         raise Broken("a class that the model does not have", max(indices))
 

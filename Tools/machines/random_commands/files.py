@@ -4,6 +4,7 @@
 import io
 import json
 import struct
+import zlib
 
 import numpy as np
 from PIL import Image
@@ -44,10 +45,13 @@ def pictures(random, count):
     for number in range(count):
         width, height = (int(random.choice([1, 2, 7, 16, 33, 64, 100])) for _ in range(2))
         image = Image.fromarray(pixels(random, width, height))
-        kind = int(random.integers(10))
+        kind, other = int(random.integers(10)), None
         name = f"picture-{number}"
         size = (width, height)
         if kind < 3:
+            data, name = encoded(image, "PNG"), name + ".png"
+        elif kind == 3 and random.integers(2):
+            image, other = palette_twin(random, image, number)
             data, name = encoded(image, "PNG"), name + ".png"
         elif kind == 3:
             mode = str(random.choice(["L", "RGBA", "P", "1", "LA"]))
@@ -67,6 +71,7 @@ def pictures(random, count):
         else:
             data, name = encoded(image, "JPEG", quality=90), name + ".jpg"
         result.append(File(name, data, size=size))
+        result[-1].twin = other
         # What has every pixel has a twin of the same pixels in another format, or turned.
         if kind < 3 or kind == 8 and data[:2] == b"P6":
             result[-1].twin = twin(random, image, number)
@@ -84,21 +89,68 @@ def pictures(random, count):
 
 def twin(random, image, number):
     """The same picture in another file."""
-    kind = int(random.integers(4))
+    kind = int(random.integers(7))
+    name, size = f"twin-{number}", image.size
     if kind == 0:
-        return File(f"twin-{number}.bmp", encoded(image, "BMP"), size=image.size)
+        return File(name + ".bmp", encoded(image, "BMP"), size=size)
     if kind == 1:
-        return File(f"twin-{number}.pnm", encoded(image, "PPM"), size=image.size)
+        return File(name + ".pnm", encoded(image, "PPM"), size=size)
     if kind == 2:
-        image = image.convert("RGBA")
-        return File(f"twin-{number}.png", encoded(image, "PNG", compress_level=int(random.integers(10))), size=image.size)
+        return File(name + ".png", encoded(image.convert("RGBA"), "PNG"), size=size)
+    if kind == 3:
+        # Of 16 bits, the high ones count.
+        low = random.integers(0, 256, (size[1], size[0], 3), np.uint8)
+        return File(name + ".png", png(np.stack([np.asarray(image), low], -1).reshape(size[1], -1), size, 16), size=size)
+    if kind == 4:
+        # A gamma that nobody applies.
+        return File(name + ".png", png(np.asarray(image).reshape(size[1], -1), size, 8, [(b"gAMA", struct.pack(">I", 100_000))]), size=size)
+    if kind == 5:
+        return File(name + ".webp", encoded(image, "WEBP", lossless=True), size=size)
     turn = int(random.integers(2, 9))
     exif = Image.Exif()
     exif[0x0112] = turn
     # What undoes the turn.
     moves = {2: Image.FLIP_LEFT_RIGHT, 3: Image.ROTATE_180, 4: Image.FLIP_TOP_BOTTOM, 5: Image.TRANSPOSE, 6: Image.ROTATE_90,
              7: Image.TRANSVERSE, 8: Image.ROTATE_270}
-    return File(f"twin-{number}.png", encoded(image.transpose(moves[turn]), "PNG", exif=exif), size=image.size, is_turned=True)
+    return File(name + ".png", encoded(image.transpose(moves[turn]), "PNG", exif=exif), size=size, is_turned=True)
+
+
+def png(rows, size, bits, chunks=()):
+    """A PNG of red, green and blue; `rows` are its bytes."""
+    data = b"".join(b"\0" + row.tobytes() for row in rows)
+    head = struct.pack(">IIBBBBB", *size, bits, 2, 0, 0, 0)
+    parts = [(b"IHDR", head), *chunks, (b"IDAT", zlib.compress(data)), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(part)) + name + part + struct.pack(">I", zlib.crc32(name + part)) for name, part in parts)
+
+
+def palette_twin(random, image, number):
+    """A picture of few colors, and the same one as a BMP of runs."""
+    bits = int(random.choice([4, 8]))
+    image = image.quantize(16)
+    colors = (np.frombuffer(bytes(image.getpalette()), np.uint8).reshape(-1, 3))[:16]
+    values = np.asarray(image)
+    body = b""
+    for row in values[::-1]:
+        x = 0
+        while x < len(row):
+            same = next((end for end in range(x, min(len(row), x + 255)) if row[end] != row[x]), min(len(row), x + 255)) - x
+            rest = row[x:x + min(int(random.integers(3, 20)), len(row) - x)]
+            if same < 3 and len(rest) >= 3:
+                # Pixels as they are, in whole pairs of bytes.
+                stored = rest.astype(np.uint8).tobytes() if bits == 8 else bytes(
+                    int(rest[i]) << 4 | (int(rest[i + 1]) if i + 1 < len(rest) else 0) for i in range(0, len(rest), 2))
+                body += bytes([0, len(rest)]) + stored + b"\0" * (len(stored) % 2)
+                x += len(rest)
+            else:
+                body += bytes([same, int(row[x]) if bits == 8 else int(row[x]) * 17])
+                x += same
+        body += b"\0\0"
+    body += b"\0\1"
+    table = b"".join(bytes([*color[::-1], 0]) for color in colors).ljust(4 << bits, b"\0")
+    head = struct.pack("<IiiHHIIiiII", 40, *image.size, 1, bits, 1 if bits == 8 else 2, len(body), 0, 0, 1 << bits, 0)
+    data = b"BM" + struct.pack("<IHHI", 14 + len(head) + len(table) + len(body), 0, 0, 14 + len(head) + len(table)) + head + table + body
+    return image, File(f"twin-{number}.bmp", data, size=image.size)
 
 
 def broken(random, whole, number):
@@ -135,7 +187,7 @@ def labels(random, count):
             names = [odd_name(random, name) for name in names]
         plain = all(name.isascii() and name.isprintable() for name in names) and names == [f"name {i}" for i in range(classes)]
         kind = int(random.integers(8))
-        facts = {"names": names if plain else None, "numbered": kind in (1, 2, 3)}
+        facts = {"names": names if plain or kind in (2, 3, 4) else None, "numbered": kind in (1, 2, 3)}
         if kind == 1:
             text, name = "\n".join(f"{index} {text}" for index, text in enumerate(names)), f"labels-{number}.txt"
         elif kind == 2:
@@ -213,6 +265,11 @@ def sounds(random, count):
         if kind == 4:
             name = odd_name(random, f"sound-{number}").replace("/", "") + ".wav"
         result.append(File(name, bytes(data), is_valid=kind < 5 and frames > 0 or None, seconds=frames / rate))
+        if dtype == "<i2" and kind < 5 and frames:
+            # The same numbers as floats.
+            floats = (samples.astype(np.float32) / 32768).astype("<f4")
+            result[-1].twin = File(f"twin-{number}.wav", wav(floats.tobytes(), channels, rate, 3, 32), seconds=frames / rate)
+            result.append(result[-1].twin)
     result.append(File(f"line{FORGED}.wav", wav(bytes(400), 1, 8000, 1, 16), seconds=200 / 8000))
     return result
 

@@ -33,7 +33,8 @@ class Model:
         self.classes, self.names, self.softmax, self.best = classes, names, softmax, best
         # Whether some scores are no numbers, so that there is no answer to give.
         self.is_refused = is_refused
-        self.path = None
+        # The same model but for rows that decide nothing.
+        self.path, self.twin = None, None
 
     def at(self, path):
         self.path = path
@@ -48,6 +49,8 @@ def draw(random, count):
     for task in TASKS:
         for number in range(count * 3 if task == "detect" else count):
             result.append(makers[task](random, number))
+            if result[-1].twin:
+                result.append(result[-1].twin)
     for number in range(count):
         result.append(damaged(random, result[random.integers(len(result))], number))
     return result
@@ -181,14 +184,27 @@ def detector(random, number):
         if kind == 7:
             rows[:, 2:4] += rows[:, :2]
             rows[:, 5] = random.integers(0, classes, 100)
-        if random.random() < 0.7:
+        is_whole = random.random() < 0.4
+        if is_whole and kind < 7:
+            # Rows of score 0, of which a twin has other boxes.
+            weak = random.choice(len(rows), 3, replace=False)
+            rows[weak, 4:] = 0
+        if not is_whole:
             rows = spoiled(random, rows, 0.01)
         layout = {5: "yolo8", 6: "yolo5", 7: "yolo-end-to-end"}[int(kind)]
-        output = rows[None] if kind == 7 or random.integers(2) else rows.T[None]
-        data = models.constant_model([np.ascontiguousarray(output)])
-        return Model("detect", f"{layout}-{number}", models.with_files(data, facts) if facts else data,
-                     options=["--layout", layout] if random.random() < 0.5 else [],
-                     is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
+        turned = kind != 7 and bool(random.integers(2))
+
+        def data(rows):
+            output = np.ascontiguousarray(rows.T[None] if turned else rows[None])
+            return models.with_files(models.constant_model([output]), facts) if facts else models.constant_model([output])
+
+        model = Model("detect", f"{layout}-{number}", data(rows), options=["--layout", layout] if random.random() < 0.5 else [],
+                      is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
+        if is_whole and kind < 7:
+            other = rows.copy()
+            other[weak, :4] = random.choice(np.array([2.1, 1.2, -0.5, 60, 0, 1000], np.float32), (3, 4))
+            model.twin = Model("detect", f"{layout}-twin-{number}", data(other), options=model.options)
+        return model
     # Detection post-processing.
     count = int(random.choice([1, 5, 10]))
     boxes = np.sort(random.uniform(0, 1, (1, count, 2, 2)), 2).reshape(1, count, 4).astype(np.float32)
@@ -244,6 +260,13 @@ def segmenter(random, number):
             classes[0, 0, 0] = -1
         return Model("segment", f"classes-{number}", models.constant_model(
             [classes.astype(np.int64 if random.integers(2) else np.int32)]))
+    if kind == 5 and random.integers(2):
+        # One class wins everywhere.
+        classes = int(random.choice([2, 21, 256, 257, 300, 1000]))
+        best = int(random.integers(classes))
+        grid = random.normal(0, 1, (1, 4, 4, classes)).astype(np.float32)
+        grid[..., best] = 9
+        return Model("segment", f"sole-{number}", models.constant_model([grid], (16, 16)), True, classes=classes, best=best)
     if kind == 5:
         return Model("segment", f"many-{number}", models.constant_model(
             [random.normal(0, 1, (1, 4, 4, 300)).astype(np.float32)], (16, 16)), True, classes=300)
