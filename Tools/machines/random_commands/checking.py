@@ -94,7 +94,8 @@ def ended(line, ending):
     if ending.status == 0 and errors:
         raise Broken("status 0 with an error", errors[0])
     # Pictures may fail before what ends the work.
-    pictures = [f"error: {shown(path)}: " for path in line.positionals] if line else []
+    pictures = [f"error: {shown(path)}: " for path in [*line.positionals, *line.stdin.decode("utf-8", "replace").splitlines()]] + [
+        f"error: {path}/" for path in line.world.folders] if line else []
     others = [entry for entry in errors if not shown(entry).replace("\ufffd", " ").startswith(tuple(pictures))]
     if ending.status in (1, 64) and len(others) != 1 and not (len(errors) == 1 and not others):
         raise Broken(f"status {ending.status} with {len(others)} errors", others[:3])
