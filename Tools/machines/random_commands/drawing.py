@@ -108,7 +108,7 @@ class Drawer:
             task = str(random.choice(list(world.models)))
         if task and ("model" in options or name in ("run", "inspect")):
             line.model = self._model(world, random, task, mood)
-            line.is_valid &= line.model.is_valid or name == "inspect"
+            line.is_valid &= line.model.is_valid or name == "inspect" and not line.model.name.startswith("damaged")
             if name in ("run", "inspect"):
                 line.positionals.append(line.model.path)
             elif name != "detect" or random.random() < 0.95:

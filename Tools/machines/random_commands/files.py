@@ -27,6 +27,9 @@ class File:
 
 def pixels(random, width, height):
     """A smooth picture, so that no decision hangs on one pixel."""
+    if random.random() < 0.2:
+        # One color, often a bright one.
+        return np.broadcast_to(255 - random.integers(0, int(random.choice([2, 128, 256])), 3), (height, width, 3)).astype(np.uint8)
     y, x = np.mgrid[:height, :width] / max(width, height)
     waves = random.uniform(0, 6, (3, 3))
     channels = [127.5 + 127.5 * np.sin(a + b * x + c * y) for a, b, c in waves]
@@ -187,6 +190,9 @@ def labels(random, count):
             names = [odd_name(random, name) for name in names]
         plain = all(name.isascii() and name.isprintable() for name in names) and names == [f"name {i}" for i in range(classes)]
         kind = int(random.integers(8))
+        if kind in (0, 1, 7):
+            # A line feed would make another name.
+            names = [name.replace("\n", " ") for name in names]
         facts = {"names": names if plain or kind in (2, 3, 4) else None, "numbered": kind in (1, 2, 3)}
         if kind == 1:
             text, name = "\n".join(f"{index} {text}" for index, text in enumerate(names)), f"labels-{number}.txt"
