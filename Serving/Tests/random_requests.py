@@ -413,7 +413,8 @@ def main():
     parser.add_argument("--only", help="shows the request of one number, and its answer")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        with Server("--model-repository", repository(Path(name)), "--model-control", "explicit", "--max-body", 8 << 20) as server:
+        # The delay has requests of different clients joined.
+        with Server("--model-repository", repository(Path(name)), "--model-control", "explicit", "--max-body", 8 << 20, "--queue-delay", 500) as server:
             machine = Machine(server, arguments)
             if not arguments.only:
                 sys.exit(machine.run())

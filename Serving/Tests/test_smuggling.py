@@ -10,7 +10,7 @@ import socket
 import time
 
 import pytest
-from http2 import Connection, framed
+from http2 import Call, Connection, framed
 from server import Server
 from tritonclient.grpc import service_pb2
 
@@ -124,7 +124,8 @@ CODINGS = {
         "an underscore": b"Transfer_Encoding: chunked", "another header": b"X-Transfer-Encoding: chunked", "TE": b"TE: chunked",
         "a proxy's": b"Proxy-Transfer-Encoding: chunked", "its plural": b"Transfer-Encodings: chunked",
         "Content-Length named by Connection": b"Connection: Content-Length", "a method in place of POST": b"X-HTTP-Method-Override: GET"}.items()},
-    "a content encoding": (b"Content-Encoding: chunked", BY_LENGTH, ("error", REFUSED)),
+    # Refused before its body, or behind it.
+    "a content encoding": (b"Content-Encoding: chunked", [BY_LENGTH, ("error",)], ("error", REFUSED)),
 }
 
 
@@ -185,6 +186,9 @@ CHUNKS = {
     "zeros": (b"000\r\n\r\n", WHOLE), "zeros before the size": (b"0" * 12 + b"2\r\n{}\r\n0\r\n\r\n", WHOLE),
     "upper case": (b"0A\r\n{        }\r\n0\r\n\r\n", WHOLE), "an extension": (b"2;a=b;c\r\n{}\r\n0;d\r\n\r\n", WHOLE),
     "a quoted extension": (b'2;a="b;c"\r\n{}\r\n0\r\n\r\n', WHOLE), "a trailer": (b"2\r\n{}\r\n0\r\nX: y\r\n\r\n", WHOLE),
+    # All that follows belongs to the body: refused when it ends early, is too large or too late.
+    "a size of 2^63 and 2": (b"8000000000000002\r\n{}\r\n0\r\n\r\n", [REFUSED, ("error",)]),
+    "a size of 2^64 − 1": (b"ffffffffffffffff\r\n{}\r\n0\r\n\r\n", [REFUSED, ("error",)]),
     "another host in the trailer": (b"2\r\n{}\r\n0\r\nHost: y\r\n\r\n", [WHOLE, REFUSED]),
     **{name: (body, REFUSED) for name, body in {
         "an empty extension": b"2;\r\n{}\r\n0\r\n\r\n", "a space behind the size": b"2 \r\n{}\r\n0\r\n\r\n",
@@ -198,8 +202,7 @@ CHUNKS = {
         "a minus": b"-2\r\n{}\r\n0\r\n\r\n", "a plus": b"+2\r\n{}\r\n0\r\n\r\n", "a comma": b"2,\r\n{}\r\n0\r\n\r\n", "no digit": b"g\r\n{}\r\n0\r\n\r\n",
         "a letter behind the size": b"2g\r\n{}\r\n0\r\n\r\n", "a zero byte behind the size": b"2\0\r\n{}\r\n0\r\n\r\n",
         "no size": b"\r\n{}\r\n0\r\n\r\n", "an extension alone": b";a\r\n{}\r\n0\r\n\r\n", "a size of 2^64 and 2": b"10000000000000002\r\n{}\r\n0\r\n\r\n",
-        "a size of 2^68 and 2": b"100000000000000002\r\n{}\r\n0\r\n\r\n", "a size of 2^63 and 2": b"8000000000000002\r\n{}\r\n0\r\n\r\n",
-        "a size of 2^64 − 1": b"ffffffffffffffff\r\n{}\r\n0\r\n\r\n", "nothing behind the data": b"2\r\n{}0\r\n\r\n",
+        "a size of 2^68 and 2": b"100000000000000002\r\n{}\r\n0\r\n\r\n", "nothing behind the data": b"2\r\n{}0\r\n\r\n",
         "a line feed behind the data": b"2\r\n{}\n0\r\n\r\n", "a carriage return behind the data": b"2\r\n{}\r0\r\n\r\n",
         "other bytes behind the data": b"2\r\n{}XX0\r\n\r\n", "a line feed behind the last size": b"2\r\n{}\r\n0\n\r\n",
         "a line feed at the end": b"2\r\n{}\r\n0\r\n\n", "line feeds at the end": b"2\r\n{}\r\n0\n\n",
@@ -252,9 +255,10 @@ LINES = {
     "as it should be": (LIVE, FINE), "empty lines before it": (b"\r\n\r\n" + LIVE, [FINE, REFUSED]), "a line feed before it": (b"\n" + LIVE, [FINE, REFUSED]),
     "two spaces before the target": (line(b"GET ", b"GET  "), [FINE, REFUSED]), "two before the version": (line(b" HTTP", b"  HTTP"), [FINE, REFUSED]),
     "a HEAD": (line(b"GET", b"HEAD"), ("head", "ready")),
-    "a body of a GET": (line(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\nhello"), FINE),
-    "chunks of a GET": (line(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), FINE),
-    "a request in the body of a GET": (line(b"\r\n\r\n", b"\r\nContent-Length: %d\r\n\r\n" % len(LIVE)) + LIVE, FINE),
+    # Answered before its body, after which the connection ends, or behind it.
+    "a body of a GET": (line(b"\r\n\r\n", b"\r\nContent-Length: 5\r\n\r\nhello"), [FINE, ("live",)]),
+    "chunks of a GET": (line(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"), [FINE, ("live",)]),
+    "a request in the body of a GET": (line(b"\r\n\r\n", b"\r\nContent-Length: %d\r\n\r\n" % len(LIVE)) + LIVE, [FINE, ("live",)]),
     "an expectation": (line(b"\r\n\r\n", b"\r\nExpect: 200-maybe\r\n\r\n"), [FINE, ("error", "ready")]),
     "an address": (line(b" /", b" http://x/"), FINE), "an address of TLS": (line(b" /", b" https://x/"), FINE),
     "an address with a port": (line(b" /", b" http://x:80/"), FINE), "an address of IPv6": (line(b" /", b" http://[::1]:80/"), FINE),
@@ -351,7 +355,6 @@ def test_odd_headers_of_http2_end_their_call_or_connection_alone(plain, name):
         with Connection(plain.grpc) as connection:
             connection.h2.config.normalize_outbound_headers = False
             number = connection.h2.get_next_available_stream_id()
-            from http2 import Call
             connection.calls[number] = Call()
             try:
                 connection.h2.send_headers(number, HTTP2[name])

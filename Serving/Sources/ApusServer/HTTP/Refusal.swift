@@ -33,7 +33,8 @@ struct Refusal {
     // The parser leaves the blanks at the end of a value.
     let hosts = head.headers["Host"].map { $0.trimmingCharacters(in: .whitespaces) }
     let lengths = head.headers["Content-Length"].map { $0.trimmingCharacters(in: .whitespaces) }
-    let codings = head.headers[canonicalForm: "Transfer-Encoding"]
+    // Not the list's elements: of ",chunked", which has one, others may read none.
+    let codings = head.headers["Transfer-Encoding"].map { $0.trimmingCharacters(in: .whitespaces) }
     if head.version.major != 1 || head.version.minor > 1 {
       self.init(.httpVersionNotSupported, "the version of HTTP is \(head.version), not 1.0 or 1.1")
     } else if !Self.isTarget(head.uri, of: head.method) {
@@ -48,7 +49,7 @@ struct Refusal {
       !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int(length) == nil
     {
       self.init(.badRequest, "Content-Length is '\(length)', not a number of bytes")
-    } else if !head.headers.contains(name: "Transfer-Encoding") {
+    } else if codings.isEmpty {
       return nil
     } else if !lengths.isEmpty {
       self.init(.badRequest, "the request has Content-Length and Transfer-Encoding")
