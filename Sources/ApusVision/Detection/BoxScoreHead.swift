@@ -115,6 +115,8 @@ struct BoxScoreHead: DetectionHead {
     var selected = BestValues<(row: Int, index: Int, score: Float)>(limit: limit)
     try run.withValues(of: values.output) { numbers throws(ApusError) in
       try check(numbers.count, values)
+      try AnswerCheck(readings).refuseNaN(
+        in: numbers, from: values.first, rows: (rows, values.perRow), columns: (columns, values.perColumn))
       select(numbers, criteria, &selected)
       try AnswerCheck(readings).refuseConstant(Set(selected.sorted().map(\.index)), rows: rows) {
         numbers[values[$0, $1]]
@@ -199,10 +201,9 @@ struct BoxScoreHead: DetectionHead {
     -> [Candidate]
   {
     let (unitX, unitY): (Float, Float) = boxUnits.units == .pixel ? (1, 1) : (width, height)
-    return selected.compactMap { row, index, score in
+    return selected.map { row, index, score in
       let (a, b) = (numbers[boxes[row, 0]] * unitX, numbers[boxes[row, 1]] * unitY)
       let (c, d) = (numbers[boxes[row, 2]] * unitX, numbers[boxes[row, 3]] * unitY)
-      guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return nil }
       return isCorners
         ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)
         : Candidate(

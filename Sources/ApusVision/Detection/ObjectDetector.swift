@@ -94,7 +94,7 @@ public final class ObjectDetector: VisionTask {
   /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
   /// Boxes refer to the picture after orientation. Those of YOLO end at the picture's edges; others may reach beyond them.
-  /// Rows whose box or class is not a finite number are ignored.
+  /// Scores that are not numbers are an error, and so are boxes and classes that are not where the score is enough.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
@@ -166,6 +166,12 @@ public final class ObjectDetector: VisionTask {
     for index in objects.indices {
       if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
       objects[index].box = try check.checked(objects[index].box)
+      // Points are shown only with their objects.
+      for place in objects[index].keypoints.indices {
+        objects[index].keypoints[place] = try check.checked(
+          objects[index].keypoints[place], threshold: KeypointDetector.Options().scoreThreshold,
+          areRaw: options.baseOptions.scores == .raw)
+      }
       if let names, names.origin == .exporter, objects[index].index >= names.map.rowCount {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",

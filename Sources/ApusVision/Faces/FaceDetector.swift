@@ -171,11 +171,13 @@ public final class FaceDetector: VisionTask {
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
-    let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
     let check = AnswerCheck(self.assumptions.readings)
+    try check.refuseNaN(in: logits)
+    let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
     for candidate in merged {
       if options.baseOptions.scores != .raw { _ = try check.score(candidate.score) }
       _ = try check.checked(candidate.box)
+      for position in candidate.coordinates { try check.check(position: position) }
     }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)

@@ -169,6 +169,7 @@ struct SSDHead: DetectionHead {
       guard values.count == anchors.count * columns, encoded.count == anchors.count * 4 else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
+      try AnswerCheck(readings).refuseNaN(in: values, from: 0, rows: (1, 1), columns: (values.count, 1))
       return candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
     }
     let kept = NonMaximumSuppression(
@@ -233,9 +234,6 @@ struct SSDHead: DetectionHead {
     let candidate = Candidate(
       x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
       index: index, row: row)
-    guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite,
-      width >= 0, height >= 0
-    else { return }
     found.add(candidate, score: score)
   }
 }

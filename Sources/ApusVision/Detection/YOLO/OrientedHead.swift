@@ -101,6 +101,8 @@ struct OrientedHead: DetectionHead {
         throw ApusError(
           .invalidData, "output 0 has \(values.count) values, not \(rows)×\(columns) as when prepared")
       }
+      try check.refuseNaN(
+        in: values, from: 4 * perColumn, rows: (rows, perRow), columns: (classes, perColumn))
       let kept = RotatedCandidate.kept(candidates(values, criteria), criteria)
       try check.refuseConstant(Set(kept.map(\.index)), rows: rows) {
         values[$0 * perRow + (4 + $1) * perColumn]
@@ -124,7 +126,7 @@ struct OrientedHead: DetectionHead {
         let box = RotatedBox(
           x: value(0) * unitX, y: value(1) * unitY, width: value(2) * unitX, height: value(3) * unitY,
           angle: value(columns - 1))
-        if box.isFinite { found.add(RotatedCandidate(box: box, score: score, index: index), score: score) }
+        found.add(RotatedCandidate(box: box, score: score, index: index), score: score)
       }
       var best: (index: Int, score: Float) = (0, -.infinity)
       for index in 0..<classes where criteria.categories.contains(index) {
