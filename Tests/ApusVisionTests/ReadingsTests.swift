@@ -58,6 +58,25 @@ import Testing
     #expect(readings.first { $0.subject == "layout" }?.source == .guess)
   }
 
+  @Test(
+    "an export that names no task is trained as all of its exporter's, but for the classifiers of YOLO v5")
+  func exportedWithoutTask() throws {
+    var model = brightest(export: #"{"names": ["red", "green", "blue"]}"#)
+    #expect(try scores(model, picture([255, 51, 0], sides: [255, 255, 255])) == [1, 0.2, 0])
+    func pixels() throws -> Assumption? {
+      try ImageClassifier(model: model.model()).assumptions.readings.first { $0.subject == "pixels" }
+    }
+    #expect(try pixels()?.source == .exporter)
+    model.appendedName = "meta.txt"
+    #expect(
+      try pixels()?.source == .guess
+        && pixels()?.value
+          == Normalization.meanStd(
+            mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]
+          ).description
+    )
+  }
+
   @Test("options go over metadata, metadata over the exporter, the exporter over the guess")
   func precedence() throws {
     let black = try picture([0, 0, 0])

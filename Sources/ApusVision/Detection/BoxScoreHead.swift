@@ -58,6 +58,7 @@ struct BoxScoreHead: DetectionHead {
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
+  var warnings: [String] { scores.warning.map { [$0] } ?? [] }
   var classCount: Int? { layout == .detr ? columns - 1 : columns }
   var clipsBoxes: Bool { true }
 
@@ -65,8 +66,7 @@ struct BoxScoreHead: DetectionHead {
     switch layout {
     case .yoloNAS: reading.pictures(fit: .yolo, .unit)
     case .detr:
-      reading.pictures(
-        fit: .stretch, .meanStd(mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]))
+      reading.pictures(fit: .stretch, .imageNet)
     default: reading.pictures(fit: .stretch, .unit)
     }
   }

@@ -53,7 +53,7 @@ struct PostProcessedHead: DetectionHead {
       usual: .probability)
   }
 
-  var warnings: [String] { boxUnits.warning.map { [$0] } ?? [] }
+  var warnings: [String] { [boxUnits.warning, scores.warning].compactMap(\.self) }
 
   var readings: [Assumption] {
     [

@@ -66,6 +66,7 @@ public final class FaceDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     try prepared.checkExporter([], for: "faces")
     let geometry = prepared.geometry
     let shapes = prepared.outputs.map(\.shape)
@@ -112,7 +113,7 @@ public final class FaceDetector: VisionTask {
         candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
         best score
         """,
-      ])
+      ], warnings: scoreReading.warning.map { [$0] } ?? [])
   }
 
   /// Makes a detector from a file.

@@ -74,6 +74,7 @@ public final class KeypointDetector: VisionTask {
     }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     try prepared.checkExporter(["pose"], for: "keypoints")
     let isYOLO = options.layout != nil || options.keypoints != nil
     if !isYOLO, let found = MoveNetHead(prepared) {
@@ -87,7 +88,7 @@ public final class KeypointDetector: VisionTask {
         .invalidArgument,
         """
         the model's outputs are not those of MoveNet (1×1×17×3 or 1×6×56), PoseNet (maps of 17, 34 and 64 or twice 32 \
-        channels) or YOLO pose, but: \(prepared.outputDescription)
+        channels) or YOLO pose, but: \(prepared.outputDescription)\(YOLOPoseHead.advice(prepared))
         """)
     }
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)

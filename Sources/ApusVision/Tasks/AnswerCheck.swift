@@ -152,10 +152,13 @@ extension Span<Float> {
   fileprivate func hasNaN(from first: Int, count: Int, step: Int) -> Bool {
     // NaN has the largest bits. A maximum of integers needs no order, so the loop is one of vectors.
     var greatest: UInt32 = 0
-    var place = first
-    for _ in 0..<count {
-      greatest = Swift.max(greatest, self[place].bitPattern & 0x7FFF_FFFF)
-      place += step
+    if step == 1 {
+      let part = extracting(first..<first + count)
+      for index in 0..<part.count { greatest = Swift.max(greatest, part[index].bitPattern & 0x7FFF_FFFF) }
+    } else {
+      for index in 0..<count {
+        greatest = Swift.max(greatest, self[first + index * step].bitPattern & 0x7FFF_FFFF)
+      }
     }
     return greatest > Float.infinity.bitPattern
   }

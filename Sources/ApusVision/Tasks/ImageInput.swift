@@ -77,7 +77,8 @@ struct ImageInput: Sendable {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else {
       // What has no channels, or one more than a picture, was mostly trained on values from 0 to 1.
-      let isUsual = !geometry.isBare && count < 4 || defaults.source != .guess
+      let fits = (try? defaults.normalization.check(channels: count)) != nil
+      let isUsual = fits && (!geometry.isBare && count < 4 || defaults.source != .guess)
       (normalization, source, reason) =
         isUsual
         ? (defaults.normalization, defaults.source, defaults.reason)

@@ -9,6 +9,8 @@ struct SSDHead: DetectionHead {
   let reason: String
   private let source: AssumptionSource
   private let scoreForm: Decision<ScoreForm>
+  /// What the model says against scores that are given; nil if nothing.
+  private let givenWarning: String?
   /// The output with the boxes, four numbers each: y, x, height, width.
   let boxes: Int
   /// The output with the scores.
@@ -79,6 +81,7 @@ struct SSDHead: DetectionHead {
     }
     calibration = ScoreCalibration(of: prepared, output: scores)
     let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
+    givenWarning = reading.warning
     if prepared.options.scores == nil, let hasLogits {
       let form: ScoreForm = hasLogits ? .logit : .probability
       scoreForm = Decision(
@@ -123,7 +126,7 @@ struct SSDHead: DetectionHead {
 
   // MARK: Facts
 
-  var warnings: [String] { scoreForm.warning.map { [$0] } ?? [] }
+  var warnings: [String] { [scoreForm.warning, givenWarning].compactMap(\.self) }
 
   var readings: [Assumption] {
     [

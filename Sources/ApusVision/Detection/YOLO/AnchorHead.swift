@@ -109,6 +109,7 @@ struct AnchorHead: DetectionHead {
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, scores.assumption] }
+  var warnings: [String] { scores.warning.map { [$0] } ?? [] }
   var classCount: Int? { classes }
   var clipsBoxes: Bool { true }
 

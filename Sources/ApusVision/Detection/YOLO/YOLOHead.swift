@@ -69,7 +69,21 @@ struct YOLOHead: DetectionHead {
     let recognition = YOLORecognition(
       dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
       isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"))
-    guard let shape = try recognition.shape(chosen: chosen) else { return nil }
+    guard let shape = try recognition.shape(chosen: chosen) else {
+      if chosen == nil, !isGiven { try recognition.refuseNames(tensor.shape) }
+      return nil
+    }
+    if chosen == nil, expected == nil, export?.names.isEmpty != false, export?.task == nil, labelCount == nil,
+      prototypes == nil, shape.layout == .yolo8, shape.isTransposed,
+      let columns = CandidateColumns(
+        prepared, output, rows: shape.rows, columns: shape.columns, isTransposed: true)
+    {
+      let (layouts, others) = columns.alternatives()
+      guard layouts.isEmpty, others.isEmpty else {
+        throw prepared.ambiguity(
+          of: output, [(.yolo8, "box and \(shape.classes) classes")] + layouts, others: others)
+      }
+    }
     // Seventeen points of a person would be classes.
     if chosen == nil, expected == nil, export == nil, labelCount == nil, shape.layout == .yolo8,
       shape.classes == 52
@@ -86,7 +100,7 @@ struct YOLOHead: DetectionHead {
     (width, height) = (Float(geometry.width), Float(geometry.height))
     ownWarnings = Self.warnings(tensor, output)
     pictureDefaults = PictureDefaults(
-      exportedBy: export,
+      exportedBy: export, as: "detect",
       usual: PictureDefaults(
         fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: "usual for YOLO"))
     let units = prepared.boxUnits(
@@ -131,7 +145,7 @@ struct YOLOHead: DetectionHead {
   // MARK: Facts
 
   var layout: DetectorLayout { shape.layout }
-  var warnings: [String] { ownWarnings + (boxUnits.warning.map { [$0] } ?? []) }
+  var warnings: [String] { ownWarnings + [boxUnits.warning, scores.warning].compactMap(\.self) }
   var reason: String { shape.reason }
   var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
   var clipsBoxes: Bool { true }
