@@ -176,6 +176,9 @@ struct TaskCommandTests {
       let found = try apus("gallery find picture.png \(models) --distance 0.1 --json", in: folder)
       #expect(found.output.contains(#"{"box":null,"distance":0,"name":"Ada"}"#))
       #expect(try apus("gallery find picture.png \(models) --annotate named.ppm", in: folder).status == 0)
+      let other = try apus("gallery find picture.png \(models) --channels bgr", in: folder)
+      #expect(
+        other.status == 0 && other.errors.contains("channels rgb") && other.errors.contains("channels bgr"))
       // The frame around the whole picture has the color of the name: FNV-1a of "Ada", halved, is 17 modulo 20.
       let named = try Data(contentsOf: folder.appending(path: "named.ppm"))
       #expect(named.suffix(3) == Data([0xFF, 0xD8, 0xB1]))

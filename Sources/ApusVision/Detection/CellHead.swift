@@ -115,6 +115,8 @@ struct CellHead: DetectionHead {
           .invalidData,
           "output 0 has \(values.count) values, not \(rows)×\(columns)×\(channels) as when prepared")
       }
+      try AnswerCheck(readings).refuseNaN(
+        in: values, from: 0, rows: (1, 1), columns: (values.count, 1))
       return try self.joined(values, criteria, run)
     }
     var best = BestValues<DetectedObject>(limit: criteria.maxResults)

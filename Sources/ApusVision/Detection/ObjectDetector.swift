@@ -21,13 +21,14 @@ public final class ObjectDetector: VisionTask {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
       roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings)
+      warnings: head.warnings + beyondNames.warnings(names))
   }
 
   private let pictures: PictureModel
   private let head: any DetectionHead
   private let names: LabelSource?
   private let criteria: DetectionCriteria
+  private let beyondNames = ClassesBeyondNames()
 
   /// Makes a detector.
   ///
@@ -41,6 +42,7 @@ public final class ObjectDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     if options.layout == nil, options.outputs == nil {
       try prepared.checkExporter(["detect", "segment", "pose", "obb"], for: "detect")
     }
@@ -103,7 +105,7 @@ public final class ObjectDetector: VisionTask {
   /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
   /// Boxes refer to the picture after orientation. Those of YOLO end at the picture's edges; others may reach beyond them.
-  /// Rows whose box or class is not a finite number are ignored.
+  /// Scores that are not numbers are an error, and so are boxes and classes that are not where the score is enough.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
@@ -175,11 +177,18 @@ public final class ObjectDetector: VisionTask {
     for index in objects.indices {
       if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
       objects[index].box = try check.checked(objects[index].box)
-      if let names, names.origin == .exporter, objects[index].index >= names.map.rowCount {
+      // Points are shown only with their objects.
+      for place in objects[index].keypoints.indices {
+        objects[index].keypoints[place] = try check.checked(
+          objects[index].keypoints[place], threshold: KeypointDetector.Options().scoreThreshold,
+          areRaw: options.baseOptions.scores == .raw)
+      }
+      if let names, names.origin == .exporter, !names.hasRow(ofClass: objects[index].index) {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",
           "layout")
       }
+      beyondNames.add(objects[index].index, names)
     }
     return objects
   }
@@ -207,6 +216,7 @@ public final class ObjectDetector: VisionTask {
     of prepared: PreparedModel, labels: LabelMap?, options: Options
   ) throws(ApusError) -> any DetectionHead {
     let chosen = options.layout
+    if let chosen { try LayoutShapes(prepared).check(chosen) }
     if options.outputs != nil || chosen == .postProcessed {
       return try PostProcessedHead(prepared, chosen: options.outputs)
     }
@@ -220,14 +230,17 @@ public final class ObjectDetector: VisionTask {
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
-    if chosen == nil || chosen?.isYOLO == true,
+    if [nil, .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd].contains(chosen),
       let head = try YOLOHead(prepared, chosen: chosen, labelCount: labels?.rowCount)
     {
       return head
     }
     if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }
     let looked =
-      chosen.map { "those of the layout \($0.rawValue)" }
+      chosen.map {
+        "those of the layout \($0.rawValue) (\(LayoutShapes(prepared).outputs(of: $0)) for "
+          + "\(prepared.geometry.width) × \(prepared.geometry.height) pixels)"
+      }
         ?? """
         those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
         YOLO's 1×(4+classes)×N, 1×N×(5+classes), 1×300×6 or 1×100×7, FOMO's height/8×width/8×(1+classes), for \
@@ -236,6 +249,8 @@ public final class ObjectDetector: VisionTask {
     let advice =
       if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
         "; such rows are the outputs of a classifier or an embedder"
+      } else if chosen == nil, let command = prepared.otherCommand {
+        "; '\(command)' takes such models"
       } else if chosen == nil, prepared.isMap {
         """
         ; a map of cells is that of FOMO, if its numbers are probabilities (--layout fomo), or of YOLO v2 and ST's YOLO-lc \

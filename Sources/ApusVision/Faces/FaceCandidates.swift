@@ -37,7 +37,6 @@ struct FaceCandidates {
     var found = BestValues<Candidate>(limit: Self.maximumCandidates)
     for (row, center) in centers.enumerated() {
       let value = scores[row]
-      guard !value.isNaN else { continue }
       let score =
         areProbabilities ? value : 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore)))
       guard score >= threshold else { continue }
@@ -50,7 +49,6 @@ struct FaceCandidates {
         coordinates.append(predictions[start + column] / width + center.x)
         coordinates.append(predictions[start + column + 1] / height + center.y)
       }
-      guard coordinates.allSatisfy(\.isFinite), w >= 0, h >= 0 else { continue }
       found.add(Candidate(score: score, coordinates: coordinates), score: score)
     }
     candidates = found.sorted()

@@ -145,6 +145,18 @@ struct YOLOPoseHead: KeypointHead {
     self.head = head
   }
 
+  /// Which keypoints the candidates of an output may have, for an error; empty if it has none.
+  static func advice(_ prepared: PreparedModel) -> String {
+    guard prepared.outputs.count == 1, let dimensions = YOLOHead.dimensions(prepared.outputs[0].shape),
+      let head = YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
+    else { return "" }
+    let count = head.columns - 5
+    let sizes = [3, 2].filter { count > 0 && count.isMultiple(of: $0) }.map { "\(count / $0)x\($0)" }
+    guard !sizes.isEmpty else { return "" }
+    return
+      "; \(count) columns behind a box and one class can be keypoints: --keypoints \(sizes.joined(separator: " or "))"
+  }
+
   var kind: String { "YOLO pose, \(head.layout.rawValue)" }
   var reason: String { head.reason }
   var readings: [Assumption] { head.readings }

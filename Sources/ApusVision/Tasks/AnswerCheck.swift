@@ -27,8 +27,9 @@ struct AnswerCheck {
 
   /// A box in fractions of the input, without a size that rounding made negative.
   ///
-  /// - Throws: `invalidData` for a box of negative size, or far outside.
+  /// - Throws: `invalidData` for a box whose edges are no numbers, of negative size, or far outside.
   func checked(_ box: BoundingBox) throws(ApusError) -> BoundingBox {
+    try checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
     guard box.xmax - box.xmin >= -Self.tolerance, box.ymax - box.ymin >= -Self.tolerance else {
       throw refusal(
         "an answer has a box of \(box.xmax - box.xmin) × \(box.ymax - box.ymin) of the input", "box units",
@@ -46,12 +47,43 @@ struct AnswerCheck {
       ymin: box.ymin, xmin: box.xmin, ymax: max(box.ymax, box.ymin), xmax: max(box.xmax, box.xmin))
   }
 
-  /// Refuses a class of an answer that is no whole number.
+  /// Refuses edges of a box that counts which are no numbers.
+  func checkEdges(_ edges: Float...) throws(ApusError) {
+    guard let odd = edges.first(where: { !$0.isFinite }) else { return }
+    throw refusal("an answer has a box with an edge at \(odd)", "layout")
+  }
+
+  /// Refuses a class of an answer that is no whole number from 0 on.
   ///
   /// - Parameter isExact: Whether the output holds floats; integers of an output with coarse steps may be rounded.
   func check(class number: Float, isExact: Bool) throws(ApusError) {
-    guard isExact, abs(number - number.rounded()) > Self.margin else { return }
-    throw refusal("an answer has a class of \(number), not a whole number", "layout")
+    guard
+      !number.isFinite || number.rounded() < 0
+        || isExact && abs(number - number.rounded()) > Self.margin
+    else { return }
+    throw refusal("an answer has a class of \(number), not a whole number from 0 on", "layout")
+  }
+
+  /// Refuses scores that are not numbers: nobody knows whether their rows count.
+  ///
+  /// - Parameters:
+  ///   - first: Where the score of the first row and the first class is.
+  ///   - rows: How many rows there are, and how far apart.
+  ///   - columns: How many classes each row has a score for, and how far apart.
+  func refuseNaN(
+    in values: Span<Float>, from first: Int, rows: (count: Int, step: Int), columns: (count: Int, step: Int)
+  ) throws(ApusError) {
+    let (outer, inner) = rows.step < columns.step ? (columns, rows) : (rows, columns)
+    for line in 0..<outer.count {
+      guard !values.hasNaN(from: first + line * outer.step, count: inner.count, step: inner.step) else {
+        throw refusal("an answer has a score that is not a number", "layout")
+      }
+    }
+  }
+
+  /// Refuses scores that are not numbers.
+  func refuseNaN(in values: [Float]) throws(ApusError) {
+    try refuseNaN(in: values.span, from: 0, rows: (1, 1), columns: (values.count, 1))
   }
 
   /// Refuses a position, in fractions of the input, that is far outside.
@@ -60,6 +92,31 @@ struct AnswerCheck {
       throw refusal(
         "an answer has a position of \(position) times the input's side", "box units", "layout")
     }
+  }
+
+  /// The point of a pose, without what rounding added to its score.
+  ///
+  /// - Parameters:
+  ///   - threshold: The score from which on a point has a place.
+  ///   - areRaw: Whether scores may be any numbers.
+  /// - Throws: `invalidData` for numbers that no point has.
+  func checked(_ point: ModelKeypoint, threshold: Float, areRaw: Bool) throws(ApusError) -> ModelKeypoint {
+    var point = point
+    guard point.x.isFinite, point.y.isFinite else {
+      throw refusal("an answer has a point at (\(point.x), \(point.y))", "layout")
+    }
+    if let score = point.score {
+      if !areRaw {
+        point.score = try self.score(score)
+      } else if score.isNaN {
+        throw refusal("an answer has a point whose score is not a number", "scores", "layout")
+      }
+    }
+    if (point.score ?? 1) >= threshold {
+      try check(position: point.x)
+      try check(position: point.y)
+    }
+    return point
   }
 
   /// Refuses classes whose score is the same in every row of an output, which no model gives, unless it is 0: bytes round small
@@ -88,5 +145,22 @@ struct AnswerCheck {
     return ApusError(
       .invalidData, "\(what), which the reading of the model cannot have: \(doubtful.joined(separator: "; "))"
     )
+  }
+}
+
+extension Span<Float> {
+  /// Whether one of the numbers at `first`, `first + step` and so on is NaN.
+  fileprivate func hasNaN(from first: Int, count: Int, step: Int) -> Bool {
+    // NaN has the largest bits. A maximum of integers needs no order, so the loop is one of vectors.
+    var greatest: UInt32 = 0
+    if step == 1 {
+      let part = extracting(first..<first + count)
+      for index in 0..<part.count { greatest = Swift.max(greatest, part[index].bitPattern & 0x7FFF_FFFF) }
+    } else {
+      for index in 0..<count {
+        greatest = Swift.max(greatest, self[first + index * step].bitPattern & 0x7FFF_FFFF)
+      }
+    }
+    return greatest > Float.infinity.bitPattern
   }
 }

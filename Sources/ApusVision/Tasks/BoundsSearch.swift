@@ -100,7 +100,7 @@ struct BoundsSearch {
   }
 
   /// Operators whose results are values of their first input, or lie between them.
-  private static let movements: Set<OperatorCode> = [
+  static let movements: Set<OperatorCode> = [
     .reshape, .transpose, .squeeze, .expandDims, .slice, .stridedSlice, .gather, .gatherND, .resizeBilinear,
     .resizeNearestNeighbor, .depthToSpace, .spaceToDepth, .batchToSpaceND, .cast, .dequantize, .quantize,
     .tile, .reverseV2, .unpack, .mirrorPad, .mean, .reduceMax, .reduceMin, .broadcastTo,
