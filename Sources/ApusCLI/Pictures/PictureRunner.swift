@@ -63,15 +63,10 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
     progress.withLock { warn(&$0) }
     let budget = PictureBudget()
-    func process(_ place: Int) {
-      do { complete(place, try outcome(place, budget), progress) } catch {
-        progress.withLock { if $0.fatal == nil { $0.fatal = error } }
-      }
-    }
-    while isUndecided(), let place = take(progress) { process(place) }
+    while isUndecided(), let place = take(progress) { process(place, progress, budget) }
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
     DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
-      while let place = take(progress) { process(place) }
+      while let place = take(progress) { process(place, progress, budget) }
     }
     let (fatal, failures) = progress.withLock { progress in
       progress.bar.clear()
@@ -105,7 +100,14 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
   }
 
-  /// Processes one picture; throws only errors that concern all of them.
+  /// Processes one picture, and keeps its outcome, or the error that ends the work.
+  private func process(_ place: Int, _ progress: borrowing Mutex<Progress>, _ budget: PictureBudget) {
+    do { complete(place, try outcome(place, budget), progress) } catch {
+      progress.withLock { if $0.fatal == nil { $0.fatal = error } }
+    }
+  }
+
+  /// The outcome for one picture; throws only errors that concern all of them.
   private func outcome(_ place: Int, _ budget: PictureBudget) throws -> Outcome {
     let source = sources[place]
     do throws(ApusError) {
