@@ -105,7 +105,8 @@ public final class ObjectDetector: VisionTask {
   /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
   /// Boxes refer to the picture after orientation. Those of YOLO end at the picture's edges; others may reach beyond them.
-  /// Scores that are not numbers are an error, and so are boxes and classes that are not where the score is enough.
+  /// Scores that are not numbers are an error, and so are boxes and classes that are not where the score is enough. Boxes that no
+  /// reading of the model can have are an error, too; beside others, those with scores below 0.05 are left out.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
@@ -173,23 +174,30 @@ public final class ObjectDetector: VisionTask {
   /// The objects, if the reading of the model can have them.
   private func checked(_ objects: [DetectedObject]) throws(ApusError) -> [DetectedObject] {
     let check = AnswerCheck(self.head.readings)
+    let areRaw = options.baseOptions.scores == .raw
     var objects = objects
     for index in objects.indices {
-      if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
-      objects[index].box = try check.checked(objects[index].box)
-      // Points are shown only with their objects.
-      for place in objects[index].keypoints.indices {
-        objects[index].keypoints[place] = try check.checked(
-          objects[index].keypoints[place], threshold: KeypointDetector.Options().scoreThreshold,
-          areRaw: options.baseOptions.scores == .raw)
-      }
+      if !areRaw { objects[index].score = try check.score(objects[index].score) }
+      let box = objects[index].box
+      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
       if let names, names.origin == .exporter, !names.hasRow(ofClass: objects[index].index) {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",
           "layout")
       }
-      beyondNames.add(objects[index].index, names)
     }
+    objects = try check.possible(objects, score: { areRaw ? .infinity : $0.score }) {
+      object throws(ApusError) in
+      var object = object
+      object.box = try check.checked(object.box)
+      // Points are shown only with their objects.
+      for place in object.keypoints.indices {
+        object.keypoints[place] = try check.checked(
+          object.keypoints[place], threshold: KeypointDetector.Options().scoreThreshold, areRaw: areRaw)
+      }
+      return object
+    }
+    for object in objects { beyondNames.add(object.index, names) }
     return objects
   }
 

@@ -174,11 +174,18 @@ public final class FaceDetector: VisionTask {
     }
     let check = AnswerCheck(self.assumptions.readings)
     try check.refuseNaN(in: logits)
-    let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    var merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    let areRaw = options.baseOptions.scores == .raw
     for candidate in merged {
-      if options.baseOptions.scores != .raw { _ = try check.score(candidate.score) }
+      if !areRaw { _ = try check.score(candidate.score) }
+      let box = candidate.box
+      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
+    }
+    merged = try check.possible(merged, score: { areRaw ? .infinity : $0.score }) {
+      candidate throws(ApusError) in
       _ = try check.checked(candidate.box)
       for position in candidate.coordinates { try check.check(position: position) }
+      return candidate
     }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)

@@ -9,6 +9,8 @@ struct AnswerCheck {
   /// Holds answers against readings.
   init(_ readings: @escaping @autoclosure () -> [Assumption]) { self.readings = readings }
 
+  /// The minimum score of an object that speaks against a reading: models learn no places for what is hardly there.
+  private static let leastTelling: Float = 0.05
   /// What rounding may add to a number.
   private static let tolerance: Float = 0.01
   /// How far the whole of a box may lie outside the input, in sides of it, and a class from a whole number.
@@ -45,6 +47,27 @@ struct AnswerCheck {
     }
     return BoundingBox(
       ymin: box.ymin, xmin: box.xmin, ymax: max(box.ymax, box.ymin), xmax: max(box.xmax, box.xmin))
+  }
+
+  /// The objects that the reading can have. One that it cannot have is left out if it has hardly any score.
+  ///
+  /// - Parameters:
+  ///   - score: The score of an object, as a probability.
+  ///   - checked: The object without what rounding added; throws if the reading cannot have it.
+  /// - Throws: What `checked` throws for an object with a score, or for all objects of the answer.
+  func possible<Object>(
+    _ objects: [Object], score: (Object) -> Float, _ checked: (Object) throws(ApusError) -> Object
+  ) throws(ApusError) -> [Object] {
+    var possible: [Object] = []
+    var refusal: ApusError?
+    for object in objects {
+      do throws(ApusError) { possible.append(try checked(object)) } catch {
+        guard score(object) < Self.leastTelling else { throw error }
+        refusal = refusal ?? error
+      }
+    }
+    if possible.isEmpty, let refusal { throw refusal }
+    return possible
   }
 
   /// Refuses edges of a box that counts which are no numbers.
