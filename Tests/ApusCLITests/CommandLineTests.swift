@@ -70,7 +70,7 @@ struct CommandLineTests {
         ("detect --jobs 0 picture.png", "--jobs is 0, not 1 to 256"),
         ("detect --region 1,2,3 picture.png", "--region 1,2,3 is not X,Y,WIDTH,HEIGHT"),
         ("detect --layout yolo9 picture.png", "The value 'yolo9' is invalid for '--layout <layout>'"),
-        ("detect --layout yolo8 picture.png", "the model's outputs are not those of the layout yolo8, but: "),
+        ("detect --layout yolo8 picture.png", "the model's outputs are not those of the layout yolo8 ("),
         ("frobnicate", "there is no command 'frobnicate', only: detect, "),
         ("detect --labels nowhere picture.png", "cannot read the file 'nowhere': No such file or directory"),
         ("detect --labels empty picture.png", "the label file 'empty': line 1: there are no labels"),

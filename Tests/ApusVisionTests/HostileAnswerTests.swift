@@ -87,7 +87,7 @@ private typealias Answer = DetectorModel.Answer
   func takesLargeLogits() throws {
     var options = ImageSegmenter.Options()
     options.scores = .logit
-    let answer = Answer(shape: [1, 4, 4, 1], values: (0..<16).map { $0 < 8 ? -120 : 120 })
+    let answer = Answer(shape: [1, 4, 4, 1], values: (0..<16).map { $0 < 4 ? -120 : 120 })
     let segmenter = try ImageSegmenter(model: DetectorModel.answering([answer]).model(), options: options)
     #expect(try segmenter.segment(picture()).classes.map(\.index) == [1, 0])
   }
