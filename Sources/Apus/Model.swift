@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 import Synchronization
 
 /// A `.tflite` model: read, checked and immutable, shared freely between threads and interpreters.

@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// An operator of the file while it becomes an ``Operator``: its inputs, options and outputs, checked as
 /// they are requested.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusFormat
+import ApusKernels
 
 /// The operators of this build: one line each.
 enum OperatorRegistry {

@@ -2,7 +2,7 @@
 
 /// A sum or difference of two quantized tensors: each operand is brought to a common, finer scale and the result to
 /// its own, each step rounded.
-package struct QuantizedSum: Hashable, Sendable {
+@usableFromInline package struct QuantizedSum: Hashable, Sendable {
   /// The first operand's zero point and factor.
   package let lhs: QuantizedOperand
   /// The second operand's zero point and factor.
@@ -40,8 +40,10 @@ package struct QuantizedSum: Hashable, Sendable {
   }
 
   /// The sum of two elements.
-  @inline(__always)
-  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 { result(scaledLeft(lhs) &+ scaledRight(rhs)) }
+  @usableFromInline @inline(__always)
+  package func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
+    result(scaledLeft(lhs) &+ scaledRight(rhs))
+  }
 
   /// The result of a sum on the common scale.
   @inline(__always)

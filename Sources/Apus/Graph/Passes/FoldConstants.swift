@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusKernels
+
+import ApusRuntime
 
 extension PlanDraft {
   /// The maximum size of folded results in bytes; larger ones are computed in each run. Results with

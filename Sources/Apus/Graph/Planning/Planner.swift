@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
-import ApusKernels
+import ApusRuntime
 
 /// Plans one segment: lets operators prepare themselves, runs the passes, packs weights, places
 /// tensors and has the result checked.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// The plan of some consecutive operators: steps in order, and the layout of tensors. Immutable.
 ///

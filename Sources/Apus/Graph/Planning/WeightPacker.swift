@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
+import ApusRuntime
 
 /// Packs the constant weights of one step, after the last pass.
 final class WeightPacker {

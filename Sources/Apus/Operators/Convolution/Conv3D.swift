@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
 ///

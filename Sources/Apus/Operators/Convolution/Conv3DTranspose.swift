@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `CONV_3D_TRANSPOSE`: each element of `N×D×H×W×I` floats adds its products with a `d×h×w×O×I` filter to a window
 /// of the output.

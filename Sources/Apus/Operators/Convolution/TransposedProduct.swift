@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// A transposed convolution as ordinary ones, one for each phase of the strides, with interleaved outputs.
 struct TransposedProduct: Operator {

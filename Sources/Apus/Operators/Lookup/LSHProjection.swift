@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `LSH_PROJECTION`: hashes a tensor's items with each seed of a matrix, and keeps the sign of their weighted sum.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `BATCH_MATMUL`: products of matrices, the leading dimensions broadcast against each other.
 ///

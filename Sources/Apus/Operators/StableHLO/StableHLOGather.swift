@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// `STABLEHLO_GATHER`: blocks of a tensor, each at a vector of coordinates, which is clamped to lie inside.
 struct StableHLOGather: Operator {
