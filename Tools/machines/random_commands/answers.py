@@ -34,6 +34,8 @@ def check(line, ending, out, err, outputs, world):
                 continue
             numbers(document.get("milliseconds", {}), "milliseconds", 0, 1e6)
             CHECKS[name](line, document, world, err)
+        if name == "classify" and len({document.get("scores") for document in documents if "error" not in document}) > 1:
+            raise Broken("a model is read in two ways", [document.get("scores") for document in documents])
     elif ending.status == 0:
         if len(documents) != 1:
             raise Broken("not one JSON document", len(documents))
