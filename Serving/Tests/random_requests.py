@@ -211,7 +211,12 @@ class Machine:
             if answer is None:
                 raise AssertionError("the connection ended without an answer")
             self.count(drawn.kind, answer[0])
-            self.check(drawn, answer)
+            try:
+                self.check(drawn, answer)
+            except Exception as error:
+                if drawn is batch[0]:
+                    raise
+                raise AssertionError(f"{error}; of one behind it: {drawn.wire()[:300]!r}")
             if drawn is batch[0]:
                 self.compare(number, drawn, before, answer)
             if connection.is_closed:
