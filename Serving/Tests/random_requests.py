@@ -140,7 +140,7 @@ class Machine:
         """An answer without what may differ: times, and what a connection has to do with."""
         status, headers, body = answer
         kept = {name: headers.get(name) for name in ("content-type", "content-encoding", "inference-header-content-length", "allow")}
-        if kept["content-encoding"]:
+        if kept["content-encoding"] and body:
             body = gzip.decompress(body) if kept["content-encoding"] == "gzip" else zlib.decompress(body)
         if b'"milliseconds"' in body:
             body = json.dumps({name: value for name, value in json.loads(body).items() if name != "milliseconds"}).encode()
