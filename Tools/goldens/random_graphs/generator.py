@@ -8,10 +8,11 @@ import numpy as np
 from random_graphs.model import Graph
 from random_graphs.moves import MOVES
 from random_graphs.moves.grafts import RANDOM, Sources
+from random_graphs.programs import draw_program
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 3
+VERSION = 4
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -30,6 +31,7 @@ KINDS = {
     "batch": (6, "batch", ("float32", "float32", "int8", "uint8", "int16")),
     "grafts": (6, "grafts", ("float32", "int8", "uint8", "int16")),
     "special": (5, "special", ("float32",)),
+    "programs": (24, "programs", ("float32",)),
 }
 # Other kinds whose floats may be special: those that do not make integers of them everywhere.
 SPECIAL = ("float", "vectors", "mixed", "odd", "control", "state", "hybrid", "batch", "grafts")
@@ -55,6 +57,10 @@ class Generator:
         for _ in range(20):
             try:
                 with np.errstate(all="ignore"):
+                    if kind == "programs":
+                        graph = Graph(kind)
+                        draw_program(graph, chooser, numbers)
+                        return graph
                     return _Drawing(kind, chooser, numbers, self._sources).graph
             except Abandoned:
                 continue
