@@ -146,11 +146,9 @@ public final class ObjectDetector: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
-    let objects = try checked(head.objects(in: run, criteria))
-    let detections: [Detection] = objects.compactMap { object in
+    let objects = try visible(in: run, placement)
+    let detections = objects.map { object in
       var rect = placement.imageRect(ofModelBox: object.box)
-      // An object of the bars around the picture is none of the picture's.
-      if placement.isOutside(rect) { return nil }
       let corners = object.corners.map { corner in
         let point = placement.imagePoint(modelX: corner.x, modelY: corner.y)
         return PixelPoint(x: point.x, y: point.y)
@@ -173,6 +171,22 @@ public final class ObjectDetector: VisionTask {
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
   }
 
+  /// The best objects of the picture; those that lie in the bars around it alone are none of them.
+  private func visible(in run: ModelRun, _ placement: Placement) throws(ApusError) -> [DetectedObject] {
+    var criteria = criteria
+    while true {
+      let found = try head.objects(in: run, criteria)
+      let visible = try checked(found).filter { object in
+        !placement.isOutside(placement.imageRect(ofModelBox: object.box))
+      }
+      // Where some of the best are left out, others take their place.
+      if visible.count >= self.criteria.maxResults || found.count < criteria.maxResults {
+        return Array(visible.prefix(self.criteria.maxResults))
+      }
+      criteria.maxResults *= 2
+    }
+  }
+
   /// The objects, if the reading of the model can have them.
   private func checked(_ objects: [DetectedObject]) throws(ApusError) -> [DetectedObject] {
     let check = AnswerCheck(self.head.readings)
@@ -188,7 +202,8 @@ public final class ObjectDetector: VisionTask {
           "layout")
       }
     }
-    objects = try check.possible(objects, score: { areRaw ? .infinity : $0.score }) {
+    let score = { (object: DetectedObject) in areRaw ? .infinity : object.score }
+    objects = try check.possible(objects, score: score) {
       object throws(ApusError) in
       var object = object
       object.box = try check.checked(object.box)

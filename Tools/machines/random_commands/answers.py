@@ -268,8 +268,9 @@ def embed(line, document, world, err):
 
 def compare(line, document, world, err):
     fields(document, ["euclidean", "cosine"], "an answer")
-    distance, cosine = number(document["euclidean"], "a distance", 0, 2 + NEAR), number(document["cosine"], "a cosine", -1 - NEAR, 1 + NEAR)
-    if abs(distance * distance - (2 - 2 * cosine)) > 10 * NEAR and cosine != 0:
+    distance, cosine = number(document["euclidean"], "a distance", 0, 2 + NEAR), document["cosine"]
+    # An embedding of zeros has no direction.
+    if cosine is not None and abs(distance * distance - (2 - 2 * number(cosine, "a cosine", -1 - NEAR, 1 + NEAR))) > 10 * NEAR and cosine != 0:
         raise Broken("distance and cosine do not agree", document)
     if line.positionals[0] == line.positionals[1] and distance > NEAR:
         raise Broken("a picture differs from itself", document)
