@@ -146,9 +146,11 @@ public final class ObjectDetector: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
-    let objects = try visible(in: run, placement)
-    let detections = objects.map { object in
+    let objects = try checked(head.objects(in: run, criteria))
+    let detections: [Detection] = objects.compactMap { object in
       var rect = placement.imageRect(ofModelBox: object.box)
+      // An object of the bars around the picture is none of the picture's.
+      if placement.isOutside(rect) { return nil }
       let corners = object.corners.map { corner in
         let point = placement.imagePoint(modelX: corner.x, modelY: corner.y)
         return PixelPoint(x: point.x, y: point.y)
@@ -169,22 +171,6 @@ public final class ObjectDetector: VisionTask {
     }
     return DetectionResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, detections: detections)
-  }
-
-  /// The best objects of the picture; those that lie in the bars around it alone are none of them.
-  private func visible(in run: ModelRun, _ placement: Placement) throws(ApusError) -> [DetectedObject] {
-    var criteria = criteria
-    while true {
-      let found = try head.objects(in: run, criteria)
-      let visible = try checked(found).filter { object in
-        !placement.isOutside(placement.imageRect(ofModelBox: object.box))
-      }
-      // Where some of the best are left out, others take their place.
-      if visible.count >= self.criteria.maxResults || found.count < criteria.maxResults {
-        return Array(visible.prefix(self.criteria.maxResults))
-      }
-      criteria.maxResults *= 2
-    }
   }
 
   /// The objects, if the reading of the model can have them.
