@@ -31,7 +31,7 @@
 
   /// The kernel for `uint8`, or for `int8` if `isSigned`.
   package func bytes(isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    BroadcastBinary(ByteSum(self, isSigned: isSigned), shapes)
+    BroadcastBinary(QuantizedByteSum(self, isSigned: isSigned), shapes)
   }
 
   /// The kernel for `int16`.
@@ -110,7 +110,7 @@ package struct QuantizedResult: Hashable, Sendable {
 }
 
 /// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
-private struct ByteSum: BinaryFunction {
+private struct QuantizedByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
   private let sum: QuantizedSum
