@@ -43,10 +43,8 @@ class Node {
 
   // MARK: Options
 
-  /// The fields of the operator's options table; defaults if the file has none.
-  var options: OptionsTable { entry.options }
-  /// The fields of the newer options union.
-  var options2: OptionsTable { entry.options2 }
+  /// The operator's options, by name.
+  var options: OperatorOptions { OperatorOptions(entry) { self.malformed("options: \($0.message)") } }
 
   /// The bytes of a custom operator's options; empty where there are none.
   var customOptions: [UInt8] {
@@ -54,36 +52,9 @@ class Node {
     return unsafe file.bytes.withUnsafeBytes { unsafe Array($0[range]) }
   }
 
-  /// An options field; a damaged table is an error that names the operator.
-  func option<T>(_ read: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
-    do { return try read(entry.options) } catch { throw malformed("options: \(error.message)") }
-  }
-
-  /// A 32-bit integer field of the options.
-  func int32Option(_ field: Int, default value: Int32) throws(ApusError) -> Int {
-    Int(try option { options throws(FormatError) in try options.int32(field, default: value) })
-  }
-
-  /// An 8-bit enumeration field of the options.
-  func int8Option(_ field: Int, default value: Int8) throws(ApusError) -> Int {
-    Int(try option { options throws(FormatError) in try options.int8(field, default: value) })
-  }
-
-  /// A Boolean field of the options; false if the file has no table, as in the reference.
-  func boolOption(_ field: Int, default value: Bool = false) throws(ApusError) -> Bool {
-    guard !entry.options.isEmpty else { return false }
-    return try option { options throws(FormatError) in try options.bool(field, default: value) }
-  }
-
-  /// A floating-point field of the options.
-  func floatOption(_ field: Int, default value: Float) throws(ApusError) -> Float {
-    try option { options throws(FormatError) in try options.float(field, default: value) }
-  }
-
-  /// The fused activation in an options field, which must be one that clamps.
-  func activationOption(_ field: Int) throws(ApusError) -> FusedActivation {
-    let value = try int8Option(field, default: 0)
-    guard let activation = FusedActivation(rawValue: Int8(truncatingIfNeeded: value)) else {
+  /// The fused activation that an option names, which must be one that clamps.
+  func activation(_ value: Int) throws(ApusError) -> FusedActivation {
+    guard let activation = FusedActivation(rawValue: value) else {
       throw malformed("fused activation \(value) is unknown")
     }
     guard activation.bounds != nil else {

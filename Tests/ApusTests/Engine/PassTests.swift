@@ -5,9 +5,6 @@ import Testing
 
 /// Each pass does what its rule says, and the model answers the same without it.
 @Suite struct PassTests {
-  private static let convolution: Int32 = 3
-  private static let pad: Int32 = 34
-  private static let dequantize: Int32 = 6
   private static let float16: Int32 = 1
   private static let channels: Int32 = 8
 
@@ -48,17 +45,17 @@ import Testing
         .init(name: "twice", shape: [1, flat]),
       ],
       operators: [
-        .init(code: pad, inputs: [0, 2], outputs: [1]),
-        .init(code: dequantize, inputs: [3], outputs: [4]),
+        .init(code: .pad, inputs: [0, 2], outputs: [1]),
+        .init(code: .dequantize, inputs: [3], outputs: [4]),
         .init(
-          code: convolution, inputs: [1, 4, 9], outputs: [5], options: [0: .byte(1), 1: .int(1), 2: .int(1)]),
-        .init(code: TestModel.logistic, inputs: [5], outputs: [6]),
-        .init(code: TestModel.mul, inputs: [5, 6], outputs: [7]),
-        .init(code: convolution, inputs: [7, 8, 9], outputs: [10], options: [1: .int(1), 2: .int(1)]),
-        .init(code: TestModel.add, inputs: [10, 0], outputs: [11]),
-        .init(code: TestModel.relu, inputs: [11], outputs: [12]),
-        .init(code: TestModel.reshape, inputs: [12, 14], outputs: [13]),
-        .init(code: TestModel.add, inputs: [13, 13], outputs: [15]),
+          code: .conv2D, inputs: [1, 4, 9], outputs: [5], options: .conv2D(isValid: true)),
+        .init(code: .logistic, inputs: [5], outputs: [6]),
+        .init(code: .mul, inputs: [5, 6], outputs: [7]),
+        .init(code: .conv2D, inputs: [7, 8, 9], outputs: [10], options: .conv2D()),
+        .init(code: .add, inputs: [10, 0], outputs: [11]),
+        .init(code: .relu, inputs: [11], outputs: [12]),
+        .init(code: .reshape, inputs: [12, 14], outputs: [13]),
+        .init(code: .add, inputs: [13, 13], outputs: [15]),
       ],
       inputs: [0], outputs: [15]
     ).model()
@@ -118,7 +115,8 @@ import Testing
       ])
     #expect(
       try steps(without: .gates) == ["CONV_2D + PAD", "MUL + LOGISTIC", "CONV_2D + ADD + RELU", "ADD"])
-    #expect(try steps(without: .sums) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D", "ADD + RELU", "ADD"])
+    #expect(
+      try steps(without: .sums) == ["CONV_2D + PAD + MUL + LOGISTIC", "CONV_2D", "ADD + RELU", "ADD"])
     #expect(
       try steps(without: .functions) == ["CONV_2D + PAD", "MUL + LOGISTIC", "CONV_2D + ADD", "RELU", "ADD"])
     #expect(try steps(without: .reuse) == joined)
@@ -162,21 +160,19 @@ import Testing
         .init(name: "y", shape: picture),
       ],
       operators: [
-        .init(code: convolution, inputs: [0, 1, 2], outputs: [3], options: [1: .int(1), 2: .int(1)]),
-        .init(code: TestModel.relu, inputs: [3], outputs: [4]),
-        .init(code: neg, inputs: [3], outputs: [5]),
-        .init(code: TestModel.relu, inputs: [5], outputs: [6]),
-        .init(code: TestModel.mul, inputs: [6, 7], outputs: [8]),
-        .init(code: TestModel.add, inputs: [4, 8], outputs: [9]),
-        .init(code: TestModel.mul, inputs: [9, 2], outputs: [10]),
-        .init(code: TestModel.mul, inputs: [10, 9], outputs: [11]),
-        .init(code: TestModel.logistic, inputs: [11], outputs: [12]),
+        .init(code: .conv2D, inputs: [0, 1, 2], outputs: [3], options: .conv2D()),
+        .init(code: .relu, inputs: [3], outputs: [4]),
+        .init(code: .neg, inputs: [3], outputs: [5]),
+        .init(code: .relu, inputs: [5], outputs: [6]),
+        .init(code: .mul, inputs: [6, 7], outputs: [8]),
+        .init(code: .add, inputs: [4, 8], outputs: [9]),
+        .init(code: .mul, inputs: [9, 2], outputs: [10]),
+        .init(code: .mul, inputs: [10, 9], outputs: [11]),
+        .init(code: .logistic, inputs: [11], outputs: [12]),
       ],
       inputs: [0], outputs: [12]
     ).model()
   }
-
-  private static let neg: Int32 = 59
 
   @Test("PRELU of five operators is one, and elementwise operators of one shape are one step")
   func chains() throws {

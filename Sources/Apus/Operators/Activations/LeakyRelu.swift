@@ -6,7 +6,7 @@ import ApusKernels
 enum LeakyRelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors()
-    let alpha = try node.floatOption(0, default: 0)
+    let alpha = try node.options.leakyRelu.alpha
     let count = input.shape.elementCount
     guard input.type != .float32 else {
       return UnaryOperator(

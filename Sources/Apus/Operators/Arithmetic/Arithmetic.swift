@@ -10,13 +10,19 @@ struct Arithmetic {
   private let output: TensorSlot
   private let activation: FusedActivation
 
-  /// Reads the tensors and the activation, option 0.
+  /// Reads the tensors and the activation.
   init(_ operation: ArithmeticOperation, _ node: Node) throws(ApusError) {
     self.node = node
     self.operation = operation
     operands = try BinaryOperands(node)
     output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    activation = try node.activationOption(0)
+    let options = node.options
+    activation =
+      switch operation {
+      case .add: try node.activation(options.add.activation)
+      case .subtract: try node.activation(options.sub.activation)
+      case .multiply: try node.activation(options.mul.activation)
+      }
   }
 
   private var isProduct: Bool { if case .multiply = operation { true } else { false } }
@@ -110,9 +116,10 @@ struct Arithmetic {
     return (kernel, choice)
   }
 
-  /// The older form of `int16` sums, if option 1 requests it and all scales are powers of two.
+  /// The older form of `int16` sums, if an option permits it and all scales are powers of two.
   private func shiftedSum() throws(ApusError) -> (any BinaryKernel)? {
-    guard try node.boolOption(1, default: true),
+    let options = isDifference ? node.options.sub : node.options.add
+    guard try options.takesPowersOfTwo,
       let lhs = try node.quantization(of: operands.lhs).scale.roundedBinaryExponent,
       let rhs = try node.quantization(of: operands.rhs).scale.roundedBinaryExponent,
       let result = try node.quantization(of: output).scale.roundedBinaryExponent

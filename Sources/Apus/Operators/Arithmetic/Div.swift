@@ -7,7 +7,7 @@ enum Div {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    let activation = try node.activationOption(0)
+    let activation = try node.activation(node.options.div.activation)
     switch operands.type {
     case .float32, .int32:
       let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)

@@ -52,7 +52,7 @@ struct Conv3D: Operator {
       outputWidth: places[2], outputChannels: channels, strideHeight: window.strides[1],
       strideWidth: window.strides[2], dilationHeight: window.dilations[1],
       dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
-      operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
+      operands: .float32, epilogue: node.floatEpilogue(try node.activation(node.options.conv3D.activation)))
     let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     self.kernel = kernel
     self.choice = choice

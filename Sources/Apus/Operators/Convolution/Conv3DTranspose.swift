@@ -51,7 +51,7 @@ struct Conv3DTranspose: Operator {
     }
     bias = try node.bias(3, channels: filter.shape[3], input: input)
     output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    bounds = try node.activationOption(4).bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    bounds = try node.activation(node.options.conv3D.activation).bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
     window = VolumeWindow(
       batches: input.shape[0], size: Array(dimensions[1...3]), channels: filter.shape[3],
       places: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),

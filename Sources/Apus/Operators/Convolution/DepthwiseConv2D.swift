@@ -18,15 +18,17 @@ enum DepthwiseConv2D {
       throw node.malformed(
         "\(channels) filters do not divide among the \(input.shape[3]) channels of \(input.name)")
     }
+    let options = node.options.depthwiseConv2D
     let window = try Window(
-      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2], paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 5, height: 6))
+      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
+      dilationHeight: options.dilationHeight, dilationWidth: options.dilationWidth)
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
     let bias = try node.bias(2, channels: channels, input: input)
     let operands = try operands(input: input, filter: filter, bias: bias, node: node)
     let epilogue = try node.convolutionEpilogue(
-      node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
+      node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias, output: output,
       channels: channels)
     let multiplyAccumulates = Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2])
     if SingleChannelFilter.isFaster(input: input, filter: filter) {

@@ -24,14 +24,15 @@ enum TransposeConv {
     else {
       throw node.malformed("\(input.name), \(input.shape), cannot become \(TensorShape(dimensions))")
     }
-    let padding = try node.int8Option(0, default: 0)
+    let options = node.options.transposeConv
+    let padding = try options.padding
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
     let vertical = try axis(
       input: input.shape[1], output: dimensions[1], filter: filter.shape[1],
-      stride: node.int32Option(2, default: 0), isSame: padding == 0, node: node)
+      stride: options.strideHeight, isSame: padding == 0, node: node)
     let horizontal = try axis(
       input: input.shape[2], output: dimensions[2], filter: filter.shape[2],
-      stride: node.int32Option(1, default: 0), isSame: padding == 0, node: node)
+      stride: options.strideWidth, isSame: padding == 0, node: node)
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
     let bias = try node.bias(3, channels: channels, input: input)
     let operands = try operands(input: input, filter: filter, bias: bias, node: node)
@@ -41,7 +42,7 @@ enum TransposeConv {
         strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
         operands: operands,
         epilogue: try node.convolutionEpilogue(
-          node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
+          node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
           output: output,
           channels: channels)),
       node: node)
@@ -54,8 +55,7 @@ enum TransposeConv {
     case (.float32, .int8): return .hybrid(isAsymmetric: true)
     case (.int16, .int8):
       try node.requireNoZeroPoint(input)
-      let declared = try node.int8Option(4, default: 0)
-      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
+      let isNarrow = try node.isNarrow(bias, declared: node.options.transposeConv.biasType)
       return .int16(weightByteCount: 1, biasByteCount: isNarrow ? 4 : 8)
     case (.float32, .float32), (.uint8, .uint8), (.int8, .int8):
       return try node.convolutionOperands(input: input, filter: filter, bias: bias)

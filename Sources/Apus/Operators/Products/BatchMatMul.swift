@@ -40,7 +40,8 @@ struct BatchMatMul: Operator {
   private init?(_ node: Node) throws(ApusError) {
     let lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
     let rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)
-    let (adjointLeft, adjointRight) = (try node.boolOption(0), try node.boolOption(1))
+    let options = node.options.batchMatMul
+    let (adjointLeft, adjointRight) = (try options.transposesLeft, try options.transposesRight)
     let rank = max(lhs.shape.rank, rhs.shape.rank)
     let (left, right) = (lhs.shape.extended(toRank: rank), rhs.shape.extended(toRank: rank))
     let rows = left[adjointLeft ? rank - 1 : rank - 2]
@@ -136,7 +137,7 @@ struct BatchMatMul: Operator {
     case (.float32, .float32): return (.float32, node.openEpilogue)
     case (.float32, .int8):
       return (
-        .hybrid(isAsymmetric: try node.boolOption(2)),
+        .hybrid(isAsymmetric: try node.options.batchMatMul.isAsymmetric),
         try node.hybridEpilogue(
           .none, filter: rhs, channels: columns, isPerChannel: true, isOpen: true)
       )

@@ -19,7 +19,7 @@ struct BlockwiseFullyConnected: Operator {
     blocks: WeightBlocks
   ) throws(ApusError) {
     let (units, depth) = (filter.shape[0], filter.shape[1])
-    let bounds = try node.activationOption(0).openBounds ?? (-.infinity, .infinity)
+    let bounds = try node.activation(node.options.fullyConnected.activation).openBounds ?? (-.infinity, .infinity)
     product = BlockwiseProduct(
       rows: input.shape.elementCount / depth, depth: depth, units: units, blockSize: blocks.size,
       scales: blocks.scales, minimum: bounds.minimum, maximum: bounds.maximum)

@@ -9,7 +9,8 @@ import ApusKernels
 /// does. It scales the integer sums in double precision and rounds once, half away from zero.
 enum FullyConnected {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let format = try node.int8Option(1, default: 0)
+    let options = node.options.fullyConnected
+    let format = try options.weightsFormat
     guard format == 0 || format == 1 else { throw node.malformed("weights format \(format) is unknown") }
     try node.expect(inputs: 2...3, outputs: format + 1...format + 1)
     let input = try node.input(0)
@@ -20,7 +21,7 @@ enum FullyConnected {
     }
     let rows = input.shape.elementCount / depth
     var shape: TensorShape = [rows, units]
-    if try node.boolOption(2) {
+    if try options.keepsDimensions {
       guard input.shape.dimensions.last == depth else {
         throw node.malformed("the last dimension of \(input.name), \(input.shape), is not \(depth)")
       }
@@ -54,7 +55,7 @@ enum FullyConnected {
     switch (input.type, filter.type) {
     case (.float32, .float32): return .float32
     case (.float32, .int8), (.float32, .uint8), (.float32, .int4), (.float32, .int2):
-      return .hybrid(isAsymmetric: try node.boolOption(3))
+      return .hybrid(isAsymmetric: try node.options.fullyConnected.isAsymmetric)
     case (.uint8, .uint8), (.int8, .int8), (.int8, .int4), (.int8, .int2):
       let lhs = try node.quantization(of: input).zeroPoint
       let parameters = try node.channelQuantization(of: filter)
@@ -74,8 +75,7 @@ enum FullyConnected {
         throw node.unsupported(
           "\(filter.name) has the zero point \(parameters.zeroPoint); 0 is supported here")
       }
-      let declared = try node.int8Option(4, default: 0)
-      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
+      let isNarrow = try node.isNarrow(bias, declared: node.options.fullyConnected.biasType)
       return .int16(weightByteCount: filter.type == .int16 ? 2 : 1, biasByteCount: isNarrow ? 4 : 8)
     default:
       throw node.mismatch(input, filter)
@@ -86,7 +86,7 @@ enum FullyConnected {
     _ operands: MatrixOperands, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
     units: Int, node: Node
   ) throws(ApusError) -> Epilogue {
-    let activation = try node.activationOption(0)
+    let activation = try node.activation(node.options.fullyConnected.activation)
     switch operands {
     case .float32: return node.floatEpilogue(activation)
     case .hybrid:

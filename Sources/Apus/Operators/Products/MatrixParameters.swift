@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusFormat
 import ApusKernels
 
 extension Node {
@@ -100,6 +101,11 @@ extension Node {
       throw malformed("the bias \(bias.name) has \(bias.shape.elementCount) values for \(channels) channels")
     }
     return bias
+  }
+
+  /// Whether sums of 16-bit activations have a bias of 32 bits: the tensor's type decides, or, without one, the options.
+  func isNarrow(_ bias: TensorSlot?, declared type: Int) -> Bool {
+    bias.map { $0.type == .int32 } ?? (type == Int(TensorType.int32.rawValue))
   }
 
   /// The epilogue of a convolution: for integers, the reference's fixed point, with two roundings or, for sums of 64

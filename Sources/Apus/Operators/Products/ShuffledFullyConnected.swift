@@ -22,7 +22,7 @@ enum ShuffledFullyConnected {
     let rows = input.shape.elementCount / depth
     _ = try node.output(1, shape: [rows, depth], types: [.uint8])
     let product = Double(try node.quantization(of: input).scale * node.quantization(of: filter).scale)
-    let bounds = try node.quantizedBounds(node.activationOption(0), of: output)
+    let bounds = try node.quantizedBounds(node.activation(node.options.fullyConnected.activation), of: output)
     let convolution = Convolution(
       rows: rows, depth: depth, columns: units, operands: .uint8ToInt16(lhsZeroPoint: 128, rhsZeroPoint: 128),
       epilogue: .fixedPoint(
