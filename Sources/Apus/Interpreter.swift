@@ -85,7 +85,7 @@ public final class Interpreter {
     observer = RunObserver(profiles: options.profiles, limits: context.limits)
     graph = try Graph(
       context: context, subgraph: try Self.subgraph(ofSignature: key, in: context.model),
-      passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
+      passes: options.preservesAllTensors ? options.passes.preservingTensors : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)
       try Self.check(shape, position)

@@ -23,22 +23,23 @@ class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { context.threads.count }
 
-  let planner: Planner
+  /// What planning shares with the operator.
+  let preparation: Preparation
   /// The operator as it is in the file; looked up, as nodes are made several times and read little.
-  var entry: OperatorEntry { planner.wiring.subgraph.operators[index] }
-  private var code: OperatorCodeEntry { planner.model.file.operatorCodes[entry.operatorCode] }
+  var entry: OperatorEntry { preparation.wiring.subgraph.operators[index] }
+  private var code: OperatorCodeEntry { preparation.model.file.operatorCodes[entry.operatorCode] }
   /// How to run, the other subgraphs, and resource variables.
-  var context: GraphContext { planner.context }
+  var context: GraphContext { preparation.context }
   /// The model's file.
-  var file: ModelFile { planner.model.file }
+  var file: ModelFile { preparation.model.file }
   /// The subgraph as it is in the file.
-  var subgraph: SubgraphEntry { planner.wiring.subgraph }
+  var subgraph: SubgraphEntry { preparation.wiring.subgraph }
   /// The subgraph's position in the model.
-  var subgraphIndex: Int { planner.wiring.index }
+  var subgraphIndex: Int { preparation.wiring.index }
 
-  init(index: Int, in planner: Planner) {
+  init(index: Int, in preparation: Preparation) {
     self.index = index
-    self.planner = planner
+    self.preparation = preparation
   }
 
   // MARK: Options
@@ -104,7 +105,7 @@ class Node {
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    let slot = try planner.inputSlot(entry.inputs[position], of: self)
+    let slot = try preparation.inputSlot(entry.inputs[position], of: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -137,7 +138,7 @@ class Node {
     try need(arraysOf: slot.shape.elementCount, entryByteCount: 2 * MemoryLayout<Int>.stride)
     // Some operators keep them.
     try keep(tablesOf: slot.shape.elementCount, entryByteCount: MemoryLayout<T>.stride)
-    return try planner.values(of: slot, as: T.self)
+    return try preparation.values(of: slot, as: T.self)
   }
 
   /// The maximum number of values that preparation reads from a tensor: they become arrays.
@@ -159,7 +160,7 @@ class Node {
   /// The type that the file declares for an input; nil if it is left out.
   final func inputType(_ position: Int) -> ElementType? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    return planner.wiring.types[entry.inputs[position]]
+    return preparation.wiring.types[entry.inputs[position]]
   }
 
   // MARK: Outputs
@@ -169,7 +170,7 @@ class Node {
     _ position: Int, shape: TensorShape, types: [ElementType]? = nil
   ) throws(ApusError) -> TensorSlot {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    let slot = try planner.define(entry.outputs[position], shape: shape, by: self)
+    let slot = try preparation.define(entry.outputs[position], shape: shape, by: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -186,7 +187,7 @@ class Node {
   /// The type that the file declares for an output.
   func outputType(_ position: Int) throws(ApusError) -> ElementType {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    return planner.wiring.types[entry.outputs[position]]
+    return preparation.wiring.types[entry.outputs[position]]
   }
 
   /// The shape that the file declares for an output.
@@ -206,7 +207,7 @@ class Node {
 
   /// Whether a tensor keeps its values between runs.
   func isVariable(_ slot: TensorSlot) -> Bool {
-    slot.index < planner.wiring.tensorCount && planner.wiring.isVariable(slot.index)
+    slot.index < preparation.wiring.tensorCount && preparation.wiring.isVariable(slot.index)
   }
 
   /// Makes an output a constant of this plan, because its values are known before a run.
@@ -217,20 +218,20 @@ class Node {
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    try planner.setConstant(slot, values: values)
+    try preparation.setConstant(slot, values: values)
     return ConstantOutputs()
   }
 
   /// Scratch memory for this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
-    try planner.scratch(byteCount: byteCount, of: self)
+    try preparation.scratch(byteCount: byteCount, of: self)
   }
 
   /// Counts tables of `count` entries, which an operator is about to create and keep, towards the memory
   /// limit.
   func keep(tablesOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
-    do throws(ApusError) { try planner.hold(overflow ? .max : byteCount) } catch {
+    do throws(ApusError) { try preparation.hold(overflow ? .max : byteCount) } catch {
       throw ApusError(error.code, "\(place): tables: \(error.message)")
     }
   }
@@ -238,7 +239,7 @@ class Node {
   /// Throws if what preparation needs for a while would exceed the limit on memory.
   func need(arraysOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
-    do throws(ApusError) { try planner.reserve(overflow ? .max : byteCount) } catch {
+    do throws(ApusError) { try preparation.reserve(overflow ? .max : byteCount) } catch {
       throw ApusError(error.code, "\(place): values: \(error.message)")
     }
   }
@@ -246,7 +247,7 @@ class Node {
   /// Declares the multiply-accumulates of one run, for profiles; throws beyond the limit on work.
   func declare(multiplyAccumulates count: Double) throws(ApusError) {
     try check(work: count)
-    planner.record.multiplyAccumulates = Int(min(count, 1e18))
+    preparation.record.multiplyAccumulates = Int(min(count, 1e18))
   }
 
   /// Throws if a run takes more steps than the limit on work; memory does not bound what grows with a product of sizes.
@@ -270,7 +271,7 @@ class Node {
 
   /// Keeps the greatest number that is declared, so that runs look at the clock where they are long.
   private func note(work count: Double) {
-    planner.record.work = max(planner.record.work, Int(min(max(count, 0), 1e18)))
+    preparation.record.work = max(preparation.record.work, Int(min(max(count, 0), 1e18)))
   }
 
   /// How many multiply-accumulates fast kernels do while plain code takes a step.

@@ -139,7 +139,7 @@ import Testing
     var options = Interpreter.Options()
     options.profiles = true
     options.kernels = "portable"
-    options.passes.subtract(.chains)
+    options.passes = .all.without([.chains])
     func names(_ model: Model) throws -> [String] {
       let interpreter = try Interpreter(model: model, options: options)
       _ = try Self.outputs(interpreter)

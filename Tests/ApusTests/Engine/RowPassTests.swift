@@ -69,7 +69,7 @@ import Testing
   func layers(shape: [Int32]) throws {
     let model = try Self.normalization(shape, axes: [Int32(shape.count - 1)])
     for kernels in Runtime.kernelSets where kernels.isSupported {
-      let expected = try steps(model, [], kernels: kernels.name)
+      let expected = try steps(model, .none, kernels: kernels.name)
       #expect(expected.names.count == 9)
       for threads in [1, 2] {
         let found = try steps(model, .all, kernels: kernels.name, threads: threads)
@@ -82,7 +82,7 @@ import Testing
   @Test("what the caller reads stays a step", arguments: [2, 3, 4, 9] as [Int32])
   func outputs(tensor: Int32) throws {
     let model = try Self.normalization([1, 9, 64], axes: [2], reads: [tensor])
-    let expected = try steps(model, [], kernels: nil)
+    let expected = try steps(model, .none, kernels: nil)
     let found = try steps(model, .all, kernels: nil)
     #expect(found.names.count > 1 && found.names.count < 9, "\(found.names)")
     #expect(found.outputs == expected.outputs)
@@ -92,7 +92,7 @@ import Testing
   func columns() throws {
     let model = try Self.normalization([1, 70, 50, 24], axes: [1, 2])
     for kernels in Runtime.kernelSets where kernels.isSupported {
-      let expected = try steps(model, [], kernels: kernels.name)
+      let expected = try steps(model, .none, kernels: kernels.name)
       for threads in [1, 2] {
         let found = try steps(model, .all, kernels: kernels.name, threads: threads)
         #expect(found.names.contains("MEAN + SQUARED_DIFFERENCE"), "\(found.names)")

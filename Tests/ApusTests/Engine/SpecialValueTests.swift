@@ -39,7 +39,7 @@ import Testing
   ) throws {
     for kernels in Runtime.kernelSets where kernels.isSupported {
       var expected: [[Float]]?
-      for passes in [[], Passes.all] + Passes.named.map({ Passes.all.subtracting($0.pass) }) {
+      for passes in [Passes.none, .all] + Passes.optional.map({ Passes.all.without([$0]) }) {
         var options = Interpreter.Options()
         options.kernels = kernels.name
         options.passes = passes
@@ -238,7 +238,7 @@ import Testing
     // From 0 down to −103.97, below which the nearest float is zero.
     let values = (0..<count).map { -0.024_99 * Float($0) }
     for kernels in Runtime.kernelSets where kernels.isSupported {
-      for passes in [Passes.all, []] {
+      for passes in [Passes.all, .none] {
         var options = Interpreter.Options()
         options.kernels = kernels.name
         options.passes = passes

@@ -10,7 +10,7 @@ enum VarHandle {
     let name = try node.options.varHandle.name
     let handle = try node.context.resources.handle(container: container, name: name)
     let output = try node.output(0, shape: [], types: [.resource])
-    try node.planner.setConstant(output, values: [handle])
+    try node.preparation.setConstant(output, values: [handle])
     return ConstantOutputs()
   }
 }

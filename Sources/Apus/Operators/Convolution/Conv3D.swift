@@ -5,7 +5,7 @@ import ApusKernels
 /// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
 ///
 /// The layers under a window's depth, side by side as channels, form an image, on which this is a CONV_2D.
-struct Conv3D: Operator {
+struct Conv3D: UnpackedOperator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let window: VolumeWindow
@@ -64,8 +64,6 @@ struct Conv3D: Operator {
     // Strides may skip most of the images.
     try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
   }
-
-  var hasWeights: Bool { true }
 
   var implementation: Implementation {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))

@@ -5,7 +5,7 @@ import ApusKernels
 /// `BATCH_MATMUL`: products of matrices, the leading dimensions broadcast against each other.
 ///
 /// `…×A×B` times `…×B×C` is `…×A×C`; either may come with its last two dimensions exchanged.
-struct BatchMatMul: Operator {
+struct BatchMatMul: UnpackedOperator {
   /// The operands of the products, which may have changed places.
   private let lhs: TensorSlot
   private let rhs: TensorSlot
@@ -99,7 +99,7 @@ struct BatchMatMul: Operator {
     form = adjointRight ? "matrix" : "transposed matrix"
   }
 
-  var hasWeights: Bool { thin == nil }
+  var unpacked: (any UnpackedOperator)? { thin == nil ? self : nil }
 
   var implementation: Implementation {
     if let thin { return Implementation(text: thin.implementation) }

@@ -26,7 +26,8 @@ enum UnidirectionalSequenceLSTM {
   }
 
   private static func prepare(
-    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool, activation: Int, cellClip: Float,
+    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool, activation: Int,
+    cellClip: Float,
     projectionClip: Float
   ) throws(ApusError) -> any Operator {
     guard node.inputCount == 20 || node.inputCount == 24, node.outputCount == 1 else {
@@ -54,7 +55,8 @@ enum UnidirectionalSequenceLSTM {
       node, LSTMLayer.Positions(normalization: isNormalized ? 20 : nil), batch: layout.batch,
       inputCount: input.shape.dimensions.last ?? 0,
       options: LSTMLayer.Options(
-        activation: try node.recurrentActivation(activation), cellClip: cellClip, projectionClip: projectionClip,
+        activation: try node.recurrentActivation(activation), cellClip: cellClip,
+        projectionClip: projectionClip,
         isAsymmetric: isAsymmetric))
     return SequenceNetwork(
       layout: layout,

@@ -65,11 +65,11 @@ struct MeanOrSum: Operator {
     sums = try node.scratch(count: walk.sumCount, width: sumByteCount)
   }
 
-  var reduction: ReductionStep? {
+  var facet: Facet {
     guard elements == .float32, case .quotient = finish, let stage = walk.stage(.sum, divisor: count) else {
-      return nil
+      return .plain
     }
-    return ReductionStep(stage: stage, operand: input, output: output)
+    return .reduction(ReductionStep(stage: stage, operand: input, output: output))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
