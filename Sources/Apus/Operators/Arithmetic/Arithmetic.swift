@@ -88,8 +88,7 @@ struct Arithmetic {
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
     if operands.type == .int16 { try requireNoZeroPoints() }
-    // The reference forms the factor in single precision.
-    let factor = Double(lhs.scale * rhs.scale / result.scale)
+    let factor = ScaleFactor.narrow(lhs.scale, rhs.scale, over: result.scale)
     return QuantizedProduct(
       lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
   }
@@ -103,14 +102,12 @@ struct Arithmetic {
       if let kernel = try shiftedSum() { return (kernel, nil) }
     }
     let leftShift: Int32 = operands.type == .int16 ? 15 : 20
-    let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
+    let factors = ScaleFactor.Sum(lhs.scale, rhs.scale)
     let sum = QuantizedSum(
-      lhs: QuantizedOperand(
-        zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
-      rhs: QuantizedOperand(
-        zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
+      lhs: QuantizedOperand(zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(factors.lhs)),
+      rhs: QuantizedOperand(zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(factors.rhs)),
       isDifference: isDifference, leftShift: leftShift,
-      output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
+      output: try quantizedResult(factors.result(leftShift: leftShift, over: result.scale)))
     if operands.type == .int16 { return (sum.words(operands.shapes), nil) }
     let (kernel, choice) = node.kernels.choose(sum, isSigned: operands.type == .int8, operands.shapes)
     return (kernel, choice)

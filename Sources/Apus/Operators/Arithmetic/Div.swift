@@ -23,7 +23,8 @@ enum Div {
       let quotient = QuantizedQuotient(
         lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint,
         output: QuantizedResult(
-          multiplier: FixedPointMultiplier(Double(lhs.scale / (rhs.scale * result.scale))),
+          multiplier: FixedPointMultiplier(
+            ScaleFactor.quotient(lhs.scale, by: rhs.scale, over: result.scale)),
           zeroPoint: result.zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum))
       guard let type = operands.type.scalarType(in: .numbers),
         let kernel = quotient.kernel(type, operands.shapes)

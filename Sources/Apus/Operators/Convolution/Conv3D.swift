@@ -36,7 +36,7 @@ struct Conv3D: UnpackedOperator {
       padding.append(extent.padding)
     }
     let channels = filter.shape[4]
-    let bias = try node.bias(2, channels: channels, input: input)
+    let bias = try node.bias(2, channels: channels, types: [.float32])
     output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
     window = VolumeWindow(
       batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],

@@ -49,7 +49,7 @@ struct Conv3DTranspose: UnpackedOperator {
       }
       padding.append(extent.padding)
     }
-    bias = try node.bias(3, channels: filter.shape[3], input: input)
+    bias = try node.bias(3, channels: filter.shape[3], types: [.float32])
     output = try node.output(0, shape: TensorShape(dimensions), like: input)
     bounds =
       try node.activation(node.options.conv3D.activation).bounds ?? (

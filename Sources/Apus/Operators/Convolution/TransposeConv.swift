@@ -34,8 +34,11 @@ enum TransposeConv {
       input: input.shape[2], output: dimensions[2], filter: filter.shape[2],
       stride: options.strideWidth, isSame: padding == 0, node: node)
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    let bias = try node.bias(3, channels: channels, input: input)
-    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    let types = try node.layerTypes(.transposed, input, filter)
+    let bias = try node.bias(3, channels: channels, types: types.biases)
+    let operands = try node.convolutionOperands(
+      types, input: input, filter: filter, isAsymmetric: true,
+      hasNarrowBias: node.isNarrow(bias, declared: options.biasType))
     return try TransposedProduct.prepare(
       .init(
         input: input, filter: filter, bias: bias, output: output, strideHeight: vertical.stride,
@@ -46,21 +49,6 @@ enum TransposeConv {
           output: output,
           channels: channels)),
       node: node)
-  }
-
-  private static func operands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
-  ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .int8): return .hybrid(isAsymmetric: true)
-    case (.int16, .int8):
-      try node.requireNoZeroPoint(input)
-      let isNarrow = try node.isNarrow(bias, declared: node.options.transposeConv.biasType)
-      return .int16(weightByteCount: 1, biasByteCount: isNarrow ? 4 : 8)
-    case (.float32, .float32), (.uint8, .uint8), (.int8, .int8):
-      return try node.convolutionOperands(input: input, filter: filter, bias: bias)
-    default: throw node.mismatch(input, filter)
-    }
   }
 
   /// The stride, and the padding with which a convolution of the output has the input's size.

@@ -133,23 +133,21 @@ struct BatchMatMul: UnpackedOperator {
   private static func scheme(
     lhs: TensorSlot, rhs: TensorSlot, output: TensorSlot, columns: Int, node: Node
   ) throws(ApusError) -> (MatrixOperands, Epilogue) {
-    switch (lhs.type, rhs.type) {
-    case (.float32, .float32): return (.float32, node.openEpilogue)
-    case (.float32, .int8):
+    switch try node.layerTypes(.matrices, lhs, rhs).arithmetic {
+    case .floats: return (.float32, node.openEpilogue)
+    case .hybrid:
       return (
         .hybrid(isAsymmetric: try node.options.batchMatMul.isAsymmetric),
         try node.hybridEpilogue(
           .none, filter: rhs, channels: columns, isPerChannel: true, isOpen: true)
       )
-    case (.int8, .int8) where output.type == .int32:
-      return (.int8Sums, .sums)
-    case (.int8, .int8), (.int16, .int16), (.int16, .int8): break
-    default: throw node.mismatch(lhs, rhs)
+    case .signed where output.type == .int32: return (.int8Sums, .sums)
+    case .signed, .unsigned, .words: break
     }
     let (lhsScale, lhsZeroPoint) = try node.quantization(of: lhs)
     let (rhsScale, rhsZeroPoint) = try weightQuantization(rhs, node)
     let (outputScale, zeroPoint) = try node.quantization(of: output)
-    let multiplier = FixedPointMultiplier(Double(lhsScale * rhsScale) / Double(outputScale))
+    let multiplier = FixedPointMultiplier(ScaleFactor.mixed(lhsScale, rhsScale, over: outputScale))
     let range = output.type.integerRange
     if lhs.type == .int8 {
       return (

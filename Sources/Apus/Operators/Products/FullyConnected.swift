@@ -27,10 +27,9 @@ enum FullyConnected {
       }
       shape = TensorShape(input.shape.dimensions.dropLast() + [units])
     }
-    let types: [ElementType] =
-      input.type == .uint8 || input.type == .int8 ? [input.type, .int16] : [input.type]
-    let output = try node.output(0, shape: shape, types: types)
-    let bias = try node.bias(2, channels: units, input: input)
+    let layer = try node.layerTypes(.fullyConnected, input, filter)
+    let output = try node.output(0, shape: shape, types: layer.outputs)
+    let bias = try node.bias(2, channels: units, types: layer.biases)
     if format == 1 {
       return try ShuffledFullyConnected.prepare(
         node, input: input, filter: filter, bias: bias, output: output)
@@ -39,7 +38,8 @@ enum FullyConnected {
       return try BlockwiseFullyConnected(
         node, input: input, filter: filter, bias: bias, output: output, blocks: blocks)
     }
-    let operands = try operands(input: input, filter: filter, bias: bias, output: output, node: node)
+    let operands = try operands(
+      layer, input: input, filter: filter, bias: bias, output: output, node: node)
     let epilogue = try epilogue(
       operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)
     let product = Convolution(
@@ -50,13 +50,14 @@ enum FullyConnected {
   }
 
   private static func operands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot, node: Node
+    _ types: LayerTypes, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    node: Node
   ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .float32): return .float32
-    case (.float32, .int8), (.float32, .uint8), (.float32, .int4), (.float32, .int2):
+    switch types.arithmetic {
+    case .floats: return .float32
+    case .hybrid:
       return .hybrid(isAsymmetric: try node.options.fullyConnected.isAsymmetric)
-    case (.uint8, .uint8), (.int8, .int8), (.int8, .int4), (.int8, .int2):
+    case .unsigned, .signed:
       let lhs = try node.quantization(of: input).zeroPoint
       let parameters = try node.channelQuantization(of: filter)
       let rhs = parameters.isPerChannel ? 0 : Int32(clamping: parameters.zeroPoint)
@@ -67,7 +68,7 @@ enum FullyConnected {
       }
       return input.type == .uint8
         ? .uint8(lhsZeroPoint: lhs, rhsZeroPoint: rhs) : .int8(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
-    case (.int16, .int8), (.int16, .int4), (.int16, .int2), (.int16, .int16):
+    case .words:
       try node.requireNoZeroPoint(input)
       try node.requireNoZeroPoint(output)
       let parameters = try node.channelQuantization(of: filter)
@@ -77,8 +78,6 @@ enum FullyConnected {
       }
       let isNarrow = try node.isNarrow(bias, declared: node.options.fullyConnected.biasType)
       return .int16(weightByteCount: filter.type == .int16 ? 2 : 1, biasByteCount: isNarrow ? 4 : 8)
-    default:
-      throw node.mismatch(input, filter)
     }
   }
 
@@ -101,35 +100,23 @@ enum FullyConnected {
       bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
     let bounds = try node.quantizedBounds(activation, of: output)
     if case .int16(2, _) = operands {
-      let multipliers = filterScales.map { scale in
-        let product =
-          filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
-        return FixedPointMultiplier(product / Double(outputScale))
-      }
-      return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
+      let factors = ScaleFactor.perChannel(inputScale, filterScales, over: outputScale)
+      return .reducedFixedPoint(
+        factors.map { FixedPointMultiplier($0) }, minimum: bounds.minimum, maximum: bounds.maximum)
     }
     if case .uint8ToInt16 = operands, filterScales.count > 1 {
       // The reference then has no scale for the whole filter.
       filterScales = [0]
     }
     if input.type == .int8, node.isSparse(1) {
-      return sparseEpilogue(
-        filterScales, inputScale: inputScale, outputScale: outputScale, zeroPoint: zeroPoint, bounds: bounds)
+      // The reference multiplies sums of sparse filters in fixed point.
+      let factors = ScaleFactor.perChannel(inputScale, filterScales, over: outputScale)
+      return .fixedPoint(
+        factors.map { FixedPointMultiplier($0) }, zeroPoint: zeroPoint, minimum: bounds.minimum,
+        maximum: bounds.maximum)
     }
     return .float64(
-      filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
+      filterScales.map { ScaleFactor.wide(inputScale, $0, over: outputScale) }, zeroPoint: zeroPoint,
       minimum: bounds.minimum, maximum: bounds.maximum)
-  }
-
-  /// The reference multiplies sums of sparse filters in fixed point.
-  private static func sparseEpilogue(
-    _ filterScales: [Float], inputScale: Float, outputScale: Float, zeroPoint: Int32,
-    bounds: (minimum: Int32, maximum: Int32)
-  ) -> Epilogue {
-    let multipliers = filterScales.map { scale in
-      let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
-      return FixedPointMultiplier(product / Double(outputScale))
-    }
-    return .fixedPoint(multipliers, zeroPoint: zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum)
   }
 }

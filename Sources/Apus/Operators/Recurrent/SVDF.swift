@@ -76,7 +76,9 @@ enum SVDF {
     return IntegerSVDF(
       shape: shape, input: input, feature: feature, time: time, bias: bias, state: state, output: output,
       inputZeroPoint: inputZeroPoint, outputZeroPoint: outputZeroPoint,
-      featureMultiplier: FixedPointMultiplier(Double(inputScale * featureScale / stateScale)),
-      outputMultiplier: FixedPointMultiplier(Double(stateScale * timeScale / outputScale)))
+      featureMultiplier: FixedPointMultiplier(
+        ScaleFactor.narrow(inputScale, featureScale, over: stateScale)),
+      outputMultiplier: FixedPointMultiplier(
+        ScaleFactor.narrow(stateScale, timeScale, over: outputScale)))
   }
 }

@@ -50,7 +50,7 @@ struct MeanOrSum: Operator {
       guard input.type != .int16 || inputZeroPoint == 0 && outputZeroPoint == 0 else {
         throw node.malformed("int16 has a zero point other than 0")
       }
-      var multiplier = FixedPointMultiplier(Double(inputScale) / Double(outputScale))
+      var multiplier = FixedPointMultiplier(ScaleFactor.wide(inputScale, over: outputScale))
       if kind == .mean { multiplier = multiplier.divided(by: count) }
       let sum = QuantizedMean(
         zeroSum: Int32(truncatingIfNeeded: Int(inputZeroPoint) &* count), multiplier: multiplier,
