@@ -5,6 +5,8 @@ import Testing
 
 /// Answers that their model's reading cannot have, and readings that answers decide.
 @Suite struct AnswerCheckTests {
+  private static let fullyConnected: Int32 = 9
+  private static let logistic: Int32 = 14
 
   private func gray(_ value: UInt8) throws -> ImageBuffer {
     try ImageBuffer(
@@ -30,8 +32,8 @@ import Testing
         .init(name: "candidates", shape: [1, 5, 21]),
       ],
       operators: [
-        .init(code: .reduceMax, inputs: [0, 1], outputs: [2]),
-        .init(code: .mul, inputs: [2, 3], outputs: [4]),
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+        .init(code: DetectorModel.mul, inputs: [2, 3], outputs: [4]),
       ], outputs: [4])
   }
 
@@ -145,11 +147,11 @@ import Testing
         .init(name: "numbers", shape: [1, classes]), .init(name: "chances", shape: [1, classes]),
       ],
       operators: [
-        .init(code: .reduceMax, inputs: [0, 1], outputs: [2]),
-        .init(code: .fullyConnected, inputs: [2, 3, -1], outputs: [4]),
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+        .init(code: Self.fullyConnected, inputs: [2, 3, -1], outputs: [4]),
       ], outputs: [4])
     if sigmoid {
-      model.operators.append(.init(code: .logistic, inputs: [4], outputs: [5]))
+      model.operators.append(.init(code: Self.logistic, inputs: [4], outputs: [5]))
       model.outputs = [5]
     }
     return model

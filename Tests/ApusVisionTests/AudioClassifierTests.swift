@@ -23,7 +23,7 @@ import Testing
         .init(name: "score", shape: shape.map { _ in 1 }, type: type),
       ],
       operators: [
-        .init(code: .reduceMax, inputs: [0, 1], outputs: [2], options: [0: .byte(1)])
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2], options: [0: .byte(1)])
       ],
       outputs: [2])
     return try model.model()

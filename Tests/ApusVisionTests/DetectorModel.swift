@@ -19,7 +19,7 @@ struct DetectorModel {
   }
 
   struct OperatorSpec {
-    var code: OperatorCode
+    var code: Int32
     var inputs: [Int32]
     var outputs: [Int32]
     var options: [Int: FlatTable.Field] = [:]
@@ -32,6 +32,11 @@ struct DetectorModel {
   static let uint8: UInt8 = 3
   static let int64: UInt8 = 4
   static let int8: UInt8 = 9
+  static let concatenation: Int32 = 2
+  static let mul: Int32 = 18
+  static let custom: Int32 = 32
+  static let sub: Int32 = 41
+  static let reduceMax: Int32 = 82
 
   /// The first tensors are the inputs.
   var tensors: [TensorSpec]
@@ -72,16 +77,14 @@ struct DetectorModel {
       return FlatTable(fields)
     }
     let codes = operators.map { node in
-      var fields: [Int: FlatTable.Field] = [
-        0: .byte(UInt8(node.code.number)), 2: .int(1), 3: .int(node.code.number),
-      ]
+      var fields: [Int: FlatTable.Field] = [0: .byte(UInt8(node.code)), 2: .int(1), 3: .int(node.code)]
       if let custom = node.custom { fields[1] = .text(custom.name) }
       return FlatTable(fields)
     }
     let operatorTables = operators.enumerated().map { index, node in
       var fields: [Int: FlatTable.Field] = [
         0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs),
-        3: .byte(UInt8(node.code.optionsType ?? 1)),
+        3: .byte(UInt8(OperatorCode(number: node.code)?.optionsType ?? 1)),
         4: .table(FlatTable(node.options)),
       ]
       if let custom = node.custom { fields[5] = .bytes(custom.options) }
@@ -216,7 +219,7 @@ struct DetectorModel {
         TensorSpec(name: "boxes", shape: [1, 4]),
         TensorSpec(name: "count", shape: [1], data: data([1])),
       ],
-      operators: [OperatorSpec(code: .reduceMax, inputs: [0, 2], outputs: [4])], outputs: [5, 3, 4, 6])
+      operators: [OperatorSpec(code: reduceMax, inputs: [0, 2], outputs: [4])], outputs: [5, 3, 4, 6])
     model.tensors[4].shape = [1]
     var edges: [Int32] = []
     for edge in 0..<4 {  // top, left, bottom, right
@@ -230,17 +233,17 @@ struct DetectorModel {
         TensorSpec(name: "ramp \(edge)", shape: [1, size, size, 1], data: data(ramp)))
       model.tensors.append(TensorSpec(name: "product \(edge)", shape: [1, size, size, 1]))
       model.tensors.append(TensorSpec(name: "far \(edge)", shape: [1]))
-      model.operators.append(OperatorSpec(code: .mul, inputs: [0, first], outputs: [first + 1]))
-      model.operators.append(OperatorSpec(code: .reduceMax, inputs: [first + 1, 2], outputs: [first + 2]))
+      model.operators.append(OperatorSpec(code: mul, inputs: [0, first], outputs: [first + 1]))
+      model.operators.append(OperatorSpec(code: reduceMax, inputs: [first + 1, 2], outputs: [first + 2]))
       if isNear {
         model.tensors.append(TensorSpec(name: "near \(edge)", shape: [1]))
-        model.operators.append(OperatorSpec(code: .sub, inputs: [1, first + 2], outputs: [first + 3]))
+        model.operators.append(OperatorSpec(code: sub, inputs: [1, first + 2], outputs: [first + 3]))
       }
       edges.append(first + (isNear ? 3 : 2))
     }
     model.tensors[5].shape = [4]
     model.operators.append(
-      OperatorSpec(code: .concatenation, inputs: edges, outputs: [5], options: [0: .int(0)]))
+      OperatorSpec(code: concatenation, inputs: edges, outputs: [5], options: [0: .int(0)]))
     return model
   }
 
@@ -265,7 +268,7 @@ struct DetectorModel {
       ],
       operators: [
         OperatorSpec(
-          code: .custom, inputs: [1, 2, 3], outputs: [4, 5, 6, 7],
+          code: custom, inputs: [1, 2, 3], outputs: [4, 5, 6, 7],
           custom: ("TFLite_Detection_PostProcess", options))
       ],
       outputs: order.map { Int32(4 + $0) })

@@ -51,7 +51,7 @@ struct HostileCommandTests {
       let count = 1 << 25
       let model = DetectorModel(
         tensors: ["numbers", "doubled"].map { .init(name: $0, shape: [Int32(count)]) },
-        operators: [.init(code: .add, inputs: [0, 0], outputs: [1])], outputs: [1])
+        operators: [.init(code: 0, inputs: [0, 0], outputs: [1])], outputs: [1])
       try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
       for (name, size) in [("in", 4 * count), ("short", 4 * count - 4), ("long", 4 * count + 4)] {
         let file = folder.appending(path: "\(name).npy")
@@ -86,7 +86,7 @@ struct HostileCommandTests {
       let count = 1_100
       var model = DetectorModel(
         tensors: (0...count).map { .init(name: "number \($0)", shape: [1]) },
-        operators: [.init(code: .add, inputs: [0, 1], outputs: [Int32(count)])], outputs: [Int32(count)])
+        operators: [.init(code: 0, inputs: [0, 1], outputs: [Int32(count)])], outputs: [Int32(count)])
       model.inputCount = Int32(count)
       try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
       let array = NumPyArray(type: "<f4", shape: [1], bytes: [0, 0, 128, 63])
@@ -149,7 +149,7 @@ struct HostileCommandTests {
         let model = DetectorModel(
           tensors: ["matrices", "products"].map { name in
             .init(name: name, shape: shape, type: DetectorModel.int8, quantization: quantization)
-          }, operators: [.init(code: .batchMatMul, inputs: [0, 0], outputs: [1])], outputs: [1])
+          }, operators: [.init(code: 126, inputs: [0, 0], outputs: [1])], outputs: [1])
         try Data(model.bytes).write(to: folder.appending(path: "\(name).tflite"))
         // At most 128 MiB of tensors; a pair of numbers for each product would be a gibibyte.
         let answer = try shell(
@@ -216,7 +216,7 @@ struct HostileCommandTests {
             data: rows.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }),
           .init(name: "value", shape: [], data: DetectorModel.data([1])),
           .init(name: "boxes", shape: rows),
-        ], operators: [.init(code: .fill, inputs: [1, 2], outputs: [3])], outputs: [3])
+        ], operators: [.init(code: 94, inputs: [1, 2], outputs: [3])], outputs: [3])
       try Data(model.bytes).write(to: folder.appending(path: "boxes.tflite"))
       let line = """
         "$APUS" detect --annotate in.png

@@ -17,7 +17,7 @@ import Testing
         .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
         .init(name: "scores", shape: [1, 3], type: type, quantization: quantization),
       ],
-      operators: [.init(code: .reduceMax, inputs: [0, 1], outputs: [2])], outputs: [2])
+      operators: [.init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2])], outputs: [2])
     model.metadataNormalization = normalization
     model.labels = export
     model.appendedName = "metadata.json"

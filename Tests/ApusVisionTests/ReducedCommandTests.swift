@@ -21,7 +21,7 @@ struct ReducedCommandTests {
             data: [1, count].flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
           ),
           .init(name: "pixels", shape: [1, count]),
-        ], operators: [.init(code: .reshape, inputs: [0, 1], outputs: [2])], outputs: [2])
+        ], operators: [.init(code: 22, inputs: [0, 1], outputs: [2])], outputs: [2])
       try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
       let line = """
         "$APUS" detect --annotate in.jpg

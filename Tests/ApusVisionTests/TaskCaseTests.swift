@@ -185,7 +185,7 @@ import Testing
         .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
         .init(name: "scores", shape: [1, 3], signature: [-1, 3]),
       ],
-      operators: [.init(code: .reduceMax, inputs: [0, 1], outputs: [2])], outputs: [2])
+      operators: [.init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2])], outputs: [2])
     model.signature = ["scores"]
     let classifier = try ImageClassifier(model: model.model())
     let pictures = try (0..<5).map { index in
@@ -215,9 +215,9 @@ import Testing
         .init(name: "brightest", shape: []), .init(name: "scores", shape: [1, 3], signature: [-1, 3]),
       ],
       operators: [
-        .init(code: .reduceMax, inputs: [0, 1], outputs: [2]),
-        .init(code: .reduceMax, inputs: [0, 3], outputs: [4]),
-        .init(code: .add, inputs: [2, 4], outputs: [5]),
+        .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+        .init(code: DetectorModel.reduceMax, inputs: [0, 3], outputs: [4]),
+        .init(code: 0, inputs: [2, 4], outputs: [5]),
       ], outputs: [5])
     model.signature = ["scores"]
     let classifier = try ImageClassifier(model: model.model())
