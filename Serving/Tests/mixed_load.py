@@ -78,7 +78,10 @@ class Load:
             stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
             for _ in range(20):
                 stub.ModelInfer(message())
-            for answer in stub.ModelStreamInfer(iter([message()] * 20)):
+            answers = list(stub.ModelStreamInfer(iter([message()] * 20)))
+            if len(answers) != 20:
+                self.failures.append(("stream", f"{len(answers)} answers to 20 requests"))
+            for answer in answers:
                 if answer.error_message:
                     self.failures.append(("stream", answer.error_message))
             for request, metadata in ((service_pb2.ModelInferRequest(model_name="nobody"), []), (message(), [("x", "y" * 20_000)])):

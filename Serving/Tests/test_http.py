@@ -117,7 +117,7 @@ def test_a_half_closed_client_gets_the_answers_of_all_its_requests(plain):
 def test_a_half_closed_client_gets_all_of_a_large_answer(models):
     with Server("--model-repository", models) as server:
         with Client(server) as client:
-            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
             client.send(request(b"", path="/sample.jpg", method="GET") * 40)
             client.socket.shutdown(socket.SHUT_WR)
             time.sleep(0.5)

@@ -313,6 +313,15 @@ def test_lines_targets_and_hosts_have_one_reading(plain, name, piece):
     check(plain, text + READY, expected, piece)
 
 
+@pytest.mark.parametrize("head", [b"", b"Host: x\r\nHost: y\r\n", b"Host: x/y\r\n", b"Host: x\r\nTransfer-Encoding: gzip\r\n"])
+def test_a_refused_head_has_no_body(plain, head):
+    with socket.create_connection(("127.0.0.1", plain.port), timeout=10) as connection:
+        connection.sendall(b"HEAD /v2 HTTP/1.1\r\n" + head + b"\r\n")
+        with connection.makefile("rb") as file:
+            answer = file.read()
+    assert answer.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 501 ")) and answer.endswith(b"\r\n\r\n") and answer.count(b"\r\n\r\n") == 1
+
+
 @pytest.mark.parametrize("upgrade", [
     b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__", b"Upgrade: h2c", b"Connection: Upgrade\r\nUpgrade: websocket",
     b"Connection: Upgrade\r\nUpgrade: TLS/1.2"])

@@ -122,6 +122,7 @@ extension GalleryCommand {
     @OptionGroup var models: GalleryModels
 
     func run() throws {
+      try EmbeddingGallery.check(name: name)
       let sources = try pictures.sources()
       var gallery = try file.read(isNewAllowed: true)
       let finder = try models.finder(pictures: sources.count)
@@ -211,7 +212,9 @@ extension GalleryCommand {
 
     func validate() throws {
       guard k >= 1 else { throw ValidationError("--k is \(k), not 1 or more") }
-      if let distance, distance.isNaN { throw ValidationError("--distance is not a number") }
+      if let distance, !(distance >= 0) {
+        throw ValidationError("--distance is \(distance), not 0 or more")
+      }
     }
 
     func run() throws {

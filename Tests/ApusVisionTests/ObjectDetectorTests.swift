@@ -279,6 +279,21 @@ private func message(_ body: () throws -> Void) -> String? {
     }
   }
 
+  @Test("objects in the bars of a letterbox are none of the picture's")
+  func leavesOutWhatLiesInTheBars() throws {
+    // A picture of 20 × 10 pixels fills the middle half of a square input.
+    let boxes: [Float] = [
+      0, 0.1, 0.2, 0.9, 0.3, 0.1, 0.6, 0.9, 0.8, 0.1, 0.95, 0.9, 0.2, 0.1, 0.3, 0.9, 0.26, 0.1, 0.74, 0.9,
+    ]
+    let found = try detect(model(scores: [0.9, 0.8, 0.7, 0.6, 0.5], boxes: boxes)) {
+      $0.fit = .letterbox()
+    }
+    #expect(found.map(\.score) == [0.8, 0.6, 0.5])
+    // The same boxes all lie in the picture where it fills the input.
+    #expect(
+      try detect(model(scores: [0.9, 0.8, 0.7, 0.6, 0.5], boxes: boxes)) { $0.fit = .stretch }.count == 5)
+  }
+
   @Test("floats are normalized as told, else as the metadata says, else from −1 to 1")
   func normalizesFloats() throws {
     var model = DetectorModel.whiteBox(side: 16)

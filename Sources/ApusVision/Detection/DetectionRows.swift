@@ -44,7 +44,8 @@ struct DetectionRows {
   func oddClass(scoreThreshold: Float) -> Float? {
     for row in 0..<count where scores[row] >= scoreThreshold {
       let number = classes[row]
-      guard let index = Int(exactly: number.rounded()), index >= 0, abs(number - number.rounded()) <= 0.1 else {
+      guard let index = Int(exactly: number.rounded()), index >= 0, abs(number - number.rounded()) <= 0.1
+      else {
         return number
       }
     }

@@ -66,7 +66,7 @@ struct LayoutShapes {
     let found = [1, 3].filter { factor in cellCounts.contains { numbers.contains(factor * $0) } }
     guard !found.isEmpty, !found.contains(perCell) else { return }
     if perCell == 0 {
-      // A row for each object or query, of which there may be as many as cells.
+      // A row for each object or query; there may be as many rows as cells.
       let columns = sizes.first?.last ?? 0
       let isList =
         layout == .yoloEndToEnd

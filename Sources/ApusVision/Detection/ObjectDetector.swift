@@ -147,8 +147,10 @@ public final class ObjectDetector: VisionTask {
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
     let objects = try checked(head.objects(in: run, criteria))
-    let detections = objects.map { object in
+    let detections: [Detection] = objects.compactMap { object in
       var rect = placement.imageRect(ofModelBox: object.box)
+      // An object of the bars around the picture is none of the picture's.
+      if placement.isOutside(rect) { return nil }
       let corners = object.corners.map { corner in
         let point = placement.imagePoint(modelX: corner.x, modelY: corner.y)
         return PixelPoint(x: point.x, y: point.y)
@@ -186,7 +188,8 @@ public final class ObjectDetector: VisionTask {
           "layout")
       }
     }
-    objects = try check.possible(objects, score: { areRaw ? .infinity : $0.score }) {
+    let score = { (object: DetectedObject) in areRaw ? .infinity : object.score }
+    objects = try check.possible(objects, score: score) {
       object throws(ApusError) in
       var object = object
       object.box = try check.checked(object.box)

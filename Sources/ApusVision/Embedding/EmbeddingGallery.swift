@@ -60,15 +60,21 @@ public struct EmbeddingGallery: Hashable, Sendable {
     return entries.map(\.name).filter { seen.insert($0).inserted }
   }
 
+  /// Refuses what cannot be a name.
+  ///
+  /// - Throws: `invalidArgument` for an empty or too long name.
+  package static func check(name: String) throws(ApusError) {
+    guard !name.isEmpty, name.utf8.count <= maximumNameLength else {
+      throw ApusError(.invalidArgument, "a name has 1 to \(maximumNameLength) bytes, not \(name.utf8.count)")
+    }
+  }
+
   /// Enrolls an embedding under a name.
   ///
   /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are not finite, or if their
   ///   number differs from the other entries'.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
-    guard !name.isEmpty, name.utf8.count <= Self.maximumNameLength else {
-      throw ApusError(
-        .invalidArgument, "a name has 1 to \(Self.maximumNameLength) bytes, not \(name.utf8.count)")
-    }
+    try Self.check(name: name)
     let count = embedding.values.count
     guard count > 0, count <= Self.maximumDimension, count == dimension ?? count else {
       throw ApusError(

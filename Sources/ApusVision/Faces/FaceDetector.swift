@@ -181,7 +181,8 @@ public final class FaceDetector: VisionTask {
       let box = candidate.box
       try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
     }
-    merged = try check.possible(merged, score: { areRaw ? .infinity : $0.score }) {
+    let score = { (candidate: FaceCandidates.Candidate) in areRaw ? .infinity : candidate.score }
+    merged = try check.possible(merged, score: score) {
       candidate throws(ApusError) in
       _ = try check.checked(candidate.box)
       for position in candidate.coordinates { try check.check(position: position) }

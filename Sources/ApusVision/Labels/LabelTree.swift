@@ -112,6 +112,7 @@ struct LabelTree {
       guard let known = values.first(where: { $0[key]?.isWhole == true }),
         let other = values.first(where: { $0[key]?.integer == nil })
       else { continue }
+      if other[key]?.isWhole == true { throw other.refusal("its index under '\(key)' is negative") }
       throw other.refusal("it has no index of a class under '\(key)', unlike what line \(known.line) has")
     }
     return nil

@@ -337,7 +337,7 @@ public final class ImageSegmenter: VisionTask {
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
     }
-    // One probability has two classes, of which only the second may have a name.
+    // One probability has two classes; only the second may have a name.
     if form != .probability { for index in shares { beyondNames.add(index, names) } }
     var result = SegmentationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,

@@ -87,7 +87,7 @@ struct AnswerCheck {
     throw refusal("an answer has a class of \(number), not a whole number from 0 on", "layout")
   }
 
-  /// Refuses scores that are not numbers: nobody knows whether their rows count.
+  /// Refuses scores that are not numbers: whether their rows count cannot be told.
   ///
   /// - Parameters:
   ///   - first: Where the score of the first row and the first class is.

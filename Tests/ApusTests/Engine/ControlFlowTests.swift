@@ -185,4 +185,49 @@ import Testing
       #expect(try interpreter.output(at: 0) == expected)
     }
   }
+
+  /// An IF that calls a subgraph, whose own IF gives four elements or eight; and an input that has nothing to do with it.
+  private static let nested: TestModel = {
+    let inner = TestModel(
+      tensors: [
+        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "y", shape: [4]),
+      ],
+      operators: [
+        .init(code: TestModel.conditional, inputs: [0, 1], outputs: [2], options: [0: .int(2), 1: .int(3)])
+      ], inputs: [0, 1], outputs: [2])
+    let doubled = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [8])],
+      operators: [.init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
+      outputs: [1])
+    let same = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
+      operators: [.init(code: TestModel.relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+    return TestModel(
+      tensors: [
+        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "other", shape: [1]), .init(name: "y", shape: [4]), .init(name: "z", shape: [1]),
+      ],
+      operators: [
+        .init(
+          code: TestModel.conditional, inputs: [0, 0, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
+        .init(code: TestModel.relu, inputs: [2], outputs: [4]),
+      ], inputs: [0, 1, 2], outputs: [3, 4], children: [inner, doubled, same])
+  }()
+
+  @Test(
+    "the shape that data gave a branch's result in one run is not that of the next, after another input was resized"
+  )
+  func shapesOfBranchesAreForgotten() throws {
+    let interpreter = try Interpreter(model: Self.nested.model())
+    for (place, doubles) in [true, false, true, true, false].enumerated() {
+      try interpreter.resizeInput(at: 2, to: [place + 1])
+      try interpreter.copy([doubles], toInputAt: 0)
+      try interpreter.copy([1, 2, 3, 4] as [Float], toInputAt: 1)
+      try interpreter.invoke()
+      #expect(
+        try interpreter.output(at: 0) == (doubles ? [1, 2, 3, 4, 1, 2, 3, 4] : [1, 2, 3, 4]) as [Float])
+      #expect(interpreter.outputs[0].shape == [doubles ? 8 : 4])
+    }
+  }
 }

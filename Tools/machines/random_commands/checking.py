@@ -15,6 +15,8 @@ CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 MOST_MESSAGE = 2000
 # Commands that read scores.
 ANSWERING = {"classify", "detect", "embed", "segment", "transform", "keypoints", "faces", "hear"}
+# What stands for an option in messages.
+WORDS = {"kernels": "kernel set", "region": "the region"}
 # Numbers that are none, and mean something nonetheless.
 INFINITE = ("inf", "-inf", "1e999")
 MEANT = {"distance": ("inf", "1e999"), "score-threshold": INFINITE}
@@ -144,6 +146,7 @@ def blamed(line, ending, err):
     # A file may be named by its path alone, a label by itself.
     value = shown(option.value.strip())
     named = f"--{option.name}" in text or len(value) > 1 and value[:30] in text.replace("\ufffd", " ")
+    named = named or WORDS.get(option.name, f"--{option.name}") in text
     if not named and option.name not in ("model", "labels", "faces", "gallery", "input", "annotate", "annotate-dir", "output", "output-dir",
                                          "align-dir"):
         raise Broken(f"an error does not name --{option.name}", text[:300])

@@ -304,7 +304,8 @@ class Drawer:
             unknown = ["labelz", "modell", "m", "json=1", "no-json", "THREADS", "ｊson", "\x1b[2J", "a\nforged"]
             line.options.append(Option(str(random.choice(unknown))))
         elif kind == 4:
-            line.positionals.append(str(random.choice(odd_texts())))
+            # What follows two dashes would be no option.
+            line.positionals.append(str(random.choice([text for text in odd_texts() if text != "--"])))
         else:
             # A flag takes no value.
             line.positionals.append("yes")

@@ -121,7 +121,7 @@ def with_names(random, data, classes, odd=0.2):
 
 def classifier(random, number):
     count = int(random.choice([2, 3, 5, 10, 300]))
-    kind = random.integers(10)
+    kind = random.integers(12) % 10
     if kind == 0:
         return known_one(random, "classify")
     if kind == 1:
@@ -199,12 +199,13 @@ def detector(random, number):
             output = np.ascontiguousarray(rows.T[None] if turned else rows[None])
             return models.with_files(models.constant_model([output]), facts) if facts else models.constant_model([output])
 
-        model = Model("detect", f"{layout}-{number}", data(rows), options=["--layout", layout] if random.random() < 0.5 else [],
+        options = ["--layout", layout] if random.random() < 0.5 else []
+        model = Model("detect", f"{layout}-{number}", data(rows), bool(is_whole and options and (not facts or names >= classes)), options,
                       is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
         if is_whole and kind < 7:
             other = rows.copy()
-            other[weak, :4] = random.choice(np.array([2.1, 1.2, -0.5, 60, 0, 1000], np.float32), (3, 4))
-            model.twin = Model("detect", f"{layout}-twin-{number}", data(other), options=model.options)
+            other[weak, :4] = random.choice(np.array([2.1, 1.2, -0.5, 3.5, 0], np.float32), (3, 4))
+            model.twin = Model("detect", f"{layout}-twin-{number}", data(other), options=options)
         return model
     # Detection post-processing.
     count = int(random.choice([1, 5, 10]))
@@ -278,10 +279,10 @@ def segmenter(random, number):
 
 
 def transformer(random, number):
-    kind = random.integers(6)
+    kind = random.integers(8)
     channels = int(random.choice([1, 3]))
     values = random.uniform(0, 1, (1, 12, 10, channels)).astype(np.float32)
-    if kind == 0:
+    if kind in (0, 6, 7):
         return Model("transform", f"echo-{number}", models.picture_model((1, 16, 24, 3), (24, 16)), True)
     if kind == 1:
         values = spoiled(random, values)

@@ -6,6 +6,7 @@ import json
 import re
 
 import numpy as np
+from PIL import Image
 
 from random_commands.answers import PICTURES
 from random_commands.checking import Broken, strict
@@ -54,10 +55,12 @@ class Relations:
         if name in PICTURES and line.has("json"):
             picture = line.world.by_path.get(line.positionals[0]) if len(line.positionals) == 1 else None
             if picture is not None and picture.is_valid:
-                choice += ["place"] + ["twin", "twin"] * (picture.twin is not None)
+                choice += ["place"] + ["twin"] * (4 * (picture.twin is not None))
                 if not line.has("region") and not line.has("reduced"):
                     choice.append("whole")
             choice.append("kernels")
+        if name == "filter" and getattr(line.world.by_path.get(line.positionals[0]), "twin", None) is not None:
+            choice += ["filtered"] * 4
         if name == "hear" and line.has("json") and len(line.positionals) == 1:
             sound = line.world.by_path.get(line.positionals[0])
             choice += ["twin"] * 2 * (sound is not None and sound.twin is not None)
@@ -136,8 +139,11 @@ class Relations:
         second = self._run(line.changed(without=(option,), added=[Option(option, "2")]))
         for name, document in self._documents(second).items():
             before = self._documents(ending).get(name, {})
-            if key in before and key in document and line.value(option) not in ("0", "1") and document[key] != before[key][:2]:
-                raise Broken(f"--{option} 2 gives others than the first two", difference(*map(text_of, (before[key][:2], document[key]))))
+            if key in before and key in document and line.value(option) not in ("0", "1"):
+                # Detections in the bars of a letterbox count among the two, but are left out.
+                first = before[key][:len(document[key]) if key == "detections" else 2]
+                if document[key] != first or len(first) > 2:
+                    raise Broken(f"--{option} 2 gives others than the first two", difference(*map(text_of, (first, document[key]))))
 
     def _threshold(self, line, ending):
         """A higher threshold leaves the results that reach it."""
@@ -180,6 +186,19 @@ class Relations:
         twin = line.world.by_path[line.positionals[0]].twin
         second = self._run(line.changed(positionals=[twin.path]))
         self._alike("another answer for the same pixels in another file", ending, second, 0.02 if "is_turned" in twin.facts else 0)
+
+    def _filtered(self, line, ending):
+        """The same pixels in another file, after filters."""
+        twin = line.world.by_path[line.positionals[0]].twin
+        if line.positionals[1].endswith(".jpg") or not line.positionals[1].startswith("out/result"):
+            return
+        pixels = []
+        for path in (line.positionals[0], twin.path):
+            self._run(line.changed(positionals=[path, line.positionals[1]]))
+            with Image.open(line.world.folder / line.positionals[1]) as image:
+                pixels.append(np.asarray(image.convert("RGB")))
+        if not np.array_equal(*pixels):
+            raise Broken("other pixels of the same pixels in another file", twin.path)
 
     def _rows(self, line, ending):
         """What rows of score 0 have besides changes nothing."""

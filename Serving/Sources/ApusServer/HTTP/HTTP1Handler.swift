@@ -23,6 +23,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private struct Exchange {
     var version: HTTPVersion
     var keepsAlive: Bool
+    /// Whether its answer has no body, whatever its head says.
+    var isHead = false
     let arrival = NIODeadline.now()
   }
 
@@ -118,7 +120,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       bodyBytes = 0
       // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
       let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
-      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive && !isLast))
+      waiting.append(
+        Exchange(
+          version: head.version, keepsAlive: head.isKeepAlive && !isLast, isHead: head.method == .HEAD))
       if let refusal = Refusal(of: head) {
         refuse(refusal, context)
       } else {
@@ -232,8 +236,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       dropsAnswer = true
       endsAfterAnswer = true
       let (head, body) = refusal.answer
-      context.write(wrapOutboundOut(.head(head)), promise: nil)
-      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
+      context.write(wrapOutboundOut(.head(head)), promise: exchange.isHead ? promise : nil)
+      if !exchange.isHead { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise) }
       writeEnd(wrapOutboundOut(.end(nil)), context, nil)
       return
     }

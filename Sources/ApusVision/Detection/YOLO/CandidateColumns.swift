@@ -44,7 +44,8 @@ struct CandidateColumns {
         && stride(from: 5, to: columns, by: size).allSatisfy { isLoud($0) && isLoud($0 + 1) }
     }
     guard isPose else { return ([], []) }
-    let sizes = [3, 2].filter { count.isMultiple(of: $0) }.map { "\(count / $0)x\($0)" }.joined(separator: " or ")
+    let sizes = [3, 2].filter { count.isMultiple(of: $0) }.map { "\(count / $0)x\($0)" }
+      .joined(separator: " or ")
     return ([], ["poses, for 'apus keypoints --keypoints \(sizes)'"])
   }
 }

@@ -48,7 +48,7 @@ struct YOLORecognition {
       """)
   }
 
-  /// The same question without the exporter's names.
+  /// The recognition of this model without the exporter's names.
   private var unnamed: YOLORecognition {
     YOLORecognition(
       dimensions: dimensions, width: width, height: height, extra: extra, export: nil,
