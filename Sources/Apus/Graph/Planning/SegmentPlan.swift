@@ -84,7 +84,7 @@ import ApusRuntime
       let own = step.work.addingClamped(1).addingClamped(elements).addingClamped(emptyExtent)
       allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
-      let isWatched = own > Self.watchedWork || step.operation.isForeign
+      let isWatched = own > Self.watchedWork || step.isForeign
       clock.append(isWatched ? .watched : workSinceClock > RunLimits.clockWork ? .read : .ignored)
       if clock.last != .ignored { workSinceClock = 0 }
       // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
@@ -95,7 +95,7 @@ import ApusRuntime
     }
     self.work = work
     self.clock = clock
-    isLong = allWork > RunLimits.clockWork || steps.contains { $0.operation.isForeign }
+    isLong = allWork > RunLimits.clockWork || steps.contains { $0.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What planning provides to a ``Node`` while its operator prepares.
-extension Planner {
+/// What a ``Node`` asks for while its operator prepares.
+extension Preparation {
   /// A tensor's values, if they are known before any run.
   func constant(_ tensor: Int) -> Constant? {
-    tensor < wiring.tensorCount ? draft.facts[tensor].constant : nil
+    tensor < wiring.tensorCount ? plan.facts[tensor].constant : nil
   }
 
   /// A tensor's shape, once it is known.
-  func shape(of tensor: Int) -> TensorShape? { draft.facts[tensor].shape }
+  func shape(of tensor: Int) -> TensorShape? { plan.facts[tensor].shape }
 
   /// A tensor that an operator reads.
   func inputSlot(_ index: Int, of node: Node) throws(ApusError) -> TensorSlot {
-    guard let shape = draft.facts[index].shape, wiring.producerOrNone(of: index) < node.index else {
+    guard let shape = plan.facts[index].shape, wiring.producerOrNone(of: index) < node.index else {
       throw node.malformed("reads \(wiring.name(of: index)), which nothing before it writes")
     }
     record.reads.append(index)
@@ -23,7 +23,7 @@ extension Planner {
   private func slot(_ index: Int, shape: TensorShape) -> TensorSlot {
     TensorSlot(
       index: index, entry: wiring.subgraph.tensors[index], type: wiring.types[index], shape: shape,
-      isConstant: draft.facts[index].constant != nil)
+      isConstant: plan.facts[index].constant != nil)
   }
 
   /// The maximum rank of computed tensors; data may ask for any.
@@ -36,9 +36,9 @@ extension Planner {
     }
     noteWrite(index, by: node.index)
     if wiring.isVariable(index) {
-      guard shape == draft.facts[index].shape else {
+      guard shape == plan.facts[index].shape else {
         throw node.malformed(
-          "variable \(wiring.name(of: index)), \(draft.facts[index].shape ?? []), would have the shape \(shape)"
+          "variable \(wiring.name(of: index)), \(plan.facts[index].shape ?? []), would have the shape \(shape)"
         )
       }
       return slot(index, shape: shape)
@@ -69,7 +69,7 @@ extension Planner {
         "\(node.place): output \(wiring.name(of: index)), \(shape), takes \(byteCount) bytes, more than the limit "
           + "of \(context.memoryLimit)")
     }
-    setShape(shape, of: index)
+    plan.facts[index].shape = shape
     return slot(index, shape: shape)
   }
 
@@ -80,7 +80,8 @@ extension Planner {
         .resourceLimit,
         "\(node.place): needs \(byteCount) bytes to work in, more than the limit of \(context.memoryLimit)")
     }
-    let index = addScratch(byteCount)
+    plan.scratchByteCounts.append(byteCount)
+    let index = wiring.tensorCount + plan.scratchByteCounts.count - 1
     record.scratch.append(index)
     return TensorSlot(index: index, entry: nil, type: .uint8, shape: [byteCount], isConstant: false)
   }
@@ -89,14 +90,11 @@ extension Planner {
   func values<T: TensorElement>(of slot: TensorSlot, as type: T.Type) throws(ApusError) -> [T] {
     if let constant = constant(slot.index) { return try constant.values() }
     // A view planned in this segment has no memory yet, but its root may have.
-    let root = slot.index < wiring.tensorCount ? draft.facts[slot.index].root : slot.index
-    guard start.isRunning, root < wiring.tensorCount, start.present[root] else {
+    let root = slot.index < wiring.tensorCount ? plan.facts[slot.index].root : slot.index
+    guard let raw = unsafe try present(root) else {
       throw ApusError(.valueNotKnown, "\(wiring.name(of: slot.index)) is known only when the model runs")
     }
-    let buffer = graph.buffers[root]
-    let raw = unsafe UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount)
-    try unsafe assume(root, holds: raw)
-    return (0..<buffer.byteCount / MemoryLayout<T>.stride).map {
+    return (0..<raw.count / MemoryLayout<T>.stride).map {
       unsafe raw.loadUnaligned(fromByteOffset: $0 * MemoryLayout<T>.stride, as: T.self)
     }
   }
@@ -110,7 +108,7 @@ extension Planner {
       guard let base = bytes.baseAddress else { return }
       unsafe memory.base.copyMemory(from: base, byteCount: byteCount)
     }
-    setConstant(Constant(memory, byteCount: byteCount, isOfModel: false), of: slot.index)
+    plan.facts[slot.index].constant = Constant(memory, byteCount: byteCount, isOfModel: false)
   }
 
   /// Whether all operators before `node` have run, and none after them.
