@@ -170,7 +170,7 @@ struct BoundsSearch {
     case .reluN1To1: bounds.clamped(-1, 1)
     case .relu6: bounds.clamped(0, 6)
     case .tanh: ValueBounds(-1, 1)
-    case FusedActivation.none, .signBit, nil: bounds
+    case .some(.none), .signBit, nil: bounds
     }
   }
 }
