@@ -194,15 +194,15 @@ import Testing
         .init(name: "y", shape: [4]),
       ],
       operators: [
-        .init(code: TestModel.conditional, inputs: [0, 1], outputs: [2], options: [0: .int(2), 1: .int(3)])
+        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 2, else: 3))
       ], inputs: [0, 1], outputs: [2])
     let doubled = TestModel(
       tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [8])],
-      operators: [.init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
+      operators: [.init(code: .concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
       outputs: [1])
     let same = TestModel(
       tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
-      operators: [.init(code: TestModel.relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
     return TestModel(
       tensors: [
         .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
@@ -210,8 +210,8 @@ import Testing
       ],
       operators: [
         .init(
-          code: TestModel.conditional, inputs: [0, 0, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
-        .init(code: TestModel.relu, inputs: [2], outputs: [4]),
+          code: .if, inputs: [0, 0, 1], outputs: [3], options: .if(then: 1, else: 1)),
+        .init(code: .relu, inputs: [2], outputs: [4]),
       ], inputs: [0, 1, 2], outputs: [3, 4], children: [inner, doubled, same])
   }()
 
