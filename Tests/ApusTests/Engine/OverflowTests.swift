@@ -45,14 +45,17 @@ import Testing
 
   @Test("products of floats with constant weights are clamped")
   func clamped() throws {
-    for result in try Self.results(Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: false)) {
+    for result in try Self.results(
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: false))
+    {
       #expect(result == [.greatestFiniteMagnitude, -.greatestFiniteMagnitude])
     }
   }
 
   @Test("products with quantized weights are not; RELU of infinity is infinite")
   func quantized() throws {
-    for result in try Self.results(Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true)) {
+    for result in try Self.results(Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true))
+    {
       #expect(result == [.infinity, -.infinity])
     }
     for result in try Self.results(
