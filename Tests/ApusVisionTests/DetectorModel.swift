@@ -84,7 +84,7 @@ struct DetectorModel {
     let operatorTables = operators.enumerated().map { index, node in
       var fields: [Int: FlatTable.Field] = [
         0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs),
-        3: .byte(UInt8(OperatorCode(rawValue: node.code).optionsType ?? 1)),
+        3: .byte(UInt8(OperatorCode(number: node.code)?.optionsType ?? 1)),
         4: .table(FlatTable(node.options)),
       ]
       if let custom = node.custom { fields[5] = .bytes(custom.options) }

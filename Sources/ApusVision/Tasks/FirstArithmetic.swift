@@ -20,7 +20,7 @@ struct FirstArithmetic {
     for _ in 0..<Self.mostMovements {
       let readers = subgraph.operators.filter { $0.inputs.contains(tensor) }
       guard readers.count == 1, let node = readers.first, let output = node.outputs.first else { return nil }
-      let code = model.file.operatorCodes[node.operatorCode].code
+      guard let code = model.file.operatorCodes[node.operatorCode].code else { return nil }
       if BoundsSearch.movements.contains(code) || code == .pad, node.inputs.first == tensor {
         tensor = output
         continue

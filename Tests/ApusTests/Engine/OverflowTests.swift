@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
 
   /// Two equal numbers times a matrix that adds them, and one that adds what is opposite.
   private static func product(
-    _ code: Int32, weights: [Float], isQuantized: Bool, activation: UInt8 = 0, shape: [Int32] = [2, 2]
+    _ code: OperatorCode, weights: [Float], isQuantized: Bool, activation: UInt8 = 0, shape: [Int32] = [2, 2]
   ) -> TestModel {
     let bytes =
       isQuantized ? weights.map { UInt8(bitPattern: Int8($0 * 100)) } : TestModel.bytes(weights)
@@ -37,30 +38,33 @@ import Testing
       ],
       operators: [
         .init(
-          code: code, inputs: [0, 1], outputs: [2], options: activation == 0 ? [:] : [0: .byte(activation)])
+          code: code, inputs: [0, 1], outputs: [2], options: .activation(activation))
       ],
       inputs: [0], outputs: [2])
   }
 
   @Test("products of floats with constant weights are clamped")
   func clamped() throws {
-    for result in try Self.results(Self.product(9, weights: [1, 1, -1, -1], isQuantized: false)) {
+    for result in try Self.results(
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: false))
+    {
       #expect(result == [.greatestFiniteMagnitude, -.greatestFiniteMagnitude])
     }
   }
 
   @Test("products with quantized weights are not; RELU of infinity is infinite")
   func quantized() throws {
-    for result in try Self.results(Self.product(9, weights: [1, 1, -1, -1], isQuantized: true)) {
+    for result in try Self.results(Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true))
+    {
       #expect(result == [.infinity, -.infinity])
     }
     for result in try Self.results(
-      Self.product(9, weights: [1, 1, -1, -1], isQuantized: true, activation: 1))
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true, activation: 1))
     {
       #expect(result == [.infinity, 0])
     }
     for result in try Self.results(
-      Self.product(9, weights: [1, 1, -1, -1], isQuantized: true, activation: 3))
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true, activation: 3))
     {
       #expect(result == [6, 0])
     }
@@ -69,7 +73,7 @@ import Testing
   @Test("products of batches of matrices are not", arguments: [false, true])
   func batches(isQuantized: Bool) throws {
     let model = Self.product(
-      TestModel.batchMatMul, weights: [1, -1, 1, -1], isQuantized: isQuantized, shape: [1, 2, 2])
+      .batchMatMul, weights: [1, -1, 1, -1], isQuantized: isQuantized, shape: [1, 2, 2])
     for result in try Self.results(model) { #expect(result == [.infinity, -.infinity]) }
   }
 }

@@ -121,10 +121,6 @@ extension Node {
 
   /// The subgraphs that the options name; they were checked for the whole model.
   func calledSubgraphs() throws(ApusError) -> [Int] {
-    do {
-      return try SubgraphCalls.calls(of: entry, file.operatorCodes[entry.operatorCode].code)
-    } catch {
-      throw malformed("options: \(error.message)")
-    }
+    try SubgraphCalls.calls(of: entry, options, in: context.model)
   }
 }
