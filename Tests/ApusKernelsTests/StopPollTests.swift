@@ -208,15 +208,16 @@ import Testing
     "packing that ended early can begin anew in the same memory", arguments: KernelSet.supported,
     [false, true])
   func packing(set: KernelSet, isFloat: Bool) throws {
-    let (depth, columns) = (1 << 19, 8)
+    // Four rows: fewer are not for BLAS.
+    let (rows, depth, columns) = (4, 1 << 19, 8)
     var random = SeededGenerator(seed: 3)
     let weights = (0..<depth * columns * (isFloat ? 4 : 1)).map { _ in
       isFloat ? 0x3C : UInt8.random(in: 0...255, using: &random)
     }
-    let input = [UInt8](repeating: 0x3C, count: depth * (isFloat ? 4 : 1))
+    let input = [UInt8](repeating: 0x3C, count: rows * depth * (isFloat ? 4 : 1))
     let kernel = try set.convolution(
       Convolution(
-        rows: 1, depth: depth, columns: columns,
+        rows: rows, depth: depth, columns: columns,
         operands: isFloat ? .float32 : .int8(lhsZeroPoint: 3, rhsZeroPoint: 0),
         epilogue: isFloat
           ? .float32(minimum: -.infinity, maximum: .infinity)
@@ -225,10 +226,12 @@ import Testing
             minimum: -128, maximum: 127)
       ))
     func output(_ packed: PackedWeights) -> [UInt8] {
-      var output = [UInt8](repeating: 0xA5, count: columns * (isFloat ? 4 : 1))
+      var output = [UInt8](repeating: 0xA5, count: rows * columns * (isFloat ? 4 : 1))
       var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1))
-      var (span, work) = (output.mutableSpan, scratch.mutableSpan)
-      var (bytes, memory) = (span.mutableBytes, work.mutableBytes)
+      var span = output.mutableSpan
+      var work = scratch.mutableSpan
+      var bytes = span.mutableBytes
+      var memory = work.mutableBytes
       kernel.run(
         packed, input: input.span.bytes, output: &bytes, scratch: &memory, threads: ThreadTeam(count: 1))
       return output

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusAssembly
+import ApusRuntime
 import ApusSystem
 
 /// The logarithm of SOFTMAX, row by row.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A function of rows: the last axis of a tensor.
 protocol RowFunction: Sendable {
   associatedtype Argument: BitwiseCopyable

@@ -32,7 +32,7 @@ import ApusRuntime
   }
 
   /// Whether packing must end. Ask after at least some ten thousand weights: this may read the clock.
-  var mustStop: Bool { stopSignal?.mustStop ?? false }
+  package var mustStop: Bool { stopSignal?.mustStop ?? false }
 
   /// Takes zeroed memory, for programs that cannot go on without it: if the system refuses it, the process
   /// ends.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Each row divided by the root of its sum of squares.
 package enum L2Normalization {
   /// The kernel for floats; the minimum norm is 10⁻⁶.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Running sums along the middle one of three axes.
 package struct RunningSum: Sendable {
   private let elements: ScalarType

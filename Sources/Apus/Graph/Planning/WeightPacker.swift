@@ -31,7 +31,7 @@ final class WeightPacker {
   func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
     try hold(byteCount)
     let weights = try packedWeights(byteCount: byteCount)
-    weights.stopSignal = planner.context.limits.signal
+    weights.stopSignal = preparation.context.limits.signal
     return weights
   }
 
@@ -74,7 +74,7 @@ final class WeightPacker {
       let together = constants.reduce(most.addingClamped(copiedByteCount)) {
         $0.addingClamped($1.constant.leasedByteCount)
       }
-      try within { () throws(ApusError) in try planner.reserve(together) }
+      try within { () throws(ApusError) in try preparation.reserve(together) }
     }
     var byteCount = most
     if let measuring {
@@ -88,11 +88,11 @@ final class WeightPacker {
       made = try packedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
     }
     do throws(ApusError) {
-      try planner.context.limits.checkTime()
-      made.stopSignal = planner.context.limits.signal
+      try preparation.context.limits.checkTime()
+      made.stopSignal = preparation.context.limits.signal
       try pack(lease, made)
       made.stopSignal = nil
-      try planner.context.limits.checkTime()
+      try preparation.context.limits.checkTime()
     } catch {
       // The model's memory cannot be given back: the next attempt takes it.
       if isShared { model.keepInterrupted(made, key) }
