@@ -209,7 +209,7 @@ import Testing
     [false, true])
   func packing(set: KernelSet, isFloat: Bool) throws {
     // Four rows: fewer are not for BLAS.
-    let (rows, depth, columns) = (4, 1 << 19, 8)
+    let (rows, depth, columns) = (4, 1 << 17, 8)
     var random = SeededGenerator(seed: 3)
     let weights = (0..<depth * columns * (isFloat ? 4 : 1)).map { _ in
       isFloat ? 0x3C : UInt8.random(in: 0...255, using: &random)
