@@ -230,4 +230,40 @@ import Testing
       #expect(interpreter.outputs[0].shape == [doubles ? 8 : 4])
     }
   }
+
+  @Test("a branch that does not take an input's shape is an error only if it runs")
+  func branchesThatDoNotRunTakeAnyShape() throws {
+    let square = TestModel(
+      tensors: [
+        .init(name: "x", shape: [4]),
+        .init(name: "shape", type: Self.int32, shape: [2], data: [2, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: "y", shape: [2, 2]),
+      ],
+      operators: [.init(code: .reshape, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+    let same = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
+      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+    let model = TestModel(
+      tensors: [
+        .init(name: "isSquare", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "y", shape: [4]),
+      ],
+      operators: [
+        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 1, else: 2))
+      ], inputs: [0, 1], outputs: [2], children: [square, same])
+    let interpreter = try Interpreter(model: model.model())
+    func run(_ isSquare: Bool, _ values: [Float]) throws -> TensorShape {
+      try interpreter.resizeInput(at: 1, to: [values.count])
+      try interpreter.copy([isSquare], toInputAt: 0)
+      try interpreter.copy(values, toInputAt: 1)
+      try interpreter.invoke()
+      #expect(try interpreter.output(at: 0) == values)
+      return interpreter.outputs[0].shape
+    }
+    #expect(try run(true, [1, 2, 3, 4]) == [2, 2])
+    #expect(try run(false, [1, 2, 3, 4, 5]) == [5])
+    let error = #expect(throws: ApusError.self) { try run(true, [1, 2, 3, 4, 5]) }
+    #expect(error?.message.contains("RESHAPE") == true)
+    #expect(try run(true, [1, 2, 3, 4]) == [2, 2])
+  }
 }
