@@ -60,7 +60,7 @@ import Testing
     #expect(try classifier.classify(gray(51)).scoreForm == .probability)
     #expect(!classifier.isUndecided && scores(classifier)?.value == "probability")
     let text = message { _ = try classifier.classify(gray(255)) }
-    #expect(text.contains("earlier answers") && text.contains("--scores"), "\(text)")
+    #expect(text.contains("a score of 2.5, not 0 to 1") && text.contains("--scores"), "\(text)")
     #expect(try classifier.classify(gray(51)).categories.map(\.score) == [0.5, 0.05])
   }
 

@@ -216,11 +216,8 @@ struct ClassificationHeads: Sendable {
 
   /// What the numbers of an output are. Where it is open, these decide it; one number with two labels stays the probability of the second.
   private func form(of values: [Float], _ head: Head) throws(ApusError) -> ScoreForm {
-    guard !head.scores.isCertain, !head.isPair, values.allSatisfy(\.isFinite) else {
-      return head.scores.value
-    }
-    // Numbers of 0 to 1 do not contradict that a model gives any.
-    if head.scores.value == .raw { return .raw }
+    // Once it is decided, numbers of 0 to 1 do not contradict that a model gives any, and others are refused by their value.
+    guard head.scores.isOpen, !head.isPair, values.allSatisfy(\.isFinite) else { return head.scores.value }
     return try head.scores.settle(Self.oddProbability(in: values) == nil ? .probability : .raw)
   }
 
