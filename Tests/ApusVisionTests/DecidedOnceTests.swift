@@ -130,6 +130,41 @@ import Testing
     }
   }
 
+  @Test("a scale that no probabilities have makes numbers the model's own, from the first picture on")
+  func scalesOfOwnNumbers() throws {
+    for (scale, zeroPoint, isOwn) in [(0.1, 128, true), (1, 0, true), (1 / 256, 0, false), (0.006, 0, false)]
+      as [(Float, Int64, Bool)]
+    {
+      let model = DetectorModel(
+        tensors: [
+          Tensor(name: "image", shape: [1, 4, 4, 3]),
+          Tensor(name: "axes", shape: [2], type: DetectorModel.int32, data: ints([1, 2])),
+          Tensor(name: "brightest", shape: [1, 3]),
+          // QUANTIZE.
+          Tensor(
+            name: "numbers", shape: [1, 3], type: DetectorModel.uint8, quantization: (scale, zeroPoint)),
+        ],
+        operators: [
+          Operator(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+          Operator(code: 114, inputs: [2], outputs: [3]),
+        ], outputs: [3])
+      let classifier = try ImageClassifier(model: model.model())
+      #expect((scores(classifier)?.value == "raw") == isOwn, "\(scale)")
+      #expect(!isOwn || scores(classifier)?.source == .model)
+    }
+  }
+
+  @Test("units and scores that a kind of model cannot have are refused, not ignored")
+  func givenInVain() throws {
+    let points = try scaled([([1, 1, 17, 3], [Float](repeating: 0.5, count: 51))]).model()
+    var options = KeypointDetector.Options()
+    options.boxUnits = .pixel
+    let text = message { _ = try KeypointDetector(model: points, options: options) }
+    #expect(text.contains("box units are given as pixel") && text.contains("fraction"), "\(text)")
+    options.boxUnits = .fraction
+    _ = try KeypointDetector(model: points, options: options)
+  }
+
   @Test("probabilities are no numbers of 0 to 255")
   func bytes() throws {
     var options = ImageClassifier.Options()

@@ -258,12 +258,18 @@ struct ClassificationHeads: Sendable {
     of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
   ) -> ScoreReading {
     let reading = prepared.scores(of: output, given: given, usual: .probability)
-    guard reading.form == .logit, given == nil, !isPair else { return reading }
-    return ScoreReading(
-      form: .raw,
-      assumption: Assumption(
-        "scores", ScoreForm.raw.rawValue, reading.assumption.source, reason: reading.assumption.reason,
-        option: reading.assumption.option))
+    guard given == nil, !isPair else { return reading }
+    func raw(_ source: AssumptionSource, _ reason: String) -> ScoreReading {
+      ScoreReading(
+        form: .raw,
+        assumption: Assumption(
+          "scores", ScoreForm.raw.rawValue, source, reason: reason, option: reading.assumption.option))
+    }
+    if reading.form == .logit { return raw(reading.assumption.source, reading.assumption.reason) }
+    // A constant that cannot be read is an error elsewhere.
+    let bounds = (try? ValueBounds(ofOutput: output, of: prepared.model)) ?? .unknown
+    guard reading.assumption.source == .guess, bounds.isBeyondProbabilities else { return reading }
+    return raw(.model, "the last operators and the quantization allow \(bounds)")
   }
 
   /// A reading that the first answer may decide, unless something says what the numbers are.

@@ -129,6 +129,7 @@ public final class FaceDetector: VisionTask {
     givenWarning = reading.warning
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
+    try options.baseOptions.check(readings)
   }
 
   /// Makes a detector from a file.
