@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+extension ImageBuffer {
+  /// The picture after orientation, as rgb, with hands drawn on it: left and right ones in different colors.
+  ///
+  /// - Throws: `unsupportedImage` if this build cannot draw or the picture is wider or higher than 32,767
+  ///   pixels; `resourceLimit` if memory runs out.
+  public func drawing(hands: [Hand], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
+    -> ImageBuffer
+  {
+    var sketch = Sketch()
+    for hand in hands {
+      let index = hand.handedness == .left ? 0 : 1
+      sketch.add(hand.landmarks, Hand.connections, style.palette[index])
+      let category = Category(
+        index: index, score: hand.handednessScore, label: hand.handedness.rawValue)
+      guard let box = PixelRect(around: hand.landmarks) else { continue }
+      let detection = Detection(
+        category: category, boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1), rect: box)
+      sketch.add(
+        box, style.caption(for: detection), style.palette[index], width: uprightWidth, height: uprightHeight,
+        isOutlined: false)
+    }
+    return try draw(sketch, on: copyToDrawOn(), style: style)
+  }
+}
+
+extension PixelRect {
+  /// The rectangle around points; nil if there are none.
+  fileprivate init?(around points: [Landmark]) {
+    guard let left = points.map(\.x).min(), let right = points.map(\.x).max(),
+      let top = points.map(\.y).min(), let bottom = points.map(\.y).max()
+    else { return nil }
+    self.init(x: left, y: top, width: right - left, height: bottom - top)
+  }
+}
+
+extension Sketch {
+  /// Adds points and the lines between them; those that are not finite are left out.
+  ///
+  /// - Parameter isDotted: Whether the points themselves are drawn.
+  mutating func add(
+    _ points: [Landmark], _ connections: [(Int, Int)], _ color: PixelColor, isDotted: Bool = true
+  ) {
+    let isShown = points.map { $0.x.isFinite && $0.y.isFinite }
+    for (from, to) in connections where points.indices.contains(from) && points.indices.contains(to) {
+      guard isShown[from], isShown[to] else { continue }
+      lines.append(
+        Line(from: (points[from].x, points[from].y), to: (points[to].x, points[to].y), color: color))
+    }
+    guard isDotted else { return }
+    for (point, isShown) in zip(points, isShown) where isShown {
+      dots.append(Dot(x: point.x, y: point.y, color: color))
+    }
+  }
+}
