@@ -18,7 +18,8 @@ struct ApusCommand: ParsableCommand {
     version: "apus \(Runtime.version)",
     subcommands: [
       DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
-      GalleryCommand.self, FacesCommand.self, HandsCommand.self,
+      GalleryCommand.self, FacesCommand.self, FaceMeshCommand.self,
+      HandsCommand.self,
       SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, HearCommand.self, FilterCommand.self,
       RunCommand.self,
       InspectCommand.self,

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the landmarks of `apus` with MediaPipe's on pictures, and on the frames of a video.
 
-    .venv/bin/python Tools/landmarks/agreement.py .build/debug/apus PICTURE… [--only hands]
+    .venv/bin/python Tools/landmarks/agreement.py .build/debug/apus PICTURE… [--video PICTURE] [--only hands]
 
-The models are those inside the wheel of MediaPipe 0.10.21; nothing else is needed. Every picture is given to both sides as PNG, so that
+The models are those inside the wheel of MediaPipe 0.10.21; `--face-bundle` adds the newer face model with expressions. Every picture is given to both sides as PNG, so that
 JPEG decoders do not matter. Distances are in the picture's larger side. Where both find a subject, the landmarks are within 2e-3 at
-the median and 1e-2 at most, unless the regions differ (by more than 1e-3), which is reported by itself. MediaPipe runs XNNPACK's kernels, in other
-orders of sums than ours: weak scores fall on either side of a threshold.
+the median and 1e-2 at most on pictures. MediaPipe runs XNNPACK's kernels, in other orders of sums than ours: weak scores fall on either
+side of a threshold, and in frames, where each region comes from the landmarks before, small differences grow.
 """
 
 import argparse
@@ -147,6 +147,73 @@ def hands(program, pictures, folder, video):
     return all(good)
 
 
+def faces(program, pictures, folder, bundle):
+    from mediapipe.tasks.python import BaseOptions, vision
+
+    detector = MODULES / "face_detection/face_detection_short_range.tflite"
+    good = []
+    for refined, name in ((False, "face_landmark"), (True, "face_landmark_with_attention")):
+        comparison = Comparison(f"faces, mp.solutions, {name}")
+        solution = mp.solutions.face_mesh.FaceMesh(static_image_mode=True, max_num_faces=4, refine_landmarks=refined)
+        ours = apus(program, "face-mesh", pictures, "--detector", detector, "--landmarks",
+                    MODULES / f"face_landmark/{name}.tflite", "--max-results", 4)
+        for picture, one in zip(pictures, ours):
+            image = np.array(Image.open(picture).convert("RGB"))
+            height, width = image.shape[:2]
+            theirs = solution.process(image)
+            comparison.add(picture.name, (width, height), [points(f) for f in one["faces"]],
+                           [pixels(f.landmark, width, height) for f in theirs.multi_face_landmarks or []])
+        good.append(comparison.report())
+    if bundle:
+        comparison, shapes = Comparison("faces, FaceLandmarker"), []
+        task = vision.FaceLandmarker.create_from_options(vision.FaceLandmarkerOptions(
+            base_options=BaseOptions(model_asset_path=str(bundle)), num_faces=4, output_face_blendshapes=True))
+        ours = apus(program, "face-mesh", pictures, "--model", bundle, "--max-results", 4, "--iou-threshold", 0.5)
+        for picture, one in zip(pictures, ours):
+            image = np.array(Image.open(picture).convert("RGB"))
+            height, width = image.shape[:2]
+            theirs = task.detect(mp.Image(image_format=mp.ImageFormat.SRGB, data=image))
+            mine = [points(f) for f in one["faces"]]
+            its = [pixels(f, width, height) for f in theirs.face_landmarks]
+            comparison.add(picture.name, (width, height), mine, its)
+            for i, j in matched(mine, its)[0]:
+                names = [b.category_name for b in theirs.face_blendshapes[j]]
+                if names != [b["name"] for b in one["faces"][i]["blendshapes"]]:
+                    comparison.other.append(f"{picture.name}: the expressions have other names")
+                shapes.append(max(abs(b.score - a["score"]) for a, b in
+                                  zip(one["faces"][i]["blendshapes"], theirs.face_blendshapes[j])))
+        good.append(comparison.report() and max(shapes) <= 0.01)
+        print(f"  expressions: median of the largest differences {np.median(shapes):.5f}, most {max(shapes):.5f}")
+    return all(good)
+
+
+def poses(program, pictures, folder):
+    comparison, masks, sure = Comparison("poses, mp.solutions"), [], []
+    solution = mp.solutions.pose.Pose(static_image_mode=True, model_complexity=1, enable_segmentation=True)
+    mask_folder = pathlib.Path(folder) / "masks"
+    ours = apus(program, "pose", pictures, "--detector", MODULES / "pose_detection/pose_detection.tflite",
+                "--landmarks", MODULES / "pose_landmark/pose_landmark_full.tflite", "--mask-dir", mask_folder)
+    for picture, one in zip(pictures, ours):
+        image = np.array(Image.open(picture).convert("RGB"))
+        height, width = image.shape[:2]
+        theirs = solution.process(image)
+        found = theirs.pose_landmarks is not None
+        comparison.add(picture.name, (width, height), [points(p) for p in one["poses"]],
+                       [pixels(theirs.pose_landmarks.landmark, width, height)] if found else [],
+                       [points(p, "world") for p in one["poses"]],
+                       [pixels(theirs.pose_world_landmarks.landmark, 1, 1)] if found else [])
+        if found and one["poses"]:
+            sure.append(max(abs(a["visibility"] - b.visibility) for a, b in
+                            zip(one["poses"][0]["landmarks"], theirs.pose_landmarks.landmark)))
+            mask = np.array(Image.open(mask_folder / f"{picture.stem}-0.png")) / 255
+            masks.append(np.abs(mask - theirs.segmentation_mask).mean())
+    good = comparison.report()
+    if masks:
+        print(f"  visibility: median of the largest differences {np.median(sure):.5f}, most {max(sure):.5f}")
+        print(f"  masks: mean differences of confidences, median {np.median(masks):.5f}, most {max(masks):.5f}")
+    return good
+
+
 def frames(picture, folder, count=40):
     """A video made from a picture: a camera that moves, turns and zooms."""
     image = Image.open(picture).convert("RGB")
@@ -170,8 +237,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("apus")
     parser.add_argument("pictures", nargs="+", type=pathlib.Path)
-    parser.add_argument("--only", choices=["hands"], help="one task instead of all")
+    parser.add_argument("--only", choices=["hands", "faces", "poses"], help="one task instead of all")
     parser.add_argument("--video", type=pathlib.Path, help="the picture that becomes a video of 40 frames")
+    parser.add_argument("--face-bundle", type=pathlib.Path, help="face_landmarker.task, which is not in the wheel")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         pictures = []
@@ -180,8 +248,14 @@ def main():
             Image.open(path).convert("RGB").save(target)
             pictures.append(target)
         video = frames(arguments.video, folder) if arguments.video else []
-        good = hands(arguments.apus, pictures, folder, video)
-    sys.exit(not good)
+        good = []
+        if arguments.only in (None, "hands"):
+            good.append(hands(arguments.apus, pictures, folder, video))
+        if arguments.only in (None, "faces"):
+            good.append(faces(arguments.apus, pictures, folder, arguments.face_bundle))
+        if arguments.only in (None, "poses"):
+            good.append(poses(arguments.apus, pictures, folder))
+    sys.exit(not all(good))
 
 
 if __name__ == "__main__":

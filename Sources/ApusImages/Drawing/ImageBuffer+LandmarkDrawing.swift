@@ -25,6 +25,29 @@ extension ImageBuffer {
     }
     return try draw(sketch, on: copyToDrawOn(), style: style)
   }
+
+  /// The picture after orientation, as rgb, with face meshes drawn on it: the points, and the outlines of lips, eyes, brows, irises and face.
+  ///
+  /// - Throws: As ``drawing(hands:style:)``.
+  public func drawing(faceMeshes: [FaceMesh], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
+    -> ImageBuffer
+  {
+    // Hundreds of points hide a face unless they are fine.
+    var style = style
+    style.lineWidth = style.lineWidth ?? 1
+    var sketch = Sketch()
+    for (number, face) in faceMeshes.enumerated() {
+      let color = style.palette[number]
+      sketch.dots += face.landmarks.filter { $0.x.isFinite && $0.y.isFinite }
+        .map { Sketch.Dot(x: $0.x, y: $0.y, color: color) }
+      for outline in FaceMesh.outlines {
+        sketch.add(
+          face.landmarks, Array(zip(outline, outline.dropFirst())), style.palette[number + 1], isDotted: false
+        )
+      }
+    }
+    return try draw(sketch, on: copyToDrawOn(), style: style)
+  }
 }
 
 extension PixelRect {

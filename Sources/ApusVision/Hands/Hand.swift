@@ -64,7 +64,8 @@ public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
     let reach = 0.2 * max(palmSize, other.palmSize)
     let near = zip(landmarks, other.landmarks).count { $0.distance(to: $1) < reach }
     guard near >= 10 else { return false }
-    return Region(fitting: landmarks, rotation: 0).overlap(with: Region(fitting: other.landmarks, rotation: 0))
+    return Region(fitting: landmarks, rotation: 0).overlap(
+      with: Region(fitting: other.landmarks, rotation: 0))
       > 0.2
   }
 

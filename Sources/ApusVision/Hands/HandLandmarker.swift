@@ -85,7 +85,8 @@ public final class HandLandmarker: LandmarkTask {
         name: "a palm detector", anchors: .palms, keypointCount: 7, normalization: .unit),
       options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
     let prepared = try PreparedModel(landmarks, options: base)
-    let kind = "a hand model (63 numbers for points, 1 for presence, 1 for handedness, 63 for points in space)"
+    let kind =
+      "a hand model (63 numbers for points, 1 for presence, 1 for handedness, 63 for points in space)"
     try prepared.checkOutputs([63, 1, 1, 63], of: kind)
     let reader = try RegionModel(
       prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's hands")

@@ -5,8 +5,8 @@ import ApusFormat
 /// The anchors of a single-shot detector: the boxes that its predictions refer to, by the cells of several grids.
 ///
 /// Layers of equal stride share a grid: a cell then has the anchors of all of them, one after the other.
-struct AnchorGenerator: Hashable, Sendable {
-  typealias Anchor = DetectorMetadata.Anchor
+package struct AnchorGenerator: Hashable, Sendable {
+  package typealias Anchor = DetectorMetadata.Anchor
 
   /// The distance of each layer's cells, in pixels of the input.
   var strides: [Int]
@@ -24,7 +24,7 @@ struct AnchorGenerator: Hashable, Sendable {
   var isFixedSize = false
 
   /// The number of anchors for an input; nil if the sides are not those of an input.
-  func count(width: Int, height: Int) -> Int? {
+  package func count(width: Int, height: Int) -> Int? {
     guard width > 0, height > 0, width <= 1 << 13, height <= 1 << 13 else { return nil }
     var count = 0
     for (layer, stride) in strides.enumerated() {
@@ -35,7 +35,7 @@ struct AnchorGenerator: Hashable, Sendable {
   }
 
   /// The anchors for an input, row by row of each grid, in fractions of the input.
-  func anchors(width: Int, height: Int) -> [Anchor] {
+  package func anchors(width: Int, height: Int) -> [Anchor] {
     var anchors: [Anchor] = []
     var layer = 0
     while layer < strides.count {
@@ -79,7 +79,7 @@ struct AnchorGenerator: Hashable, Sendable {
 
 extension AnchorGenerator {
   /// SSD with MobileNet: 1917 anchors for 300 × 300 pixels.
-  static let sixLayers = AnchorGenerator(
+  package static let sixLayers = AnchorGenerator(
     strides: [16, 32, 64, 128, 256, 512], minimumScale: 0.2, maximumScale: 0.95,
     aspectRatios: [1, 2, 0.5, 3, 0.3333], reducesFirstLayer: true)
   /// BlazeFace for faces near the camera: 896 anchors for 128 × 128 pixels.
@@ -88,7 +88,7 @@ extension AnchorGenerator {
   static let fullRangeFaces = AnchorGenerator(
     strides: [4], interpolatedAspectRatio: nil, isFixedSize: true)
   /// MediaPipe's palms: 2016 anchors for 192 × 192 pixels.
-  static let palms = AnchorGenerator(strides: [8, 16, 16, 16], isFixedSize: true)
+  package static let palms = AnchorGenerator(strides: [8, 16, 16, 16], isFixedSize: true)
   /// MediaPipe's people: 2254 anchors for 224 × 224 pixels.
-  static let people = AnchorGenerator(strides: [8, 16, 32, 32, 32], isFixedSize: true)
+  package static let people = AnchorGenerator(strides: [8, 16, 32, 32, 32], isFixedSize: true)
 }

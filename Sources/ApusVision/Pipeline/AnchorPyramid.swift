@@ -4,8 +4,8 @@ import ApusFormat
 import ApusSystem
 
 /// The anchors of a single-shot detector with a feature pyramid: each level has a grid of twice the stride of the one before.
-struct AnchorPyramid: Hashable, Sendable {
-  typealias Anchor = DetectorMetadata.Anchor
+package struct AnchorPyramid: Hashable, Sendable {
+  package typealias Anchor = DetectorMetadata.Anchor
 
   /// The levels; the stride of one is 2 to its power.
   var levels: ClosedRange<Int>
@@ -16,8 +16,13 @@ struct AnchorPyramid: Hashable, Sendable {
   /// Width over height of the anchors.
   var aspectRatios: [Float] = [1, 2, 0.5]
 
+  /// Makes a rule with the aspect ratios 1, 2 and 1/2.
+  package init(levels: ClosedRange<Int>, scale: Float, scalesPerOctave: Int) {
+    (self.levels, self.scale, self.scalesPerOctave) = (levels, scale, scalesPerOctave)
+  }
+
   /// The anchors for an input, level by level and row by row, in fractions of the input.
-  func anchors(width: Int, height: Int) -> [Anchor] {
+  package func anchors(width: Int, height: Int) -> [Anchor] {
     var anchors: [Anchor] = []
     let scales = (0..<scalesPerOctave).map {
       $0 * 2 == scalesPerOctave ? Float(2).squareRoot() : Float(pow(2, Double($0) / Double(scalesPerOctave)))

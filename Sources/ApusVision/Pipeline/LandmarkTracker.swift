@@ -49,7 +49,8 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
     throws(ApusError) -> Asked.Answer
   {
     try track(
-      image, at: ContinuousClock.now.milliseconds(since: start) / 1000, in: region, cancellation: cancellation)
+      image, at: ContinuousClock.now.milliseconds(since: start) / 1000, in: region, cancellation: cancellation
+    )
   }
 
   /// The results for several frames, one after the other.

@@ -2,17 +2,18 @@
 import Apus
 
 /// A picture as regions are cut from it: upright, rgb, and no more of it than the part to look at.
-struct PictureView: Sendable {
+package struct PictureView: Sendable {
   /// What pixels beyond the edge are.
-  enum Border: Sendable {
+  package enum Border: String, Sendable {
     /// Black.
     case zero
     /// The nearest pixel of the edge.
     case replicate
   }
 
-  /// The picture in the file: positions are in its pixels.
+  /// The width of the picture in the file after orientation: positions are in its pixels.
   let imageWidth: Int
+  /// The height of the picture in the file after orientation.
   let imageHeight: Int
   /// The part to look at, which a detector searches.
   let whole: Region
@@ -27,7 +28,7 @@ struct PictureView: Sendable {
   ///
   /// - Parameter region: The part to look at, in pixels after orientation; nil for the whole picture.
   /// - Throws: `invalidArgument` for a region without pixels, `resourceLimit` if there is no memory for a copy.
-  init(_ image: ImageBuffer, in region: PixelRect? = nil) throws(ApusError) {
+  package init(_ image: ImageBuffer, in region: PixelRect? = nil) throws(ApusError) {
     bounds =
       if let region { try image.wholePixels(of: region) } else {
         ImageTransform.Region(x: 0, y: 0, width: image.uprightWidth, height: image.uprightHeight)
@@ -53,7 +54,9 @@ struct PictureView: Sendable {
   /// MediaPipe, by OpenCV's `warpPerspective`; its models are used to it, although half a pixel is missing on both sides.
   ///
   /// - Throws: `invalidData` for a region without an area, or with numbers that are not finite.
-  func crop(_ region: Region, width: Int, height: Int, border: Border) throws(ApusError) -> ImageBuffer {
+  package func crop(_ region: Region, width: Int, height: Int, border: Border) throws(ApusError)
+    -> ImageBuffer
+  {
     try region.check("a crop")
     let map = AffineTransform(unitSquareTo: region).scaled(x: 1 / Double(width), y: 1 / Double(height))
       .divided(by: reduction).scaled(by: Self.steps)

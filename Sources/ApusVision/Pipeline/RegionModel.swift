@@ -70,7 +70,8 @@ extension ModelRun {
     }
     if let index = values.firstIndex(where: { !$0.isFinite }) {
       throw ApusError(
-        .invalidData, "number \(index) of the \(what) (output \(output)) is \(values[index]), not a finite number")
+        .invalidData,
+        "number \(index) of the \(what) (output \(output)) is \(values[index]), not a finite number")
     }
     return values
   }
