@@ -20,7 +20,7 @@ struct ApusCommand: ParsableCommand {
       DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
       GalleryCommand.self, FacesCommand.self, FaceMeshCommand.self,
       HandsCommand.self,
-      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, HearCommand.self, FilterCommand.self,
+      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, PoseCommand.self, HearCommand.self, FilterCommand.self,
       RunCommand.self,
       InspectCommand.self,
       OperatorsCommand.self,

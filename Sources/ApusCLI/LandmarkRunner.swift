@@ -14,6 +14,8 @@ struct LandmarkRunner<Task: LandmarkTask> {
   let input: RegionInputOptions
   let text: @Sendable (Task.Answer) -> String
   let draw: @Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
+  /// What else is done with a result, given the picture's position among the sources.
+  var finish: (@Sendable (Int, ImageBuffer, Task.Answer) throws(ApusError) -> Void)?
 
   func run() throws {
     let (task, region) = (task, input.region)
@@ -32,7 +34,7 @@ struct LandmarkRunner<Task: LandmarkTask> {
       sources: sources, options: pictures, annotations: try annotation.files(for: sources),
       annotationFolder: annotation.annotateDir, assumptions: { task.assumptions },
       // Frames are processed in their order.
-      isUndecided: { isVideo }, answer: answer, text: text, draw: draw
+      isUndecided: { isVideo }, answer: answer, text: text, draw: draw, finish: finish
     ).run()
   }
 }

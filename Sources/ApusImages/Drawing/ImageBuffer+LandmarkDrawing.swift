@@ -48,6 +48,24 @@ extension ImageBuffer {
     }
     return try draw(sketch, on: copyToDrawOn(), style: style)
   }
+
+  /// The picture after orientation, as rgb, with people's bodies drawn on it: points that are visible, and the lines between them.
+  ///
+  /// - Parameter minVisibility: The minimum visibility of a drawn point.
+  /// - Throws: As ``drawing(hands:style:)``.
+  public func drawing(
+    bodies: [BodyPose], minVisibility: Float = 0.5, style: AnnotationStyle = AnnotationStyle()
+  ) throws(ApusError) -> ImageBuffer {
+    var sketch = Sketch()
+    for (number, body) in bodies.enumerated() {
+      // Points that are not finite are not drawn.
+      let points = body.landmarks.map { point in
+        (point.visibility ?? 1) >= minVisibility ? point : Landmark(x: .nan, y: .nan, z: .nan)
+      }
+      sketch.add(points, BodyPose.connections, style.palette[number])
+    }
+    return try draw(sketch, on: copyToDrawOn(), style: style)
+  }
 }
 
 extension PixelRect {

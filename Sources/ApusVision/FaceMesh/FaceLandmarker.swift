@@ -107,7 +107,7 @@ public final class FaceLandmarker: LandmarkTask {
       var region = Region(face)
       region.rotation = Region.rotation(from: face.keypoint(0), to: face.keypoint(1), target: 0)
       return region.squared(shiftedDown: 0, scaledBy: 1.5)
-    } read: { run, region, cancellation throws(ApusError) in
+    } read: { run, _, region, cancellation throws(ApusError) in
       let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
       let score = 1 / (1 + exp(-logit))
       guard score >= minimum else { return nil }

@@ -101,7 +101,7 @@ public final class HandLandmarker: LandmarkTask {
       var region = Region(palm)
       region.rotation = Region.rotation(from: palm.keypoint(0), to: palm.keypoint(2), target: target)
       return region.squared(shiftedDown: -0.5, scaledBy: 2.6)
-    } read: { run, region, _ throws(ApusError) in
+    } read: { run, _, region, _ throws(ApusError) in
       let score = try run.probability(of: 1, "score of presence")
       guard score >= minimum else { return nil }
       let right = try run.probability(of: 2, "score of handedness")

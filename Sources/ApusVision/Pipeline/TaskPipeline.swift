@@ -10,7 +10,7 @@ import Apus
 ///   detector: try AnchorDetector(detectorModel, .palms, …), reader: try RegionModel(landmarkModel, …), limit: 2,
 ///   trackingOverlap: 0.5,
 ///   region: { box in Region(box).squared(shiftedDown: -0.5, scaledBy: 2.6) },
-///   read: { run, region, _ throws(ApusError) in try hand(run, region) })
+///   read: { run, _, region, _ throws(ApusError) in try hand(run, region) })
 /// ```
 ///
 /// State between frames is the caller's: the regions where the last frame's subjects will be, see ``LandmarkTracker``.
@@ -25,8 +25,8 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
   let trackingOverlap: Float
   /// Where to look for a subject that the detector found.
   let region: @Sendable (AnchoredBox) -> Region
-  /// What the second model says about a region, given the one that it saw; nil if there is nothing.
-  let read: @Sendable (ModelRun, Region, Cancellation?) throws(ApusError) -> Subject?
+  /// What the second model says about a region of a picture, given the one that it saw; nil if there is nothing.
+  let read: @Sendable (ModelRun, PictureView, Region, Cancellation?) throws(ApusError) -> Subject?
 
   /// The subjects of a picture.
   ///
@@ -54,7 +54,7 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
     for region in regions.prefix(limit) {
       let (subject, times) = try reader.run(on: region, of: view, cancellation: cancellation) {
         run, seen throws(ApusError) in
-        try read(run, seen, cancellation)
+        try read(run, view, seen, cancellation)
       }
       timings.add(times)
       guard let subject, !subjects.contains(where: { subject.isDuplicate(of: $0) }) else { continue }
