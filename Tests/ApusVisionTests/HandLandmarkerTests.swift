@@ -13,14 +13,8 @@ private typealias Answer = DetectorModel.Answer
   private func detector(
     rows: [Int], _ predictions: [Float], _ logits: [Float], side: Int32 = 192
   ) throws(ApusError) -> Model {
-    var (all, scores) = ([Float](repeating: 0, count: 2016 * 18), [Float](repeating: -9, count: 2016))
-    for (index, row) in rows.enumerated() {
-      scores[row] = logits[index]
-      for column in 0..<18 { all[row * 18 + column] = predictions[index * 18 + column] }
-    }
-    return try DetectorModel.answering(
-      [Answer(shape: [1, 2016, 18], values: all), Answer(shape: [1, 2016, 1], values: scores)],
-      shape: [1, side, side, 3], type: DetectorModel.float32
+    try DetectorModel.anchored(
+      count: 2016, columns: 18, side: side, rows: rows, predictions, logits
     ).model()
   }
 
@@ -53,7 +47,7 @@ private typealias Answer = DetectorModel.Answer
   @Test("hands are where the rules say", arguments: LandmarkGolden.of("hands"))
   func findsHands(golden: LandmarkGolden) throws {
     let found = try landmarker(golden).detect(golden.image())
-    let expected = try #require(golden.hands)
+    let expected = try #require(golden.subjects)
     #expect(found.hands.count == expected.count && found.imageWidth == golden.picture?[0])
     for (hand, expected) in zip(found.hands, expected) {
       #expect(agree(hand.region.numbers, expected.region))

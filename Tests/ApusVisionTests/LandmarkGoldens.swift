@@ -5,7 +5,7 @@ import Testing
 
 /// What the rules of `Tools/landmarks/rules.py` say; written by `Tools/landmarks/goldens.py`.
 struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
-  struct Hand: Decodable, Sendable {
+  struct Subject: Decodable, Sendable {
     let region, landmarks, world, next: [Float]
   }
 
@@ -21,10 +21,10 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   let name: String?
   let count, every: Int?
   let anchors: [Float]?
-  // Hands.
+  // Hands, faces and bodies.
   let rows: [Int]?
   let predictions, logits, points, worldPoints: [Float]?
-  let hands: [Hand]?
+  let subjects: [Subject]?
 
   static let all: [LandmarkGolden] = goldens("landmarks")
 
@@ -39,6 +39,25 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
     let picture = try #require(picture)
     let bytes = (0..<picture[0] * picture[1] * 3).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 / 11) }
     return try ImageBuffer(bytes: bytes, width: picture[0], height: picture[1], format: .rgb)
+  }
+}
+
+extension DetectorModel {
+  /// A detector with anchors: predictions in some rows, and nothing in the others.
+  static func anchored(
+    count: Int, columns: Int, side: Int32, rows: [Int], _ predictions: [Float], _ logits: [Float]
+  ) -> DetectorModel {
+    var all = [Float](repeating: 0, count: count * columns)
+    var scores = [Float](repeating: -9, count: count)
+    for (index, row) in rows.enumerated() {
+      scores[row] = logits[index]
+      for column in 0..<columns { all[row * columns + column] = predictions[index * columns + column] }
+    }
+    return answering(
+      [
+        Answer(shape: [1, Int32(count), Int32(columns)], values: all),
+        Answer(shape: [1, Int32(count), 1], values: scores),
+      ], shape: [1, side, side, 3], type: float32)
   }
 }
 

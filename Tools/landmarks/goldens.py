@@ -100,30 +100,73 @@ def anchor_sets():
 def hands():
     """Two palms at the anchors of a few rows, and the points that a hand model sees in their regions."""
     cases = []
-    centers = rules.anchors(192, 192, [8, 16, 16, 16], fixed=True)[:, :2]
-    for seed, (width, height) in enumerate([(64, 48), (33, 70), (50, 50)]):
-        random = np.random.default_rng(seed)
-        rows = [int(v) for v in random.choice(1152, 2, replace=False)]
-        rows += [rows[0] + 2 if rows[0] < 1100 else rows[0] - 2]
-        predictions, logits = np.zeros((2016, 18), np.float32), np.full(2016, -9, np.float32)
-        values = random.uniform(-30, 30, (3, 18)).astype(np.float32)
-        values[:, 2:4] = random.uniform(30, 50, (3, 2))
-        values[2] = values[0] + random.uniform(-2, 2, 18)
-        predictions[rows], logits[rows] = values, [3, 1, 2]
+    for seed, size in enumerate([(64, 48), (33, 70), (50, 50)]):
+        random, case, boxes = found(seed, size, [8, 16, 16, 16], 192, 18)
         points = random.uniform(20, 200, 63).astype(np.float32)
         world = random.uniform(-0.1, 0.1, 63).astype(np.float32)
-        whole = rules.padded((width / 2, height / 2, width, height, 0), 192, 192)
-        found = []
-        for row, _ in rules.detections(predictions, logits, centers, 192, 192, 0.5, 0.3):
-            pixels = rules.projected(whole, row.reshape(-1, 2)).ravel()
-            region = rules.hand_region_of_palm(pixels)
+        subjects = []
+        for row in boxes:
+            region = rules.hand_region_of_palm(row)
             marks = rules.landmarks(points, region, 224, 224, 0.4)
-            found.append({"region": region, "landmarks": marks.ravel().tolist(),
-                          "world": rules.world_landmarks(world, region[4]).ravel().tolist(),
-                          "next": rules.hand_region_of_landmarks(marks[:, :2])})
-        cases.append({"kind": "hands", "picture": [width, height], "rows": rows, "predictions": values.ravel().tolist(),
-                      "logits": [3, 1, 2], "points": points.tolist(), "worldPoints": world.tolist(), "hands": found})
+            subjects.append({"region": region, "landmarks": marks.ravel().tolist(),
+                             "world": rules.world_landmarks(world, region[4]).ravel().tolist(),
+                             "next": rules.hand_region_of_landmarks(marks[:, :2])})
+        cases.append({"kind": "hands", **case, "points": points.tolist(), "worldPoints": world.tolist(), "subjects": subjects})
     return cases
+
+
+def faces():
+    """Two faces, and the points of a mesh that a model sees in their regions."""
+    random, case, boxes = found(3, (61, 47), [8, 16, 16, 16], 128, 16)
+    points = np.round(random.uniform(10, 180, 1404), 2).astype(np.float32)
+    subjects = []
+    for row in boxes:
+        region = rules.face_region_of_box(row)
+        marks = rules.landmarks(points, region, 192, 192, 1)
+        # The first points of all are enough, and where the next frame's region is depends on each.
+        subjects.append({"region": region, "landmarks": marks[:40].ravel().tolist(), "world": [],
+                         "next": rules.face_region_of_landmarks(marks[:, :2])})
+    return [{"kind": "faces", **case, "points": points.tolist(), "worldPoints": [], "subjects": subjects}]
+
+
+def heat_map(size):
+    """Heat maps that the tests make, too."""
+    return ((np.arange(size * size * 39) * 37 % 101) / 10 - 7).reshape(size, size, 39)
+
+
+def bodies():
+    """Two people, and the points that a pose model sees in their regions, with heat maps of 9 × 9 cells."""
+    random, case, boxes = found(4, (58, 64), [8, 16, 32, 32, 32], 224, 12)
+    points = random.uniform(-20, 270, (39, 5)).astype(np.float32)
+    points[:, 3:] = random.uniform(-4, 4, (39, 2))
+    world = random.uniform(-1, 1, 117).astype(np.float32)
+    subjects = []
+    for row in boxes:
+        region = rules.body_region(row[4:6], row[6:8])
+        moved = rules.refined(points[:, :3] / [256, 256, 1], heat_map(9)) * [256, 256, 1]
+        marks = rules.landmarks(moved, region, 256, 256, 1)
+        subjects.append({"region": region, "landmarks": marks[:33].ravel().tolist(),
+                         "world": rules.world_landmarks(world, region[4])[:33].ravel().tolist(),
+                         "next": rules.body_region(marks[33, :2], marks[34, :2])})
+    return [{"kind": "bodies", **case, "points": points.ravel().tolist(), "worldPoints": world.tolist(), "subjects": subjects}]
+
+
+def found(seed, size, strides, side, columns):
+    """What a detector finds that has predictions in three rows, of which two are about one thing: boxes with points in pixels."""
+    (width, height), random = size, np.random.default_rng(seed)
+    centers = rules.anchors(side, side, strides, fixed=True)[:, :2]
+    first = (side // 8) ** 2 * 2
+    rows = [int(v) for v in random.choice(first, 2, replace=False)]
+    rows += [rows[0] + 2 if rows[0] < first - 52 else rows[0] - 2]
+    predictions, logits = np.zeros((len(centers), columns), np.float32), np.full(len(centers), -9, np.float32)
+    values = random.uniform(-30, 30, (3, columns)).astype(np.float32)
+    values[:, 2:4] = random.uniform(30, 50, (3, 2))
+    values[2] = values[0] + random.uniform(-2, 2, columns)
+    predictions[rows], logits[rows] = values, [3, 1, 2]
+    whole = rules.padded((width / 2, height / 2, width, height, 0), side, side)
+    boxes = [rules.projected(whole, row.reshape(-1, 2)).ravel()
+             for row, _ in rules.detections(predictions, logits, centers, side, side, 0.5, 0.3)]
+    return random, {"picture": [width, height], "rows": rows, "predictions": values.ravel().tolist(), "logits": [3, 1, 2]}, boxes
 
 
 def main():
@@ -132,7 +175,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
-    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands()]
+    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies()]
     OUTPUT.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} cases, {OUTPUT.stat().st_size} bytes")
 

@@ -158,6 +158,41 @@ def hand_region_of_landmarks(points):
     return squared(fitting(points[steady], rotation(points[0], end)), -0.1, 2.0)
 
 
+def face_region_of_box(row):
+    """The region of a face, from a box with eyes in pixels."""
+    left, top, right, bottom = row[:4]
+    points = row[4:].reshape(-1, 2)
+    angle = rotation(points[0], points[1], 0)
+    return squared(((left + right) / 2, (top + bottom) / 2, right - left, bottom - top, angle), 0, 1.5)
+
+
+def face_region_of_landmarks(points):
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[33], points[263], 0)), 0, 1.5)
+
+
+def body_region(center, rim):
+    """The region of a body, from the middle of the hips and a point at the rim of the circle around it."""
+    side = 2 * np.hypot(rim[0] - center[0], rim[1] - center[1])
+    return squared((*center, side, side, rotation(center, rim)), 0, 1.25)
+
+
+def refined(points, heat, kernel=7, least=0.5):
+    """Points in fractions of the input, moved to the means of their heat maps (rows, columns, points) around them."""
+    points, (rows, columns, _) = points.copy(), heat.shape
+    confidences = 1 / (1 + np.exp(-heat))
+    reach = (kernel - 1) // 2
+    for index, (x, y) in enumerate(points[:, :2] * [columns, rows]):
+        column, row = int(x), int(y)
+        if not (0 <= column < columns and 0 <= row < rows):
+            continue
+        ys, xs = np.mgrid[max(row - reach, 0):min(row + reach + 1, rows), max(column - reach, 0):min(column + reach + 1, columns)]
+        around = confidences[ys, xs, index]
+        if around.max() >= least:
+            points[index, :2] = (xs * around).sum() / around.sum() / columns, (ys * around).sum() / around.sum() / rows
+    return points
+
+
 def landmarks(values, region, width, height, depth):
     """Points of an input that shows a region, as pixels of the picture with depths in the same unit."""
     values = np.asarray(values, float).reshape(-1, 3)

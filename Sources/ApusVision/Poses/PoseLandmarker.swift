@@ -91,7 +91,8 @@ public final class PoseLandmarker: LandmarkTask {
       guard score >= minimum else { return nil }
       let values = try outputs.points(run)
       var points = region.landmarks(
-        values, step: 5, names: BodyPose.landmarkNames, width: outputs.inputWidth, height: outputs.inputHeight)
+        values, step: 5, names: BodyPose.landmarkNames, width: outputs.inputWidth, height: outputs.inputHeight
+      )
       for index in points.indices {
         (points[index].visibility, points[index].presence) = (values[5 * index + 3], values[5 * index + 4])
       }
@@ -106,7 +107,8 @@ public final class PoseLandmarker: LandmarkTask {
         region: region, nextRegion: BodyPose.region(center: (middle.x, middle.y), rim: (rim.x, rim.y)))
     }
     assumptions = TaskAssumptions(
-      task: "poses", kind: "MediaPipe's poses", reason: "outputs of 195, 1 and 117 numbers, a mask, 39 heat maps",
+      task: "poses", kind: "MediaPipe's poses",
+      reason: "outputs of 195, 1 and 117 numbers, a mask, 39 heat maps",
       pictures: reader.pictures, roles: PoseOutputs.roles, readings: [],
       steps: [
         "people: score >= \(options.minDetectionConfidence), IoU > 0.3 become one, weighted by scores",

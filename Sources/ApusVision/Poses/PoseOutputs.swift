@@ -42,7 +42,8 @@ struct PoseOutputs: Sendable {
 
   /// What each output is for.
   static let roles = [
-    0: "x, y, z, visibility and presence of 39 points, in pixels of the input", 1: "the score that there is a person",
+    0: "x, y, z, visibility and presence of 39 points, in pixels of the input",
+    1: "the score that there is a person",
     2: "the logit of each pixel to be the person's", 3: "39 heat maps of logits",
     4: "x, y and z of 39 points in space, in meters",
   ]
