@@ -12,12 +12,12 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   let kind: String
   // Crops and hands.
   let picture: [Int]?
-  // Crops.
+  // Crops, and the predictions of a person's face.
   let region: [Float]?
   let size: [Int]?
   let border: String?
   let bytes: [UInt8]?
-  // Anchors: every `every`-th.
+  // Anchors: every `every`-th; of a person, the regions of body, left hand, right hand and face.
   let name: String?
   let count, every: Int?
   let anchors: [Float]?

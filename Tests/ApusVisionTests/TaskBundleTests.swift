@@ -62,6 +62,16 @@ import Testing
     }
   }
 
+  @Test("a single model is not taken for a bundle, even if its labels are a zip archive behind it")
+  func refusesModels() throws {
+    var labelled = DetectorModel.answering([.count(1)])
+    labelled.labels = "a"
+    for bytes in [model, labelled.bytes] {
+      let error = #expect(throws: ApusError.self) { try TaskBundle(bytes: bytes) }
+      #expect(error?.code == .malformedModel && error?.message.contains("a single .tflite model") == true)
+    }
+  }
+
   @Test("bundles that lie are refused")
   func refusesLies() throws {
     for bytes in [[], model, [UInt8](repeating: 0, count: 100), Array("PK\u{5}\u{6}".utf8)] {

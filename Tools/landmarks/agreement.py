@@ -189,6 +189,7 @@ def faces(program, pictures, folder, bundle):
 
 def poses(program, pictures, folder):
     comparison, masks, sure = Comparison("poses, mp.solutions"), [], []
+    visible = Comparison("poses, mp.solutions, visible points alone")
     solution = mp.solutions.pose.Pose(static_image_mode=True, model_complexity=1, enable_segmentation=True)
     mask_folder = pathlib.Path(folder) / "masks"
     ours = apus(program, "pose", pictures, "--detector", MODULES / "pose_detection/pose_detection.tflite",
@@ -203,15 +204,48 @@ def poses(program, pictures, folder):
                        [points(p, "world") for p in one["poses"]],
                        [pixels(theirs.pose_world_landmarks.landmark, 1, 1)] if found else [])
         if found and one["poses"]:
+            shown = np.array([p.visibility > 0.5 for p in theirs.pose_landmarks.landmark])
+            if shown.any():
+                visible.add(picture.name, (width, height), [points(one["poses"][0])[shown]],
+                            [pixels(theirs.pose_landmarks.landmark, width, height)[shown]])
             sure.append(max(abs(a["visibility"] - b.visibility) for a, b in
                             zip(one["poses"][0]["landmarks"], theirs.pose_landmarks.landmark)))
             mask = np.array(Image.open(mask_folder / f"{picture.stem}-0.png")) / 255
             masks.append(np.abs(mask - theirs.segmentation_mask).mean())
     good = comparison.report()
+    visible.report()
     if masks:
         print(f"  visibility: median of the largest differences {np.median(sure):.5f}, most {max(sure):.5f}")
         print(f"  masks: mean differences of confidences, median {np.median(masks):.5f}, most {max(masks):.5f}")
     return good
+
+
+def holistic(program, pictures, folder, video):
+    models = ("--detector", MODULES / "pose_detection/pose_detection.tflite",
+              "--landmarks", MODULES / "pose_landmark/pose_landmark_full.tflite",
+              "--hand", MODULES / "hand_landmark/hand_landmark_full.tflite",
+              "--hand-region", MODULES / "holistic_landmark/hand_recrop.tflite",
+              "--face-detector", MODULES / "face_detection/face_detection_short_range.tflite",
+              "--face", MODULES / "face_landmark/face_landmark.tflite")
+    good = []
+    for frames, paths in ((False, pictures), (True, video)):
+        if not paths:
+            continue
+        what = " in frames" if frames else ""
+        parts = {"pose": Comparison(f"holistic: bodies{what}"), "leftHand": Comparison(f"holistic: left hands{what}"),
+                 "rightHand": Comparison(f"holistic: right hands{what}"), "face": Comparison(f"holistic: faces{what}")}
+        solution = mp.solutions.holistic.Holistic(static_image_mode=not frames, model_complexity=1, smooth_landmarks=False)
+        ours = apus(program, "holistic", paths, *models, *(["--frames"] if frames else []))
+        for picture, one in zip(paths, ours):
+            image = np.array(Image.open(picture).convert("RGB"))
+            height, width = image.shape[:2]
+            theirs = solution.process(image)
+            for part, found in (("pose", theirs.pose_landmarks), ("leftHand", theirs.left_hand_landmarks),
+                                ("rightHand", theirs.right_hand_landmarks), ("face", theirs.face_landmarks)):
+                parts[part].add(picture.name, (width, height), [points(one[part])] if one[part] else [],
+                                [pixels(found.landmark, width, height)] if found else [])
+        good += [part.report() for part in parts.values()]
+    return all(good)
 
 
 def frames(picture, folder, count=40):
@@ -237,7 +271,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("apus")
     parser.add_argument("pictures", nargs="+", type=pathlib.Path)
-    parser.add_argument("--only", choices=["hands", "faces", "poses"], help="one task instead of all")
+    parser.add_argument("--only", choices=["hands", "faces", "poses", "holistic"], help="one task instead of all")
     parser.add_argument("--video", type=pathlib.Path, help="the picture that becomes a video of 40 frames")
     parser.add_argument("--face-bundle", type=pathlib.Path, help="face_landmarker.task, which is not in the wheel")
     arguments = parser.parse_args()
@@ -255,6 +289,8 @@ def main():
             good.append(faces(arguments.apus, pictures, folder, arguments.face_bundle))
         if arguments.only in (None, "poses"):
             good.append(poses(arguments.apus, pictures, folder))
+        if arguments.only in (None, "holistic"):
+            good.append(holistic(arguments.apus, pictures, folder, video))
     sys.exit(not all(good))
 
 

@@ -151,6 +151,28 @@ def bodies():
     return [{"kind": "bodies", **case, "points": points.ravel().tolist(), "worldPoints": world.tolist(), "subjects": subjects}]
 
 
+def persons():
+    """The regions of a person's hands and face, from the points of the body; all models but the detectors see the same everywhere."""
+    random, case, boxes = found(5, (80, 60), [8, 16, 32, 32, 32], 224, 12)
+    points = random.uniform(40, 200, (39, 5)).astype(np.float32)
+    points[:, 3:] = 3
+    region = rules.body_region(boxes[0][4:6], boxes[0][6:8])
+    body = rules.landmarks(points[:, :3], region, 256, 256, 1)[:, :2]
+    crop = random.uniform(60, 200, 4).astype(np.float32)
+    hands = []
+    for wrist, pinky, index in ((15, 17, 19), (16, 18, 20)):
+        hint = rules.hand_hint(body[wrist], body[pinky], body[index])
+        hands.append(rules.hand_region_of_points(rules.projected(hint, crop.reshape(2, 2) / 256)))
+    hint = rules.face_hint(body[:11])
+    row = random.uniform(-20, 20, 16).astype(np.float32)
+    row[2:4] = 40
+    centers = rules.anchors(128, 128, [8, 16, 16, 16], fixed=True)[:, :2]
+    keypoints = rules.projected(hint, row[4:].reshape(-1, 2) / 128 + centers[300])
+    regions = [region, *hands, rules.face_region_of_keypoints(keypoints)]
+    return [{"kind": "persons", **case, "points": points.ravel().tolist(), "worldPoints": crop.tolist(), "region": row.tolist(),
+             "anchors": np.array(regions, float).ravel().tolist()}]
+
+
 def found(seed, size, strides, side, columns):
     """What a detector finds that has predictions in three rows, of which two are about one thing: boxes with points in pixels."""
     (width, height), random = size, np.random.default_rng(seed)
@@ -175,7 +197,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
-    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies()]
+    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies() + persons()]
     OUTPUT.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} cases, {OUTPUT.stat().st_size} bytes")
 

@@ -177,6 +177,31 @@ def body_region(center, rim):
     return squared((*center, side, side, rotation(center, rim)), 0, 1.25)
 
 
+def hand_hint(wrist, pinky, index):
+    """The region of a hand, from the three points that a pose has of it."""
+    middle = (2 * index + pinky) / 3
+    side = 2 * np.hypot(*(middle - wrist))
+    return squared((*middle, side, side, rotation(wrist, middle)), -0.1, 2.7)
+
+
+def hand_region_of_points(points):
+    """The region of a hand, from the two points that the model of hand regions has."""
+    side = 2 * np.hypot(*(points[1] - points[0]))
+    return squared((*points[0], side, side, rotation(points[0], points[1], -np.pi / 2)), -0.1, 1.0)
+
+
+def face_hint(points):
+    """The region around the eleven points that a pose has of a face."""
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[5], points[2], 0)), 0, 3.0)
+
+
+def face_region_of_keypoints(points):
+    """The region of a face, from the points of a detected one."""
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[0], points[1], 0)), -0.1, 2.0)
+
+
 def refined(points, heat, kernel=7, least=0.5):
     """Points in fractions of the input, moved to the means of their heat maps (rows, columns, points) around them."""
     points, (rows, columns, _) = points.copy(), heat.shape

@@ -66,6 +66,19 @@ extension ImageBuffer {
     }
     return try draw(sketch, on: copyToDrawOn(), style: style)
   }
+
+  /// The picture after orientation, as rgb, with a person's face, body and hands drawn on it.
+  ///
+  /// - Throws: As ``drawing(hands:style:)``.
+  public func drawing(person: HolisticResult, style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
+    -> ImageBuffer
+  {
+    var picture = self
+    if let face = person.face { picture = try picture.drawing(faceMeshes: [face], style: style) }
+    if let pose = person.pose { picture = try picture.drawing(bodies: [pose], style: style) }
+    let hands = [person.leftHand, person.rightHand].compactMap(\.self)
+    return try picture.drawing(hands: hands, style: style)
+  }
 }
 
 extension PixelRect {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
-import ApusSystem
 
 /// Finds faces and the points of a mesh over them: MediaPipe's models for faces, with attention and irises, and for expressions.
 ///
@@ -69,7 +68,7 @@ public final class FaceLandmarker: LandmarkTask {
   /// Makes a landmarker from two or three models.
   ///
   /// - Parameters:
-  ///   - detector: BlazeFace for short range: predictions `1×896×16` and scores `1×896×1`.
+  ///   - detector: BlazeFace for short or full range: predictions `1×896×16` or `1×2304×16`, and as many scores.
   ///   - landmarks: A face mesh: 468 points, with attention, or 478 points.
   ///   - blendshapes: The model of expressions, for a mesh with irises; nil for none.
   ///   - options: How to find faces.
@@ -82,46 +81,24 @@ public final class FaceLandmarker: LandmarkTask {
     var base = BaseOptions()
     base.interpreter = options.interpreter
     let faces = try AnchorDetector(
-      detector,
-      AnchorDetector.Kind(
-        name: "a face detector", anchors: .shortRangeFaces, keypointCount: 6, normalization: .signed),
-      options: base, minimumScore: options.minDetectionConfidence,
+      detector, .faces, .distantFaces, options: base, minimumScore: options.minDetectionConfidence,
       maximumOverlap: options.minSuppressionThreshold)
-    let prepared = try PreparedModel(landmarks, options: base)
-    let mesh = try FaceMeshModel(prepared)
-    let reader = try RegionModel(
-      prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's face meshes")
-    guard blendshapes == nil || mesh != .mesh else {
-      throw ApusError(
-        .invalidArgument, "blendshapes need a mesh of 478 points, but this model has 468, without irises")
-    }
-    let expressions: BlendshapeModel? =
-      if let blendshapes {
-        try BlendshapeModel(blendshapes, options: options.interpreter)
-      } else { nil }
-    let (width, height) = reader.inputSize
-    let minimum = options.minPresenceConfidence
+    let meshes = try FaceMeshReader(
+      landmarks, blendshapes: blendshapes, options: base, minimumScore: options.minPresenceConfidence)
     pipeline = TaskPipeline(
-      detector: faces, reader: reader, limit: options.maxFaces, trackingOverlap: options.minTrackingConfidence
+      detector: faces, reader: meshes.reader, limit: options.maxFaces,
+      trackingOverlap: options.minTrackingConfidence
     ) { face in
       var region = Region(face)
       region.rotation = Region.rotation(from: face.keypoint(0), to: face.keypoint(1), target: 0)
       return region.squared(shiftedDown: 0, scaledBy: 1.5)
     } read: { run, _, region, cancellation throws(ApusError) in
-      let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
-      let score = 1 / (1 + exp(-logit))
-      guard score >= minimum else { return nil }
-      let points = region.landmarks(try mesh.points(run), width: width, height: height)
-      return FaceMesh(
-        score: score, landmarks: points,
-        blendshapes: try expressions?.blendshapes(of: points, cancellation: cancellation) ?? [],
-        region: region, nextRegion: FaceMesh.region(around: points))
+      try meshes.face(run, in: region, cancellation: cancellation)
     }
     assumptions = TaskAssumptions(
       task: "face mesh", kind: "MediaPipe's face mesh",
-      reason:
-        "outputs of \(prepared.outputs.map { "\($0.shape.elementCount)" }.joined(separator: ", ")) numbers",
-      pictures: reader.pictures, roles: mesh.roles, readings: [],
+      reason: "outputs of \(meshes.mesh.outputCounts.map { "\($0)" }.joined(separator: ", ")) numbers",
+      pictures: meshes.reader.pictures, roles: meshes.mesh.roles, readings: [],
       steps: [
         "faces: score >= \(options.minDetectionConfidence), IoU > \(options.minSuppressionThreshold) become one, weighted by scores",
         "a face's region: the line between the eyes level, square, 1.5 times as large",

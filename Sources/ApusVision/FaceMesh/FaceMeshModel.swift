@@ -31,6 +31,9 @@ enum FaceMeshModel: Sendable {
     self = kind.0
   }
 
+  /// How many numbers each output has.
+  var outputCounts: [Int] { Self.counts.first { $0.0 == self }?.1 ?? [] }
+
   /// The output with the logit of presence.
   var presenceOutput: Int { self == .attention ? 6 : 1 }
 

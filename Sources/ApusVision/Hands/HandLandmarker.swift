@@ -54,15 +54,15 @@ public final class HandLandmarker: LandmarkTask {
 
   private let pipeline: TaskPipeline<Hand>
 
-  /// What z is divided by: so it has about the unit of x.
-  private static let depthScale: Float = 0.4
-
   /// Makes a landmarker from a bundle.
   ///
-  /// - Parameter modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`.
+  /// - Parameter modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
+  ///   `hand_landmarker.task` that has them, as gesture recognizers do.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
-    let bundle = try TaskBundle(contentsOfFile: modelFile)
+    var bundle = try TaskBundle(contentsOfFile: modelFile)
+    let inner = "hand_landmarker.task"
+    if bundle.entryNames.contains(inner) { bundle = try bundle.bundle(named: inner) }
     try self.init(
       detector: bundle.model(named: "hand_detector.tflite"),
       landmarks: bundle.model(named: "hand_landmarks_detector.tflite"), options: options)
@@ -80,21 +80,11 @@ public final class HandLandmarker: LandmarkTask {
     var base = BaseOptions()
     base.interpreter = options.interpreter
     let palms = try AnchorDetector(
-      detector,
-      AnchorDetector.Kind(
-        name: "a palm detector", anchors: .palms, keypointCount: 7, normalization: .unit),
-      options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
-    let prepared = try PreparedModel(landmarks, options: base)
-    let kind =
-      "a hand model (63 numbers for points, 1 for presence, 1 for handedness, 63 for points in space)"
-    try prepared.checkOutputs([63, 1, 1, 63], of: kind)
-    let reader = try RegionModel(
-      prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's hands")
-    let (width, height) = reader.inputSize
+      detector, .palms, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
+    let hands = try HandModel(landmarks, options: base, minimumScore: options.minPresenceConfidence)
     let target = options.palmAngle * .pi / 180
-    let minimum = options.minPresenceConfidence
     pipeline = TaskPipeline(
-      detector: palms, reader: reader, limit: options.maxHands,
+      detector: palms, reader: hands.reader, limit: options.maxHands,
       trackingOverlap: options.minTrackingConfidence
     ) { palm in
       // From the wrist to the first joint of the middle finger.
@@ -102,24 +92,11 @@ public final class HandLandmarker: LandmarkTask {
       region.rotation = Region.rotation(from: palm.keypoint(0), to: palm.keypoint(2), target: target)
       return region.squared(shiftedDown: -0.5, scaledBy: 2.6)
     } read: { run, _, region, _ throws(ApusError) in
-      let score = try run.probability(of: 1, "score of presence")
-      guard score >= minimum else { return nil }
-      let right = try run.probability(of: 2, "score of handedness")
-      let points = region.landmarks(
-        try run.finiteValues(of: 0, count: 63, "landmarks"), names: Hand.landmarkNames, width: width,
-        height: height, depthScale: Self.depthScale)
-      let world = region.worldLandmarks(try run.finiteValues(of: 3, count: 63, "landmarks in space"))
-      return Hand(
-        handedness: right >= 0.5 ? .right : .left, handednessScore: max(right, 1 - right), score: score,
-        landmarks: points, worldLandmarks: world, region: region, nextRegion: Hand.region(around: points))
+      try hands.hand(run, in: region)
     }
     assumptions = TaskAssumptions(
       task: "hands", kind: "MediaPipe's hands", reason: "outputs of 63, 1, 1 and 63 numbers",
-      pictures: reader.pictures,
-      roles: [
-        0: "x, y and z of 21 points, in pixels of the input", 1: "the score that there is a hand",
-        2: "the score that it is a right hand", 3: "x, y and z of 21 points in space, in meters",
-      ], readings: [],
+      pictures: hands.reader.pictures, roles: HandModel.roles, readings: [],
       steps: [
         "palms: score >= \(options.minDetectionConfidence), IoU > 0.3 become one, weighted by scores",
         """

@@ -47,6 +47,9 @@ public struct TaskBundle: Sendable {
   }
 
   private init(_ bytes: FileBytes, name: String) throws(FormatError) {
+    guard !ModelFile.hasIdentifier(bytes) else {
+      throw FormatError("\(name) is a single .tflite model: a task needs two of them, or a bundle of both")
+    }
     do throws(FormatError) { archive = try ZipArchive(bytes) } catch { throw error.inside(name) }
     self.name = name
   }

@@ -72,10 +72,7 @@ public final class PoseLandmarker: LandmarkTask {
     var base = BaseOptions()
     base.interpreter = options.interpreter
     let people = try AnchorDetector(
-      detector,
-      AnchorDetector.Kind(
-        name: "a person detector", anchors: .people, keypointCount: 4, normalization: .signed),
-      options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
+      detector, .people, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
     let prepared = try PreparedModel(landmarks, options: base)
     let outputs = try PoseOutputs(prepared)
     let reader = try RegionModel(
@@ -157,11 +154,19 @@ public final class PoseLandmarker: LandmarkTask {
     try result(frame, regions, area, cancellation)
   }
 
+  /// The people of a picture, and what finding them took; first those where people are expected, see ``TaskPipeline``.
+  func people(
+    in view: PictureView, after tracked: [Region]?, _ cancellation: Cancellation?
+  ) throws(ApusError) -> (people: [BodyPose], timings: StageTimings) {
+    let (people, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    return (people, timings)
+  }
+
   private func result(
     _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
   ) throws(ApusError) -> PoseLandmarkResult {
     let view = try PictureView(image, in: area)
-    let (poses, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    let (poses, timings) = try people(in: view, after: tracked, cancellation)
     return PoseLandmarkResult(
       imageWidth: view.imageWidth, imageHeight: view.imageHeight, poses: poses, timings: timings)
   }
