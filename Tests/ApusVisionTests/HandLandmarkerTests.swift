@@ -86,7 +86,7 @@ private typealias Answer = DetectorModel.Answer
     one.replaceSubrange(0..<4, with: [0, 0, 40, 40])
     other = one
     // The next row is the next anchor of the same cell: the same place, a box with another shape.
-    other.replaceSubrange(0..<4, with: [0, 0, 40, 7])
+    other.replaceSubrange(0..<4, with: [0, 0, 7, 40])
     let models = try (
       detector(rows: [600, 601], one + other, [2, 1]),
       reader(#require(golden.points), world: #require(golden.worldPoints))

@@ -232,16 +232,16 @@ def holistic(program, pictures, folder, video):
         if not paths:
             continue
         what = " in frames" if frames else ""
-        parts = {"pose": Comparison(f"holistic: bodies{what}"), "leftHand": Comparison(f"holistic: left hands{what}"),
-                 "rightHand": Comparison(f"holistic: right hands{what}"), "face": Comparison(f"holistic: faces{what}")}
+        parts = {"pose": Comparison(f"holistic: bodies{what}"), "left_hand": Comparison(f"holistic: left hands{what}"),
+                 "right_hand": Comparison(f"holistic: right hands{what}"), "face": Comparison(f"holistic: faces{what}")}
         solution = mp.solutions.holistic.Holistic(static_image_mode=not frames, model_complexity=1, smooth_landmarks=False)
         ours = apus(program, "holistic", paths, *models, *(["--frames"] if frames else []))
         for picture, one in zip(paths, ours):
             image = np.array(Image.open(picture).convert("RGB"))
             height, width = image.shape[:2]
             theirs = solution.process(image)
-            for part, found in (("pose", theirs.pose_landmarks), ("leftHand", theirs.left_hand_landmarks),
-                                ("rightHand", theirs.right_hand_landmarks), ("face", theirs.face_landmarks)):
+            for part, found in (("pose", theirs.pose_landmarks), ("left_hand", theirs.left_hand_landmarks),
+                                ("right_hand", theirs.right_hand_landmarks), ("face", theirs.face_landmarks)):
                 parts[part].add(picture.name, (width, height), [points(one[part])] if one[part] else [],
                                 [pixels(found.landmark, width, height)] if found else [])
         good += [part.report() for part in parts.values()]

@@ -23,14 +23,13 @@ public struct TaskBundle: Sendable {
   ///
   /// - Throws: `unreadableFile`; `malformedModel` if it is no bundle; `resourceLimit` beyond 512 MiB.
   public init(contentsOfFile path: String) throws(ApusError) {
+    let bytes: FileBytes
     do throws(FormatError) {
-      try self.init(
-        FileBytes(readingFileAt: path, maximumSize: Self.maximumSize), name: "the bundle '\(path)'")
+      bytes = try FileBytes(readingFileAt: path, maximumSize: Self.maximumSize)
     } catch {
-      throw ApusError(
-        error.kind == .limit ? .resourceLimit : error.kind == .unreadable ? .unreadableFile : .malformedModel,
-        error.message)
+      throw ApusError(error.kind == .limit ? .resourceLimit : .unreadableFile, error.message)
     }
+    try self.init(reading: bytes, name: "the bundle '\(path)'")
   }
 
   /// Opens the bytes of a bundle.
@@ -41,7 +40,11 @@ public struct TaskBundle: Sendable {
   }
 
   private init(bytes: [UInt8], name: String) throws(ApusError) {
-    do throws(FormatError) { try self.init(FileBytes(copying: bytes), name: name) } catch {
+    try self.init(reading: FileBytes(copying: bytes), name: name)
+  }
+
+  private init(reading bytes: FileBytes, name: String) throws(ApusError) {
+    do throws(FormatError) { try self.init(bytes, name: name) } catch {
       throw ApusError(error.kind == .limit ? .resourceLimit : .malformedModel, error.message)
     }
   }
@@ -53,9 +56,6 @@ public struct TaskBundle: Sendable {
     do throws(FormatError) { archive = try ZipArchive(bytes) } catch { throw error.inside(name) }
     self.name = name
   }
-
-  /// Whether a file's name is that of a bundle.
-  package static func isNamed(_ path: String) -> Bool { path.lowercased().hasSuffix(".task") }
 
   /// The paths of the entries, in the order of the bundle's directory.
   public var entryNames: [String] { archive.entries.map(\.name) }
