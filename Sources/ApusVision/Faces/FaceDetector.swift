@@ -186,7 +186,7 @@ public final class FaceDetector: VisionTask {
       guard logits.count == centers.count, values.count == centers.count * columns else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
-      return FaceCandidates(
+      return AnchoredBoxes(
         values, logits, areProbabilities: form != .logit, centers: centers, columns: columns,
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
@@ -198,7 +198,7 @@ public final class FaceDetector: VisionTask {
       let box = candidate.box
       try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
     }
-    let score = { (candidate: FaceCandidates.Candidate) in areRaw ? .infinity : candidate.score }
+    let score = { (candidate: AnchoredBox) in areRaw ? .infinity : candidate.score }
     merged = try check.possible(merged, score: score) {
       candidate throws(ApusError) in
       _ = try check.checked(candidate.box)

@@ -172,6 +172,22 @@ final class PictureModel: Sendable {
     cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
   ) throws(ApusError) -> Answer {
+    var (answer, timings) = try measure(
+      image, in: region, previousMask: previousMask, cancellation: cancellation, body)
+    answer.timings = timings
+    return answer
+  }
+
+  /// Runs the model on a picture, or on a region of it, and measures the time of each stage.
+  ///
+  /// - Parameters:
+  ///   - previousMask: The mask of the picture before, for inputs with a channel for it, see ``ImageInput``.
+  ///   - body: Turns the outputs into a result; its time counts as postprocessing.
+  func measure<Result>(
+    _ image: ImageBuffer, in region: PixelRect? = nil, previousMask: [UInt8]? = nil,
+    cancellation: Cancellation?,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Result
+  ) throws(ApusError) -> (result: Result, timings: StageTimings) {
     let clock = ContinuousClock()
     let start = clock.now
     return try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
@@ -182,11 +198,11 @@ final class PictureModel: Sendable {
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
       let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
-      var answer = try body(run, placement)
-      answer.timings = StageTimings(
+      let result = try body(run, placement)
+      let timings = StageTimings(
         preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
         postprocess: clock.now.milliseconds(since: done))
-      return answer
+      return (result, timings)
     }
   }
 
