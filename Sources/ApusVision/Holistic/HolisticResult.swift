@@ -6,7 +6,7 @@ public struct HolisticResult: VisionResult, Hashable {
   public let imageWidth: Int
   /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
-  /// The body; nil if nobody was found.
+  /// The body; nil if no person was found.
   public var pose: BodyPose?
   /// The person's left hand; nil if it is not seen.
   public var leftHand: Hand?

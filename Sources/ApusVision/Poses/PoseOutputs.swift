@@ -2,7 +2,7 @@
 import Apus
 import ApusSystem
 
-/// How the outputs of MediaPipe's pose model become points and a mask: 39 points, of which 33 are the body's and two say where to look next.
+/// How the outputs of MediaPipe's pose model become points and a mask: 39 points. 33 are the body's, and two say where to look next.
 struct PoseOutputs: Sendable {
   /// All points, x, y, z, visibility and presence each.
   static let pointCount = 39
