@@ -139,6 +139,66 @@ public func opaqueTensorCopyToBuffer(
   _ tensor: UnsafeRawPointer?, _ data: UnsafeMutableRawPointer?, _ byteCount: Int
 ) -> Int32 { tensorCopyToBuffer(tensor, data, byteCount) }
 
+// How long a tensor's memory, values and shape stay as they are: the values of the enumerations follow from how it is allocated.
+
+@c(TfLiteOpaqueTensorGetAllocationStrategy)
+public func opaqueTensorStrategy(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: 0) { record in
+    switch record.allocation {
+    case .constant: 2
+    case .arena, .variable: 3
+    case .dynamic: 4
+    case .custom: 0
+    }
+  }
+}
+
+@c(TfLiteOpaqueTensorGetBufferAddressStability)
+public func opaqueTensorAddressStability(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: 0) { record in
+    switch record.allocation {
+    case .constant: 3
+    case .arena, .variable: 1
+    case .dynamic: 2
+    case .custom: 0
+    }
+  }
+}
+
+@c(TfLiteOpaqueTensorGetDataStability)
+public func opaqueTensorDataStability(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: 0) { record in
+    switch record.allocation {
+    case .constant: 3
+    case .arena, .variable, .dynamic: 2
+    case .custom: 0
+    }
+  }
+}
+
+@c(TfLiteOpaqueTensorGetDataKnownStep)
+public func opaqueTensorDataStep(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: 0) { record in
+    switch record.allocation {
+    case .constant: 1
+    case .arena, .variable, .dynamic: 3
+    case .custom: 0
+    }
+  }
+}
+
+@c(TfLiteOpaqueTensorGetShapeKnownStep)
+public func opaqueTensorShapeStep(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: 0) { record in
+    switch record.allocation {
+    case .constant: 1
+    case .arena, .variable: 2
+    case .dynamic: 3
+    case .custom: 0
+    }
+  }
+}
+
 @c(TfLiteOpaqueTensorGetStringCount)
 public func opaqueTensorStringCount(_ tensor: UnsafeRawPointer?) -> Int32 {
   onTensor(tensor, failure: -1) { _ throws(Refusal) in throw Refusal("tensors of strings are not supported") }
