@@ -6,6 +6,7 @@
 #
 # The library contains its Swift runtime, and exports the functions of TensorFlow Lite's C API alone.
 set -euo pipefail
+export LC_ALL=C
 cd "$(dirname "$0")/.."
 [[ ${1:-} == --output && -n ${2:-} && $# -eq 2 ]] || { echo "usage: Scripts/c-library.sh --output DIR" >&2; exit 64; }
 mkdir -p "$2"
