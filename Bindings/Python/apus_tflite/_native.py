@@ -46,13 +46,16 @@ class View:
 class NativeTensor:
     """A TfLiteTensor."""
 
-    # Several elements of these types share a byte.
+    # Several elements of these types share a byte: their bits, and whether they have a sign.
     _PACKED = {18: (4, True), 20: (2, True), 21: (4, False)}
 
     def __init__(self, address):
         self._tensor = Tensor.from_address(address)
+        # The fields before the name: what they were when the view was made.
+        self._fields = (ctypes.c_char * Tensor.name.offset).from_address(address)
         self._shown = None
         self._view = None
+        self._packed = self._PACKED.get(self._tensor.type)
 
     @property
     def dtype(self):
@@ -76,16 +79,16 @@ class NativeTensor:
 
     def view(self, owner=None):
         """An array that shows the elements themselves."""
-        data = self._tensor.data
-        shown = (data, self._tensor.dims, self._tensor.bytes)
+        shown = self._fields.raw
         if owner is None and shown == self._shown:
             return self._view
+        data = self._tensor.data
         if self.dtype is None or self.dtype is np.bytes_:
             raise ValueError("%s is %s, which is not supported" % (self.name, self.type_name))
         if not data and self._tensor.bytes:
             raise ValueError("Tensor data is null. Run allocate_tensors() first")
         shape, dtype = self.shape, self.dtype
-        if self._tensor.type in self._PACKED:
+        if self._packed:
             shape = [self._tensor.bytes]
         if not self._tensor.bytes:
             return np.empty(shape, dtype)
@@ -97,7 +100,7 @@ class NativeTensor:
     def get(self):
         """A copy of the elements."""
         view = self.view()
-        packed = self._PACKED.get(self._tensor.type)
+        packed = self._packed
         if packed is None:
             return view.copy()
         width, is_signed = packed
@@ -114,7 +117,10 @@ class NativeTensor:
         """Copies an array into the elements; its type and shape must be the tensor's."""
         value = np.asarray(value)
         view = self.view()
-        packed = self._PACKED.get(self._tensor.type)
+        packed = self._packed
+        if packed is None and value.shape == view.shape and value.dtype == view.dtype:
+            view[...] = value
+            return
         shape = view.shape if packed is None else tuple(self.shape)
         if value.dtype != view.dtype:
             raise ValueError(
@@ -132,9 +138,6 @@ class NativeTensor:
                 "Cannot set tensor: Dimension mismatch. Got %d but expected %d for dimension %d of input %s."
                 % (value.shape[axis], shape[axis], axis, place)
             )
-        if packed is None:
-            view[...] = value
-            return
         width = packed[0]
         each = 8 // width
         bits = value.reshape(-1).view(np.uint8) & ((1 << width) - 1)
@@ -200,8 +203,11 @@ class NativeInterpreter:
         self.outputs = LIBRARY.TfLiteInterpreterOutputTensorIndices(self._handle)[
             : LIBRARY.TfLiteInterpreterGetOutputTensorCount(self._handle)
         ]
-        self._known = {}
-        self._fixed = frozenset(self.inputs) | frozenset(self.outputs)
+        # Inputs and outputs stay what they are; for any other tensor the library is asked each time.
+        tensor = LIBRARY.TfLiteInterpreterGetTensor
+        self.ends = {
+            index: NativeTensor(tensor(self._handle, index)) for index in self.inputs + self.outputs
+        }
         self._invoke = LIBRARY.TfLiteInterpreterInvoke
 
     def __del__(self):
@@ -216,17 +222,14 @@ class NativeInterpreter:
 
     def tensor(self, index):
         """A tensor by its index in the model."""
-        known = self._known.get(index)
-        if known is not None and index in self._fixed:
-            return known
-        # A call has the library refresh what is neither an input nor an output.
+        if index in self.ends:
+            return self.ends[index]
+        # The call refreshes the tensor's values.
         address = LIBRARY.TfLiteInterpreterGetTensor(self._handle, index)
         if not address:
             last = self.tensor_count() - 1
             raise ValueError("Invalid tensor index %d exceeds max tensor index %d" % (index, last))
-        if known is None:
-            known = self._known[index] = NativeTensor(address)
-        return known
+        return NativeTensor(address)
 
     def tensor_count(self):
         count = 0
@@ -240,7 +243,7 @@ class NativeInterpreter:
     def invoke(self):
         status = self._invoke(self._handle)
         if status:
-            self.check(status)
+            raise RuntimeError(self.messages.take() or "status %d" % status)
 
     def resize(self, index, shape, is_strict):
         if index not in self.inputs:

@@ -140,7 +140,8 @@ class Interpreter:
 
     def invoke(self):
         """Computes the outputs. Other threads of Python run meanwhile."""
-        self._ensure_safe()
+        if sys.getrefcount(self._interpreter) != 2:
+            raise RuntimeError(_REFERENCES)
         self._interpreter.invoke()
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
@@ -152,12 +153,13 @@ class Interpreter:
         """Copies an array into an input."""
         if tensor_index not in self._inputs:
             raise ValueError("Tensor %s is not an input: only inputs can be set" % tensor_index)
-        self._interpreter.tensor(tensor_index).set(value, tensor_index)
+        self._interpreter.ends[tensor_index].set(value, tensor_index)
 
     def get_tensor(self, tensor_index, subgraph_index=0):
         """A copy of a tensor's elements."""
-        self._check_subgraph(subgraph_index)
-        return self._interpreter.tensor(int(tensor_index)).get()
+        if subgraph_index:
+            self._check_subgraph(subgraph_index)
+        return self._interpreter.tensor(tensor_index).get()
 
     def tensor(self, tensor_index):
         """A function that returns an array of the tensor's own memory. Keep the function, not the array."""
