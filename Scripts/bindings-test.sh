@@ -34,7 +34,8 @@ cc -x c -std=c11 -fsyntax-only -I"$library/include" Bindings/C/Tests/layout.h
 echo "== The Python package"
 "$python" Bindings/Python/tests/test_interpreter.py
 "$python" -c 'import sys; sys.path.insert(0, "Bindings/Python/tests"); import test_interpreter, pathlib
-pathlib.Path(sys.argv[1]).write_bytes(test_interpreter.model())' "$work/model.tflite"
+pathlib.Path(sys.argv[1]).write_bytes(test_interpreter.model())
+pathlib.Path(sys.argv[2]).write_bytes(test_interpreter.model("Twice"))' "$work/model.tflite" "$work/twice.tflite"
 
 echo "== The programs of Docs/Languages.md"
 program() { awk -v fence="\`\`\`$1" '$0 == fence { inside = 1; next } /^```/ { inside = 0 } inside' Docs/Languages.md > "$work/program.$2"; }
@@ -59,6 +60,10 @@ if command -v rustc >/dev/null; then
   rustc --edition 2021 "$work/program.rs" -o "$work/rust" -L "$library/lib" -l tensorflowlite_c
   expect "$work/rust"
 else echo "skipped: Rust is not installed"; fi
+
+echo "== Operators of clients"
+cc -x c -std=c11 -Wall Bindings/C/Tests/operators.h -o "$work/operators" "${flags[@]}"
+"$work/operators" "$work/twice.tflite"
 
 echo "== Hostile calls"
 "$python" Bindings/C/Tests/hostile.py "$library/lib/libtensorflowlite_c.so" "$work/model.tflite" 100000

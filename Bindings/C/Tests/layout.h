@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* The layouts that TensorLayout.swift states, checked by the compiler against a header: TensorFlow's own, or the one of this project. */
 #include <stddef.h>
 

@@ -15,8 +15,8 @@ import numpy as np
 from apus_tflite.interpreter import Interpreter, OpResolverType, load_delegate
 
 
-def model():
-    """A model that adds its input to itself."""
+def model(custom_operator=None):
+    """A model that adds its input to itself, or gives it to a custom operator."""
     builder = flatbuffers.Builder(256)
 
     def ints(values):
@@ -39,15 +39,18 @@ def model():
         builder.PrependUOffsetTRelativeSlot(7, signature, 0)
         return builder.EndObject()
 
+    name = builder.CreateString(custom_operator) if custom_operator else None
     tensors = offsets([tensor("x"), tensor("sum")])
-    inputs, outputs, operands, results = ints([0]), ints([1]), ints([0, 0]), ints([1])
+    inputs, outputs, results = ints([0]), ints([1]), ints([1])
+    operands = ints([0] if custom_operator else [0, 0])
     builder.StartObject(2)
     options = builder.EndObject()
     builder.StartObject(9)
     builder.PrependUOffsetTRelativeSlot(1, operands, 0)
     builder.PrependUOffsetTRelativeSlot(2, results, 0)
-    builder.PrependUint8Slot(3, 11, 0)
-    builder.PrependUOffsetTRelativeSlot(4, options, 0)
+    if not custom_operator:
+        builder.PrependUint8Slot(3, 11, 0)
+        builder.PrependUOffsetTRelativeSlot(4, options, 0)
     operators = offsets([builder.EndObject()])
     builder.StartObject(5)
     builder.PrependUOffsetTRelativeSlot(0, tensors, 0)
@@ -56,6 +59,10 @@ def model():
     builder.PrependUOffsetTRelativeSlot(3, operators, 0)
     subgraphs = offsets([builder.EndObject()])
     builder.StartObject(4)
+    if custom_operator:
+        builder.PrependInt8Slot(0, 32, 0)
+        builder.PrependUOffsetTRelativeSlot(1, name, 0)
+        builder.PrependInt32Slot(3, 32, 0)
     codes = offsets([builder.EndObject()])
     builder.StartObject(1)
     buffers = offsets([builder.EndObject()])

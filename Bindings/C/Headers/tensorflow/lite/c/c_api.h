@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* TensorFlow Lite's C API, as libtensorflowlite_c.so of Apus implements it.
  *
  * Every pointer is checked: NULL, a deleted object or one of another kind is an error (kTfLiteError, NULL or 0) with a message, never a crash.

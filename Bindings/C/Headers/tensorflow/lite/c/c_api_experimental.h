@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* Functions of TensorFlow Lite's C API that its authors call experimental. */
 #ifndef APUS_TENSORFLOW_LITE_C_C_API_EXPERIMENTAL_H
 #define APUS_TENSORFLOW_LITE_C_C_API_EXPERIMENTAL_H

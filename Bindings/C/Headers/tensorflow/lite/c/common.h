@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+// SPDX-License-Identifier: Apache-2.0
 /* Types of TensorFlow Lite's C API, with the layouts that programs compiled against TensorFlow's own headers expect. */
 #ifndef APUS_TENSORFLOW_LITE_C_COMMON_H
 #define APUS_TENSORFLOW_LITE_C_COMMON_H
