@@ -22,14 +22,19 @@ diff "$symbols" "$package/symbols.txt" || { echo "error: $package/symbols.txt li
 map=$PWD/$package/.build/symbols.map
 { echo '{ global:'; sed 's/.*/  &;/' "$symbols"; echo '  local: *; };'; } > "$map"
 
-flags=(--package-path "$package" -c release --static-swift-stdlib --product tensorflowlite_c
-  -Xlinker "--version-script=$map" -Xlinker "-soname=$name")
+flags=(--package-path "$package" -c release --static-swift-stdlib --product tensorflowlite_c)
 swift build "${flags[@]}"
-built=$(swift build "${flags[@]}" --show-bin-path)/$name
+built=$(swift build "${flags[@]}" --show-bin-path)
+
+# SwiftPM links libraries with the shared Swift runtime, so the objects are linked once more, with the static one.
+linked=$package/.build/$name
+swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
+  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections
 
 mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
-strip --strip-unneeded -o "$output/lib/$name" "$built"
+strip --strip-unneeded -o "$output/lib/$name" "$linked"
 cp -r "$package/Headers/." "$output/include/"
+if readelf -d "$output/lib/$name" | grep 'NEEDED.*libswift'; then echo "error: $name needs a library of Swift" >&2; exit 1; fi
 nm -D --defined-only "$output/lib/$name" | awk '{ print $3 }' | sort | diff - "$symbols" \
   || { echo "error: $name exports other symbols than the API's" >&2; exit 1; }
 

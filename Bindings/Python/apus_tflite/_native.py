@@ -99,7 +99,7 @@ class NativeTensor:
 
     def get(self):
         """A copy of the elements."""
-        view = self.view()
+        view = self._view if self._fields.raw == self._shown else self.view()
         packed = self._packed
         if packed is None:
             return view.copy()
@@ -115,10 +115,11 @@ class NativeTensor:
 
     def set(self, value, place):
         """Copies an array into the elements; its type and shape must be the tensor's."""
-        value = np.asarray(value)
-        view = self.view()
+        if value.__class__ is not np.ndarray:
+            value = np.asarray(value)
+        view = self._view if self._fields.raw == self._shown else self.view()
         packed = self._packed
-        if packed is None and value.shape == view.shape and value.dtype == view.dtype:
+        if packed is None and value.dtype == view.dtype and value.shape == view.shape:
             view[...] = value
             return
         shape = view.shape if packed is None else tuple(self.shape)
@@ -208,7 +209,9 @@ class NativeInterpreter:
         self.ends = {
             index: NativeTensor(tensor(self._handle, index)) for index in self.inputs + self.outputs
         }
-        self._invoke = LIBRARY.TfLiteInterpreterInvoke
+        # Without types of arguments, and with one that is made once, a call is faster.
+        self._invoke = ctypes.CDLL(LIBRARY._name).TfLiteInterpreterInvoke
+        self._argument = ctypes.c_void_p(self._handle)
 
     def __del__(self):
         if self._handle:
@@ -222,8 +225,9 @@ class NativeInterpreter:
 
     def tensor(self, index):
         """A tensor by its index in the model."""
-        if index in self.ends:
-            return self.ends[index]
+        end = self.ends.get(index)
+        if end is not None:
+            return end
         # The call refreshes the tensor's values.
         address = LIBRARY.TfLiteInterpreterGetTensor(self._handle, index)
         if not address:
@@ -241,7 +245,7 @@ class NativeInterpreter:
         self.check(LIBRARY.TfLiteInterpreterAllocateTensors(self._handle))
 
     def invoke(self):
-        status = self._invoke(self._handle)
+        status = self._invoke(self._argument)
         if status:
             raise RuntimeError(self.messages.take() or "status %d" % status)
 
