@@ -67,6 +67,7 @@ cc -x c -std=c11 -Wall Bindings/C/Tests/operators.h -o "$work/operators" "${flag
 
 echo "== Hostile calls"
 "$python" Bindings/C/Tests/hostile.py "$library/lib/libtensorflowlite_c.so" "$work/model.tflite" 100000
+"$python" Bindings/C/Tests/hostile.py "$library/lib/libtensorflowlite_c.so" "$work/model.tflite" 100000 2 4
 
 [[ -n $tensorflow ]] || exit 0
 cd "$tensorflow"

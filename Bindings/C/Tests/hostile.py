@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plays random calls of the C API with wrong pointers, indices, sizes and models: hostile.py LIBRARY MODEL [CALLS] [SEED]
+"""Plays random calls of the C API with wrong pointers, indices, sizes and models: hostile.py LIBRARY MODEL [CALLS] [SEED] [THREADS]
 
 Handles are live, deleted, of another kind, NULL or random numbers. Memory of the caller's is always as large as it says, as C cannot
-check that. The process must end by itself.
+check that. Several threads share their handles, and each other's deletions. The process must end by itself.
 """
 
+import contextlib
 import ctypes
 import os
 import random
 import sys
+import threading
 
 P, I, L, S, B = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_size_t, ctypes.c_bool
 REPORTER = ctypes.CFUNCTYPE(None, P, ctypes.c_char_p, P)
@@ -72,25 +74,25 @@ FUNCTIONS = {
 KINDS = {"M": "model", "O": "options", "I": "interpreter", "T": "tensor", "S": "runner", "R": "operator", "B": "builder", "D": "delegate"}
 
 
-def play(library, path, calls, seed):
+def play(library, path, calls, seed, live, dead, statuses):
+    # Types of arguments are set for each call, so each thread has functions of its own.
+    library = ctypes.CDLL(library._name)
     pick = random.Random(seed)
     content = open(path, "rb").read()
-    live = {kind: [] for kind in KINDS.values()}
-    dead = [0, 1, 16, 0xDEADBEEF, 2**63]
     names = [b"", b"x", b"input", b"add", b"serving_default", b"\xff\xfe", b"a" * 300]
     buffers = [ctypes.create_string_buffer(1 << 16) for _ in range(4)]
     allocations = [(P * 2)(ctypes.addressof(buffer), 1 << 16) for buffer in buffers]
     kept = []
     weights = [(40 if name in ("TfLiteInterpreterCreate", "TfLiteModelCreateFromFile") else 1 if "Delete" in name else 8) for name in FUNCTIONS]
-    statuses = {}
 
     def handle(kind):
         chance = pick.random()
-        if chance < 0.8 and live.get(kind):
-            return pick.choice(live[kind])
+        known = list(live.get(kind, ()))
+        if chance < 0.8 and known:
+            return pick.choice(known)
         if chance < 0.9:
             return pick.choice(dead[-200:] + dead[:5])
-        return pick.choice(live[pick.choice(list(live))] or [0])
+        return pick.choice(list(live[pick.choice(list(live))]) or [0])
 
     for call in range(calls):
         name = pick.choices(list(FUNCTIONS), weights)[0]
@@ -143,10 +145,7 @@ def play(library, path, calls, seed):
                 live[result].append(returned)
             if len(live[result]) > 24:
                 victim = live[result].pop(0)
-                if result == "tensor":
-                    dead.append(victim)
-                else:
-                    live[result].insert(0, victim)
+                if result != "tensor":
                     delete = {"model": "TfLiteModelDelete", "options": "TfLiteInterpreterOptionsDelete",
                               "interpreter": "TfLiteInterpreterDelete", "runner": "TfLiteSignatureRunnerDelete",
                               "operator": "TfLiteOperatorDelete", "builder": "TfLiteOpaqueTensorBuilderDelete",
@@ -154,17 +153,33 @@ def play(library, path, calls, seed):
                     function = getattr(library, delete)
                     function.restype, function.argtypes = None, [P]
                     function(victim)
-                    live[result].remove(victim)
-                    dead.append(victim)
+                dead.append(victim)
         if "Delete" in name and values[0] in live.get(KINDS[kinds[0]], []):
-            live[KINDS[kinds[0]]].remove(values[0])
+            with contextlib.suppress(ValueError):
+                live[KINDS[kinds[0]]].remove(values[0])
             dead.append(values[0])
         if len(kept) > 1000:
             del kept[:500]
-    print("%d calls of %d functions, %d messages, no signal" % (calls, len(statuses), COUNT[0]))
+
+
+def main(path, model, calls=100000, seed=1, threads=1):
+    library = ctypes.CDLL(path)
+    live = {kind: [] for kind in KINDS.values()}
+    dead = [0, 1, 16, 0xDEADBEEF, 2**63]
+    statuses = {}
+    count = int(threads)
+    players = [
+        threading.Thread(target=play, args=(library, model, int(calls) // count, int(seed) * count + i, live, dead, statuses))
+        for i in range(count)
+    ]
+    for player in players:
+        player.start()
+    for player in players:
+        player.join()
+    print("%d calls of %d functions, %d messages, no signal" % (sum(statuses.values()), len(statuses), COUNT[0]))
 
 
 if __name__ == "__main__":
     # Messages of calls without a reporter would fill the screen.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-    play(ctypes.CDLL(sys.argv[1]), sys.argv[2], int((sys.argv[3:] or [100000])[0]), int((sys.argv[4:] or [1])[0]))
+    main(*sys.argv[1:])
