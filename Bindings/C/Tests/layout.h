@@ -40,7 +40,6 @@ _Static_assert(kTfLiteOk == 0 && kTfLiteError == 1 && kTfLiteCancelled == 8, "Tf
 _Static_assert(kTfLiteFloat32 == 1 && kTfLiteUInt8 == 3 && kTfLiteInt8 == 9 && kTfLiteInt4 == 18, "TfLiteType");
 _Static_assert(kTfLiteMmapRo == 1 && kTfLiteArenaRw == 2 && kTfLiteDynamic == 4 && kTfLiteCustom == 6, "TfLiteAllocationType");
 
-#ifdef TENSORFLOW_COMMON_H
 PLACE(TfLiteContext, tensors_size, 0);
 PLACE(TfLiteContext, GetExecutionPlan, 8);
 PLACE(TfLiteContext, tensors, 16);
@@ -83,4 +82,3 @@ PLACE(TfLiteRegistration, invoke, 24);
 PLACE(TfLiteRegistration, builtin_code, 40);
 PLACE(TfLiteRegistration, custom_name, 48);
 PLACE(TfLiteRegistration, version, 56);
-#endif

@@ -7,30 +7,6 @@
 #include <string.h>
 #include <tensorflow/lite/c/c_api_experimental.h>
 
-typedef struct TfLiteContext {
-  size_t tensors_size;
-  void *execution_plan;
-  TfLiteTensor *tensors;
-  void *implementation;
-  TfLiteStatus (*ResizeTensor)(struct TfLiteContext *, TfLiteTensor *, TfLiteIntArray *);
-  void (*ReportError)(struct TfLiteContext *, const char *format, ...);
-} TfLiteContext;
-typedef struct TfLiteNode { TfLiteIntArray *inputs, *outputs, *intermediates, *temporaries; void *user_data; } TfLiteNode;
-typedef struct TfLiteRegistration {
-  void *(*init)(TfLiteContext *, const char *, size_t);
-  void (*free)(TfLiteContext *, void *);
-  TfLiteStatus (*prepare)(TfLiteContext *, TfLiteNode *);
-  TfLiteStatus (*invoke)(TfLiteContext *, TfLiteNode *);
-  const char *(*profiling_string)(const TfLiteContext *, const TfLiteNode *);
-  int32_t builtin_code;
-  const char *custom_name;
-  int version;
-  void *rest[4];
-} TfLiteRegistration;
-
-void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions *, const char *, const TfLiteRegistration *, int32_t, int32_t);
-void TfLiteInterpreterOptionsAddBuiltinOp(TfLiteInterpreterOptions *, int, const TfLiteRegistration *, int32_t, int32_t);
-
 static int inits, frees, prepares;
 static char reported[1024];
 

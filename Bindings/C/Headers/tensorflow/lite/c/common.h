@@ -73,6 +73,69 @@ typedef struct TfLiteOpaqueContext TfLiteOpaqueContext;
 typedef struct TfLiteOpaqueNode TfLiteOpaqueNode;
 typedef struct TfLiteOpaqueTensor TfLiteOpaqueTensor;
 
+/* A node of a model, as an operator of the caller's sees it: indices of tensors in the context, and what init returned. */
+typedef struct TfLiteNode {
+  TfLiteIntArray *inputs;
+  TfLiteIntArray *outputs;
+  TfLiteIntArray *intermediates;
+  TfLiteIntArray *temporaries;
+  void *user_data;
+  void *builtin_data;
+  const void *custom_initial_data;
+  int custom_initial_data_size;
+  TfLiteDelegate *delegate;
+  bool might_have_side_effect;
+} TfLiteNode;
+
+struct TfLiteRegistration;
+struct TfLiteEvalTensor;
+struct TfLiteExternalContext;
+typedef int TfLiteExternalContextType;
+
+/* The tensors of one node, and functions. Those that ResizeTensor, ReportError and GetTensor do not name return an error here. */
+typedef struct TfLiteContext {
+  size_t tensors_size;
+  TfLiteStatus (*GetExecutionPlan)(struct TfLiteContext *, TfLiteIntArray **);
+  TfLiteTensor *tensors;
+  void *impl_;
+  TfLiteStatus (*ResizeTensor)(struct TfLiteContext *, TfLiteTensor *, TfLiteIntArray *new_size);
+  void (*ReportError)(struct TfLiteContext *, const char *format, ...);
+  TfLiteStatus (*AddTensors)(struct TfLiteContext *, int count, int *first_index);
+  TfLiteStatus (*GetNodeAndRegistration)(struct TfLiteContext *, int index, TfLiteNode **, struct TfLiteRegistration **);
+  void *ReplaceNodeSubsetsWithDelegateKernels;
+  int recommended_num_threads;
+  struct TfLiteExternalContext *(*GetExternalContext)(struct TfLiteContext *, TfLiteExternalContextType);
+  void (*SetExternalContext)(struct TfLiteContext *, TfLiteExternalContextType, struct TfLiteExternalContext *);
+  bool allow_fp32_relax_to_fp16;
+  void *profiler;
+  void *(*AllocatePersistentBuffer)(struct TfLiteContext *, size_t bytes);
+  TfLiteStatus (*AllocateBufferForEval)(struct TfLiteContext *, size_t bytes, void **);
+  TfLiteStatus (*RequestScratchBufferInArena)(struct TfLiteContext *, size_t bytes, int *index);
+  void *(*GetScratchBuffer)(struct TfLiteContext *, int index);
+  TfLiteStatus (*ResizeTensorExplicit)(struct TfLiteContext *, TfLiteTensor *, int count, const int *dims);
+  void *PreviewDelegatePartitioning;
+  TfLiteTensor *(*GetTensor)(const struct TfLiteContext *, int index);
+  struct TfLiteEvalTensor *(*GetEvalTensor)(const struct TfLiteContext *, int index);
+  TfLiteStatus (*GetModelMetadata)(const struct TfLiteContext *, const char *name, const char **data, size_t *bytes);
+  TfLiteStatus (*AcquireSubgraphContext)(struct TfLiteContext *, int index, struct TfLiteContext **);
+  TfLiteStatus (*ReleaseSubgraphContext)(struct TfLiteContext *, int index);
+} TfLiteContext;
+
+/* An operator of the caller's: prepare sets the shapes of the outputs, invoke computes them. */
+typedef struct TfLiteRegistration {
+  void *(*init)(TfLiteContext *, const char *options, size_t size);
+  void (*free)(TfLiteContext *, void *data);
+  TfLiteStatus (*prepare)(TfLiteContext *, TfLiteNode *);
+  TfLiteStatus (*invoke)(TfLiteContext *, TfLiteNode *);
+  const char *(*profiling_string)(const TfLiteContext *, const TfLiteNode *);
+  int32_t builtin_code;
+  const char *custom_name;
+  int version;
+  void *registration_external;
+  void *async_kernel;
+  uint64_t inplace_operator;
+} TfLiteRegistration;
+
 const char *TfLiteTypeGetName(TfLiteType type);
 size_t TfLiteIntArrayGetSizeInBytes(int size);
 TfLiteIntArray *TfLiteIntArrayCreate(int size);
