@@ -76,8 +76,10 @@ DTYPES = {
 Reporter = ctypes.CFUNCTYPE(None, _POINTER, ctypes.c_char_p, _POINTER)
 
 
-def message(arguments):
-    """The message of a call of the error reporter, whose format is always %s: the first argument of a va_list."""
+def message(text, arguments):
+    """The message of a call of the error reporter: the format, or the first argument of a va_list if the format is %s."""
+    if text != b"%s":
+        return text.decode("utf-8", "replace")
     # x86-64 keeps the address of the arguments after two offsets, arm64 keeps it first.
     place = arguments + 8 if platform.machine() in ("x86_64", "AMD64") else arguments
     text = ctypes.c_char_p.from_address(_POINTER.from_address(place).value)

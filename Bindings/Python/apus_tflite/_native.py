@@ -21,7 +21,9 @@ class Messages:
 
     def __init__(self):
         self._messages = []
-        self.function = Reporter(lambda _, __, arguments: self._messages.append(message(arguments)))
+        self.function = Reporter(
+            lambda _, text, arguments: self._messages.append(message(text, arguments))
+        )
 
     def take(self):
         """The messages since the last call, as one text."""

@@ -160,6 +160,7 @@ class InterpreterTest(unittest.TestCase):
             ({"model_content": b"short"}, "not a valid Flatbuffer buffer"),
             ({"model_content": b"wrong_identifier"}, "not a valid Flatbuffer buffer"),
             ({"model_path": "no such file"}, "Could not open 'no such file'"),
+            ({"model_path": "no %s such %d file"}, "Could not open 'no %s such %d file'"),
             ({"model_content": content, "num_threads": 0}, "num_threads should >= 1"),
             ({"model_content": content, "num_threads": 4.2}, "type of num_threads should be int"),
             ({"model_content": content, "experimental_op_resolver_type": "test"}, "Unrecognized"),

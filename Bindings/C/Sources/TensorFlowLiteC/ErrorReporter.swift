@@ -28,7 +28,15 @@ struct ErrorReporter: @unchecked Sendable {
       return
     }
     message.withCString { text in
-      ArgumentList.with([Int(bitPattern: text)]) { function(userData, "%s", $0) }
+      // A message without conversions is a format itself, as TensorFlow Lite's are: some clients look at the format alone.
+      let isFormat = !message.utf8.contains(UInt8(ascii: "%"))
+      ArgumentList.with([Int(bitPattern: text)]) { arguments in
+        if isFormat {
+          function(userData, text, arguments)
+        } else {
+          function(userData, "%s", arguments)
+        }
+      }
     }
   }
 
