@@ -9,14 +9,14 @@ complain() { echo "error: $1" >&2; failed=1; }
 
 swift format lint --strict --recursive --parallel Package.swift Sources Tests Benchmarks Fuzzing/Package.swift Fuzzing/Sources Examples/Sources Examples/Package.swift Documentation/Package.swift \
   Serving/Package.swift Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Serving/Fuzzing/Package.swift \
-  Serving/Fuzzing/Sources || complain "swift format lint"
+  Serving/Fuzzing/Sources Bindings/C/Package.swift Bindings/C/Sources || complain "swift format lint"
 
 libraries=(Sources/ApusSystem Sources/ApusTracking Sources/ApusFormat Sources/Apus{Runtime,Assembly,Kernels,CodeGeneration,Pixels} Sources/Apus Sources/ApusVision Sources/ApusImages Sources/TensorFlowLite
-  Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker})
+  Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Bindings/C/Sources)
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
   complain "fatalError, try! or print in a library target"
 fi
-if grep -n 'unsafeFlags' Package.swift Fuzzing/Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
+if grep -n 'unsafeFlags' Package.swift Fuzzing/Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift Bindings/C/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
 git ls-files | while read -r file; do

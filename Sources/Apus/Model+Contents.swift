@@ -72,4 +72,15 @@ extension Model {
         outputs: entry.outputs.map { tensor($0, subgraph: index) })
     }
   }
+
+  /// Every tensor of a subgraph, in order, with the file's shapes.
+  ///
+  /// - Throws: `invalidArgument` if there is no such subgraph.
+  public func tensors(ofSubgraph position: Int) throws(ApusError) -> [Tensor] {
+    guard file.subgraphs.indices.contains(position) else {
+      throw ApusError(
+        .invalidArgument, "there is no subgraph \(position), only \(file.subgraphs.count)")
+    }
+    return file.subgraphs[position].tensors.indices.map { tensor($0, subgraph: position) }
+  }
 }

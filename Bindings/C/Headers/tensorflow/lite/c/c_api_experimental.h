@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions of TensorFlow Lite's C API that its authors call experimental. */
+#ifndef APUS_TENSORFLOW_LITE_C_C_API_EXPERIMENTAL_H
+#define APUS_TENSORFLOW_LITE_C_C_API_EXPERIMENTAL_H
+
+#include "c_api.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Only dimensions that the file leaves open may change. */
+TfLiteStatus TfLiteInterpreterResizeInputTensorStrict(TfLiteInterpreter *interpreter, int32_t index, const int *dims, int32_t count);
+
+/* What a model keeps between runs. */
+TfLiteStatus TfLiteInterpreterResetVariableTensors(TfLiteInterpreter *interpreter);
+int32_t TfLiteInterpreterGetVariableTensorCount(const TfLiteInterpreter *interpreter);
+TfLiteTensor *TfLiteInterpreterGetVariableTensor(const TfLiteInterpreter *interpreter, int32_t index);
+
+int32_t TfLiteInterpreterGetInputTensorIndex(const TfLiteInterpreter *interpreter, int32_t index);
+int32_t TfLiteInterpreterGetOutputTensorIndex(const TfLiteInterpreter *interpreter, int32_t index);
+TfLiteStatus TfLiteSignatureRunnerCancel(TfLiteSignatureRunner *runner);
+
+/* Memory of the caller's for an input or an output; 1 as a flag takes memory that is not aligned to 64 bytes. */
+TfLiteStatus TfLiteInterpreterSetCustomAllocationForTensor(TfLiteInterpreter *interpreter, int index, const TfLiteCustomAllocation *allocation, int64_t flags);
+
+/* Operators of the caller's for custom operators of a model. Built-in ones are not replaced: an interpreter with AddBuiltinOp is not made. */
+typedef int TfLiteBuiltinOperator;
+void TfLiteInterpreterOptionsAddCustomOp(TfLiteInterpreterOptions *options, const char *name, const TfLiteRegistration *registration, int32_t min_version, int32_t max_version);
+void TfLiteInterpreterOptionsAddBuiltinOp(TfLiteInterpreterOptions *options, TfLiteBuiltinOperator op, const TfLiteRegistration *registration, int32_t min_version, int32_t max_version);
+void TfLiteInterpreterOptionsSetOpResolver(TfLiteInterpreterOptions *options,
+  const TfLiteRegistration *(*find_builtin)(void *user_data, TfLiteBuiltinOperator op, int version),
+  const TfLiteRegistration *(*find_custom)(void *user_data, const char *name, int version), void *user_data);
+TfLiteInterpreter *TfLiteInterpreterCreateWithSelectedOps(const TfLiteModel *model, const TfLiteInterpreterOptions *options);
+
+/* Taken, and without effect: there are no delegates. */
+void TfLiteInterpreterOptionsSetUseNNAPI(TfLiteInterpreterOptions *options, bool enable);
+void TfLiteInterpreterOptionsSetEnableDelegateFallback(TfLiteInterpreterOptions *options, bool enable);
+/* Refused: there are no delegates. */
+TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter *interpreter, TfLiteDelegate *delegate);
+
+/* All tensors keep their values, for TfLiteInterpreterGetTensor after a run. This function is Apus's own. */
+void ApusInterpreterOptionsSetPreserveAllTensors(TfLiteInterpreterOptions *options, bool preserve);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

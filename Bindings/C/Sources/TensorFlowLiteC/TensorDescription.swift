@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+
+/// What a record says of its tensor, whatever its shape.
+struct TensorDescription: Sendable {
+  var index = -1
+  var name = ""
+  var type: ElementType
+  var shapeSignature: [Int] = []
+  var quantization: QuantizationParameters?
+  var isConstant = false
+  var isVariable = false
+
+  /// A tensor that is not in a model.
+  init(_ type: ElementType) { self.type = type }
+
+  /// A tensor of a model.
+  init(_ tensor: Tensor) {
+    index = tensor.index
+    name = tensor.name
+    type = tensor.type
+    shapeSignature = tensor.shapeSignature
+    quantization = tensor.quantization
+    isConstant = tensor.isConstant
+    isVariable = tensor.isVariable
+  }
+}

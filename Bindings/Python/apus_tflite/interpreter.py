@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The class Interpreter of tflite_runtime.interpreter and ai_edge_litert.interpreter, on Apus."""
+
+import enum
+import os
+import sys
+
+import numpy as np
+
+from apus_tflite._native import NativeInterpreter
+
+_REFERENCES = (
+    "There is at least 1 reference to internal data in the interpreter in the form of a numpy array or slice. "
+    "Be sure to only hold the function returned from tensor() if you are using raw data access."
+)
+
+
+@enum.unique
+class OpResolverType(enum.Enum):
+    """Sets of kernels of TensorFlow Lite. Apus has one, whose results are those of BUILTIN_REF."""
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+class Delegate:
+    """Another engine for parts of a model. Apus runs models by itself: making one always fails."""
+
+    def __init__(self, library, options=None):
+        raise ValueError("Apus runs models by itself and takes no delegates: leave out %s" % library)
+
+
+def load_delegate(library, options=None):
+    """Raises a ValueError, as TensorFlow Lite does where a delegate cannot be loaded."""
+    try:
+        return Delegate(library, options)
+    except ValueError as error:
+        raise ValueError("Failed to load delegate from %s\n%s" % (library, error)) from error
+
+
+class SignatureRunner:
+    """Runs one signature of a model: call it with an array for each input, by name."""
+
+    def __init__(self, interpreter=None, signature_key=None):
+        if not interpreter:
+            raise ValueError("None interpreter provided.")
+        if not signature_key:
+            raise ValueError("None signature_key provided.")
+        native = interpreter._interpreter
+        if signature_key not in native.signature_keys():
+            raise ValueError('Invalid signature_key provided: "%s".' % signature_key)
+        self._runner = native.runner(signature_key)
+        self._signature_key = signature_key
+
+    def __call__(self, **kwargs):
+        names = self._runner.inputs
+        if len(kwargs) != len(names):
+            raise ValueError(
+                "Invalid number of inputs provided for running a SignatureDef, expected %s vs provided %s"
+                % (len(names), len(kwargs))
+            )
+        for name in kwargs:
+            if name not in names:
+                raise ValueError("Invalid Input name (%s) for SignatureDef" % name)
+        return self._runner.run({name: np.asarray(value) for name, value in kwargs.items()})
+
+    def get_input_details(self):
+        """What each input is, by name."""
+        return {name: self._runner.input(name).details(i) for i, name in enumerate(self._runner.inputs)}
+
+    def get_output_details(self):
+        """What each output is, by name."""
+        return {name: self._runner.output(name).details(i) for i, name in enumerate(self._runner.outputs)}
+
+
+class Interpreter:
+    """Runs a model.
+
+    >>> interpreter = Interpreter(model_path="model.tflite", num_threads=2)
+    >>> interpreter.allocate_tensors()
+    >>> interpreter.set_tensor(interpreter.get_input_details()[0]["index"], pixels)
+    >>> interpreter.invoke()
+    >>> scores = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+    Options that choose among TensorFlow Lite's kernels or tune its delegates are taken and change nothing.
+    """
+
+    def __init__(
+        self,
+        model_path=None,
+        model_content=None,
+        experimental_delegates=None,
+        num_threads=None,
+        experimental_op_resolver_type=OpResolverType.AUTO,
+        experimental_preserve_all_tensors=False,
+        experimental_disable_delegate_clustering=False,
+        experimental_default_delegate_latest_features=False,
+        experimental_compress_quantization_zero_points=False,
+        experimental_disable_delegate_node_fusion=False,
+        experimental_force_delegate_node_profiling=False,
+    ):
+        # TensorFlow's own enumeration has the same names.
+        if getattr(experimental_op_resolver_type, "name", None) not in OpResolverType.__members__:
+            raise ValueError(
+                "Unrecognized passed in op resolver type: {}".format(experimental_op_resolver_type)
+            )
+        if num_threads is not None:
+            if not isinstance(num_threads, int):
+                raise ValueError("type of num_threads should be int")
+            if num_threads < 1:
+                raise ValueError("num_threads should >= 1")
+        if not model_path and not model_content:
+            raise ValueError("`model_path` or `model_content` must be specified.")
+        if model_path and model_content:
+            raise ValueError("Can't both provide `model_path` and `model_content`")
+        if experimental_delegates:
+            raise ValueError("Apus runs models by itself and takes no delegates")
+        self._interpreter = NativeInterpreter(
+            os.fsencode(model_path) if model_path else None,
+            None if model_path else bytes(model_content),
+            num_threads or 1,
+            bool(experimental_preserve_all_tensors),
+        )
+        self._inputs = frozenset(self._interpreter.inputs)
+
+    def _safe_to_run(self):
+        """Whether no array shows the interpreter's memory: each holds a reference to the native object."""
+        return sys.getrefcount(self._interpreter) == 2
+
+    def _ensure_safe(self):
+        if not self._safe_to_run():
+            raise RuntimeError(_REFERENCES)
+
+    def allocate_tensors(self):
+        """Gives the tensors memory. Needed once, and after resize_tensor_input."""
+        self._ensure_safe()
+        self._interpreter.allocate()
+
+    def invoke(self):
+        """Computes the outputs. Other threads of Python run meanwhile."""
+        if sys.getrefcount(self._interpreter) != 2:
+            raise RuntimeError(_REFERENCES)
+        self._interpreter.invoke()
+
+    def resize_tensor_input(self, input_index, tensor_size, strict=False):
+        """Sets the shape of an input, by its tensor's index. Call allocate_tensors next."""
+        self._ensure_safe()
+        self._interpreter.resize(int(input_index), np.asarray(tensor_size, np.int64).reshape(-1), strict)
+
+    def set_tensor(self, tensor_index, value):
+        """Copies an array into an input."""
+        if tensor_index not in self._inputs:
+            raise ValueError("Tensor %s is not an input: only inputs can be set" % tensor_index)
+        self._interpreter.ends[tensor_index].set(value, tensor_index)
+
+    def get_tensor(self, tensor_index, subgraph_index=0):
+        """A copy of a tensor's elements."""
+        if subgraph_index:
+            self._check_subgraph(subgraph_index)
+        return self._interpreter.tensor(tensor_index).get()
+
+    def tensor(self, tensor_index):
+        """A function that returns an array of the tensor's own memory. Keep the function, not the array."""
+        native = self._interpreter.tensor(int(tensor_index))
+        return lambda: native.view(owner=self._interpreter)
+
+    def reset_all_variables(self):
+        """Resets what the model keeps between runs."""
+        self._interpreter.reset_variables()
+
+    def get_input_details(self):
+        """What each input is: name, index, shape, shape_signature, dtype, quantization."""
+        return [self._get_tensor_details(index, 0) for index in self._interpreter.inputs]
+
+    def get_output_details(self):
+        """What each output is: name, index, shape, shape_signature, dtype, quantization."""
+        return [self._get_tensor_details(index, 0) for index in self._interpreter.outputs]
+
+    def get_tensor_details(self, subgraph_index=0):
+        """What each tensor of the main subgraph is."""
+        self._check_subgraph(subgraph_index)
+        details = []
+        for index in range(self._interpreter.tensor_count()):
+            try:
+                details.append(self._get_tensor_details(index, 0))
+            except ValueError:
+                pass
+        return details
+
+    def _get_tensor_details(self, tensor_index, subgraph_index):
+        self._check_subgraph(subgraph_index)
+        return self._interpreter.tensor(int(tensor_index)).details(int(tensor_index))
+
+    @staticmethod
+    def _check_subgraph(index):
+        if index != 0:
+            raise ValueError("subgraph_index is out of range: only the main subgraph, 0, can be looked at")
+
+    def get_signature_list(self):
+        """The names of each signature's inputs and outputs, by the signature's name."""
+        runners = {key: self._interpreter.runner(key) for key in self._interpreter.signature_keys()}
+        return {
+            key: {"inputs": list(runner.inputs), "outputs": list(runner.outputs)}
+            for key, runner in runners.items()
+        }
+
+    def get_signature_runner(self, signature_key=None):
+        """A function that runs a signature; without a name, the model's only one."""
+        if signature_key is None:
+            keys = self._interpreter.signature_keys()
+            if len(keys) != 1:
+                raise ValueError(
+                    "SignatureDef signature_key is None and model has {0} Signatures. "
+                    "None is only allowed when the model has 1 SignatureDef".format(len(keys))
+                )
+            signature_key = keys[0]
+        return SignatureRunner(interpreter=self, signature_key=signature_key)

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of apus_tflite with a model of one ADD, which is written here: x + x, float32 [1, 4] and open in front.
+
+APUS_TEST_DATA names a folder with more models; without it their test is skipped.
+"""
+
+import gc
+import os
+import threading
+import unittest
+
+import flatbuffers
+import numpy as np
+
+from apus_tflite.interpreter import Interpreter, OpResolverType, load_delegate
+
+
+def model(custom_operator=None):
+    """A model that adds its input to itself, or gives it to a custom operator."""
+    builder = flatbuffers.Builder(256)
+
+    def ints(values):
+        builder.StartVector(4, len(values), 4)
+        for value in reversed(values):
+            builder.PrependInt32(value)
+        return builder.EndVector()
+
+    def offsets(values):
+        builder.StartVector(4, len(values), 4)
+        for value in reversed(values):
+            builder.PrependUOffsetTRelative(value)
+        return builder.EndVector()
+
+    def tensor(name):
+        text, shape, signature = builder.CreateString(name), ints([1, 4]), ints([-1, 4])
+        builder.StartObject(8)
+        builder.PrependUOffsetTRelativeSlot(0, shape, 0)
+        builder.PrependUOffsetTRelativeSlot(3, text, 0)
+        builder.PrependUOffsetTRelativeSlot(7, signature, 0)
+        return builder.EndObject()
+
+    name = builder.CreateString(custom_operator) if custom_operator else None
+    tensors = offsets([tensor("x"), tensor("sum")])
+    inputs, outputs, results = ints([0]), ints([1]), ints([1])
+    operands = ints([0] if custom_operator else [0, 0])
+    builder.StartObject(2)
+    options = builder.EndObject()
+    builder.StartObject(9)
+    builder.PrependUOffsetTRelativeSlot(1, operands, 0)
+    builder.PrependUOffsetTRelativeSlot(2, results, 0)
+    if not custom_operator:
+        builder.PrependUint8Slot(3, 11, 0)
+        builder.PrependUOffsetTRelativeSlot(4, options, 0)
+    operators = offsets([builder.EndObject()])
+    builder.StartObject(5)
+    builder.PrependUOffsetTRelativeSlot(0, tensors, 0)
+    builder.PrependUOffsetTRelativeSlot(1, inputs, 0)
+    builder.PrependUOffsetTRelativeSlot(2, outputs, 0)
+    builder.PrependUOffsetTRelativeSlot(3, operators, 0)
+    subgraphs = offsets([builder.EndObject()])
+    builder.StartObject(4)
+    if custom_operator:
+        builder.PrependInt8Slot(0, 32, 0)
+        builder.PrependUOffsetTRelativeSlot(1, name, 0)
+        builder.PrependInt32Slot(3, 32, 0)
+    codes = offsets([builder.EndObject()])
+    builder.StartObject(1)
+    buffers = offsets([builder.EndObject()])
+    builder.StartObject(8)
+    builder.PrependUint32Slot(0, 3, 0)
+    builder.PrependUOffsetTRelativeSlot(1, codes, 0)
+    builder.PrependUOffsetTRelativeSlot(2, subgraphs, 0)
+    builder.PrependUOffsetTRelativeSlot(4, buffers, 0)
+    builder.Finish(builder.EndObject(), b"TFL3")
+    return bytes(builder.Output())
+
+
+class InterpreterTest(unittest.TestCase):
+    def setUp(self):
+        self.interpreter = Interpreter(model_content=model())
+        self.interpreter.allocate_tensors()
+        self.x = self.interpreter.get_input_details()[0]["index"]
+        self.sum = self.interpreter.get_output_details()[0]["index"]
+
+    def test_runs_a_model(self):
+        value = np.array([[1, 2, 3, 4]], np.float32)
+        self.interpreter.set_tensor(self.x, value)
+        self.interpreter.invoke()
+        np.testing.assert_array_equal(self.interpreter.get_tensor(self.sum), value + value)
+
+    def test_describes_tensors(self):
+        detail = self.interpreter.get_input_details()[0]
+        self.assertEqual(("x", 0, np.float32, (0.0, 0)),
+                         (detail["name"], detail["index"], detail["dtype"], detail["quantization"]))
+        self.assertEqual([1, 4], list(detail["shape"]))
+        self.assertEqual([-1, 4], list(detail["shape_signature"]))
+        self.assertEqual(2, len(self.interpreter.get_tensor_details()))
+
+    def test_resizes_inputs(self):
+        self.interpreter.resize_tensor_input(self.x, [3, 4], strict=True)
+        with self.assertRaisesRegex(RuntimeError, "Invoke called on model that is not ready"):
+            self.interpreter.invoke()
+        self.interpreter.allocate_tensors()
+        value = np.arange(12, dtype=np.float32).reshape(3, 4)
+        self.interpreter.set_tensor(self.x, value)
+        self.interpreter.invoke()
+        np.testing.assert_array_equal(self.interpreter.get_tensor(self.sum), 2 * value)
+        with self.assertRaisesRegex(ValueError, "does not fit"):
+            self.interpreter.resize_tensor_input(self.x, [3, 5], strict=True)
+        with self.assertRaises(ValueError):
+            self.interpreter.resize_tensor_input(self.x, [3, -1])
+
+    def test_shows_memory(self):
+        function = self.interpreter.tensor(self.x)
+        function()[...] = 7
+        self.assertTrue(self.interpreter._safe_to_run())
+        np.testing.assert_array_equal(self.interpreter.get_tensor(self.x), np.full((1, 4), 7, np.float32))
+        held = function()
+        self.assertFalse(self.interpreter._safe_to_run())
+        for call in (self.interpreter.invoke, self.interpreter.allocate_tensors):
+            with self.assertRaisesRegex(RuntimeError, "There is at least 1 reference"):
+                call()
+        part = held[0]
+        del held
+        self.assertFalse(self.interpreter._safe_to_run())
+        del part
+        self.interpreter.invoke()
+
+    def test_memory_outlives_its_interpreter(self):
+        array = self.interpreter.tensor(self.x)()
+        array[...] = 3
+        del self.interpreter
+        gc.collect()
+        np.testing.assert_array_equal(array, np.full((1, 4), 3, np.float32))
+
+    def test_copies_are_copies(self):
+        self.interpreter.set_tensor(self.x, np.ones((1, 4), np.float32))
+        copy = self.interpreter.get_tensor(self.x)
+        self.interpreter.set_tensor(self.x, np.zeros((1, 4), np.float32))
+        self.assertEqual(4, copy.sum())
+
+    def test_refuses_other_types_and_shapes(self):
+        for value, text in (
+            (np.zeros((1, 4), np.uint8), "Got value of type UINT8 but expected type FLOAT32"),
+            (np.zeros((1, 5), np.float32), "Got 5 but expected 4 for dimension 1"),
+            (np.zeros(4, np.float32), "Got 1 but expected 2"),
+        ):
+            with self.assertRaisesRegex(ValueError, text):
+                self.interpreter.set_tensor(self.x, value)
+        with self.assertRaisesRegex(ValueError, "not an input"):
+            self.interpreter.set_tensor(self.sum, np.zeros((1, 4), np.float32))
+        with self.assertRaisesRegex(ValueError, "Invalid tensor index 4 exceeds max tensor index 1"):
+            self.interpreter.get_tensor(4)
+
+    def test_refuses_bad_arguments(self):
+        content = model()
+        for arguments, text in (
+            ({}, "must be specified"),
+            ({"model_path": "a", "model_content": content}, "both"),
+            ({"model_content": b"short"}, "not a valid Flatbuffer buffer"),
+            ({"model_content": b"wrong_identifier"}, "not a valid Flatbuffer buffer"),
+            ({"model_path": "no such file"}, "Could not open 'no such file'"),
+            ({"model_path": "no %s such %d file"}, "Could not open 'no %s such %d file'"),
+            ({"model_content": content, "num_threads": 0}, "num_threads should >= 1"),
+            ({"model_content": content, "num_threads": 4.2}, "type of num_threads should be int"),
+            ({"model_content": content, "experimental_op_resolver_type": "test"}, "Unrecognized"),
+            ({"model_content": content, "experimental_delegates": [1]}, "no delegates"),
+        ):
+            with self.assertRaisesRegex(ValueError, text):
+                Interpreter(**arguments)
+        with self.assertRaisesRegex(ValueError, "Failed to load delegate from libedgetpu.so.1"):
+            load_delegate("libedgetpu.so.1")
+        for kind in OpResolverType:
+            Interpreter(model_content=content, experimental_op_resolver_type=kind)
+
+    def test_every_truncation_is_an_error(self):
+        content = model()
+        for count in range(1, len(content)):
+            try:
+                Interpreter(model_content=content[:count]).allocate_tensors()
+            except (ValueError, RuntimeError) as error:
+                self.assertNotEqual("", str(error))
+
+    def test_one_interpreter_for_each_thread(self):
+        errors = []
+
+        def work(number):
+            interpreter = Interpreter(model_content=model(), num_threads=2)
+            interpreter.allocate_tensors()
+            for step in range(200):
+                value = np.full((1, 4), number * 1000 + step, np.float32)
+                interpreter.set_tensor(0, value)
+                interpreter.invoke()
+                if not np.array_equal(interpreter.get_tensor(1), value + value):
+                    errors.append((number, step))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([], errors)
+
+    def test_a_second_thread_is_refused_or_waits(self):
+        results = []
+
+        def work():
+            for _ in range(500):
+                try:
+                    self.interpreter.invoke()
+                except RuntimeError as error:
+                    results.append(str(error))
+
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for text in results:
+            self.assertRegex(text, "in use by another call|at least 1 reference")
+
+
+@unittest.skipUnless(os.environ.get("APUS_TEST_DATA"), "APUS_TEST_DATA is not set")
+class ModelsTest(unittest.TestCase):
+    def test_signatures_by_name(self):
+        path = os.path.join(os.environ["APUS_TEST_DATA"], "models", "tf2_mobilenet_v2_1.0_224_ptq.tflite")
+        interpreter = Interpreter(model_path=path)
+        for key, names in interpreter.get_signature_list().items():
+            runner = interpreter.get_signature_runner(key)
+            values = {
+                name: np.zeros(detail["shape"], detail["dtype"])
+                for name, detail in runner.get_input_details().items()
+            }
+            self.assertEqual(set(names["outputs"]), set(runner(**values)))
+            with self.assertRaisesRegex(ValueError, "Invalid number of inputs"):
+                runner()
+        with self.assertRaisesRegex(ValueError, "Invalid signature_key"):
+            interpreter.get_signature_runner("no such signature")
+
+    def test_all_tensors_are_preserved_on_request(self):
+        path = os.path.join(os.environ["APUS_TEST_DATA"], "models", "mobilenet_v1_0.25_128_quant.tflite")
+        interpreter = Interpreter(model_path=path, experimental_preserve_all_tensors=True)
+        interpreter.allocate_tensors()
+        interpreter.invoke()
+        for detail in interpreter.get_tensor_details():
+            self.assertEqual(list(detail["shape"]), list(interpreter.get_tensor(detail["index"]).shape))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds libtensorflowlite_c.so and puts it into a folder, with headers and files for pkg-config and CMake.
+#
+#   Scripts/c-library.sh --output DIR
+#
+# The library contains its Swift runtime, and exports the functions of TensorFlow Lite's C API alone.
+set -euo pipefail
+export LC_ALL=C
+cd "$(dirname "$0")/.."
+[[ ${1:-} == --output && -n ${2:-} && $# -eq 2 ]] || { echo "usage: Scripts/c-library.sh --output DIR" >&2; exit 64; }
+mkdir -p "$2"
+output=$(cd "$2" && pwd)
+package=Bindings/C
+name=libtensorflowlite_c.so
+
+# The functions that Swift exports to C, and no symbol more.
+mkdir -p "$package/.build"
+symbols=$package/.build/symbols.txt
+grep -rhoE '^@c\([A-Za-z0-9]+\)' "$package/Sources" | sed -E 's/^@c\((.*)\)$/\1/' | sort > "$symbols"
+diff "$symbols" "$package/symbols.txt" || { echo "error: $package/symbols.txt lists other functions than the sources" >&2; exit 1; }
+map=$PWD/$package/.build/symbols.map
+{ echo '{ global:'; sed 's/.*/  &;/' "$symbols"; echo '  local: *; };'; } > "$map"
+
+flags=(--package-path "$package" -c release --static-swift-stdlib --product tensorflowlite_c)
+swift build "${flags[@]}"
+built=$(swift build "${flags[@]}" --show-bin-path)
+
+# SwiftPM links libraries with the shared Swift runtime, so the objects are linked once more, with the static one.
+linked=$package/.build/$name
+swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
+  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections
+
+mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
+strip --strip-unneeded -o "$output/lib/$name" "$linked"
+cp -r "$package/Headers/." "$output/include/"
+if readelf -d "$output/lib/$name" | grep 'NEEDED.*libswift'; then echo "error: $name needs a library of Swift" >&2; exit 1; fi
+nm -D --defined-only "$output/lib/$name" | awk '{ print $3 }' | sort | diff - "$symbols" \
+  || { echo "error: $name exports other symbols than the API's" >&2; exit 1; }
+
+version=$(Scripts/version.sh)
+cat > "$output/lib/pkgconfig/tensorflowlite_c.pc" <<PC
+prefix=\${pcfiledir}/../..
+Name: tensorflowlite_c
+Description: TensorFlow Lite's C API, implemented by Apus
+Version: $version
+Cflags: -I\${prefix}/include
+Libs: -L\${prefix}/lib -ltensorflowlite_c
+PC
+cat > "$output/lib/cmake/tensorflowlite_c/tensorflowlite_cConfig.cmake" <<'CMAKE'
+get_filename_component(tensorflowlite_c_prefix "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
+if(NOT TARGET tensorflowlite_c::tensorflowlite_c)
+  add_library(tensorflowlite_c::tensorflowlite_c SHARED IMPORTED)
+  set_target_properties(tensorflowlite_c::tensorflowlite_c PROPERTIES
+    IMPORTED_LOCATION "${tensorflowlite_c_prefix}/lib/libtensorflowlite_c.so"
+    INTERFACE_INCLUDE_DIRECTORIES "${tensorflowlite_c_prefix}/include")
+endif()
+CMAKE
+echo "Built $output/lib/$name ($(stat -c %s "$output/lib/$name") bytes, $(wc -l < "$symbols") functions)"
