@@ -76,7 +76,7 @@ struct FrameStep {
   /// One frame, where no times are given.
   static let single = FrameStep(frames: 1, seconds: nil, isNominal: true)
 
-  /// A step of so many seconds.
+  /// A step of `seconds`.
   init(seconds: Double, frameRate: Double) {
     frames = seconds * frameRate
     self.seconds = seconds

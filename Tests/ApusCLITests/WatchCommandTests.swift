@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// `apus watch` on a film of a rectangle that walks to and fro, made by ffmpeg.
+@Suite(
+  .enabled(
+    if: builtExecutable("apus") != nil && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg"),
+    "apus or ffmpeg is missing"), .serialized)
+struct WatchCommandTests {
+  private struct Line: Decodable {
+    struct Object: Decodable {
+      let label: String
+      let track: Int?
+    }
+
+    struct Counts: Decodable {
+      let `in`: Int
+      let out: Int
+    }
+
+    struct Zone: Decodable {
+      let entries: Int
+      let exits: Int
+    }
+
+    struct Summary: Decodable {
+      let frames: Int
+      let answered: Int
+      let dropped: Int
+      let lines: [String: Counts]
+      let zones: [String: Zone]
+    }
+
+    let frame: Int?
+    let time: Double?
+    let detections: [Object]?
+    let event: String?
+    let direction: String?
+    let summary: Summary?
+  }
+
+  /// A folder with `film.mp4`: six seconds in which a blue square moves from left to right and back.
+  private func withFilm(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let film = """
+        /usr/bin/ffmpeg -hide_banner -nostdin -loglevel error -f lavfi -i color=c=white:size=320x240:rate=10:duration=6 \
+        -f lavfi -i color=c=blue:size=80x80:rate=10:duration=6 \
+        -filter_complex "overlay=x='120-120*cos(t*PI/3)':y=80" -y film.mp4
+        """
+      #expect(try shell(film, in: folder).status == 0)
+      try body(folder)
+    }
+  }
+
+  private func lines(_ arguments: String, in folder: URL) throws -> [Line] {
+    let answer = try shell("$APUS watch \(arguments) --json > lines.json", in: folder)
+    #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+    return try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
+      separator: "\n"
+    ).map {
+      try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+    }
+  }
+
+  @Test func followsAndCountsWhatCrosses() throws {
+    try withFilm { folder in
+      let found = try lines(
+        "film.mp4 --line gate:0.5,0,0.5,1 --zone right:0.6,0,1,0,1,1,0.6,1 --annotate found.mp4 --snapshots shots",
+        in: folder)
+      let summary = try #require(found.last?.summary)
+      #expect(summary.frames == 60 && summary.answered == 60 && summary.dropped == 0)
+      #expect(found.filter { $0.event == "crossed" }.map(\.direction) == ["in", "out"])
+      #expect(summary.lines["gate"]?.in == 1 && summary.lines["gate"]?.out == 1)
+      #expect(summary.zones["right"]?.entries == 1 && summary.zones["right"]?.exits == 1)
+      let frames = found.filter { $0.frame != nil }
+      #expect(frames.map(\.frame) == (0..<60).map { $0 })
+      #expect(Set(frames.flatMap { $0.detections ?? [] }.compactMap(\.track)) == [1])
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "shots").path).count == 4)
+      // The annotated film is a film, as long as the first one.
+      #expect(try lines("found.mp4 --every 10", in: folder).last?.summary?.frames ?? 0 >= 170)
+    }
+  }
+
+  @Test func looksAtFewerFramesIfAsked() throws {
+    try withFilm { folder in
+      #expect(
+        try lines("film.mp4 --every 7", in: folder).compactMap(\.frame)
+          == Array(stride(from: 0, to: 60, by: 7)))
+      #expect(
+        try lines("film.mp4 --fps 2", in: folder).compactMap(\.frame) == Array(stride(from: 0, to: 60, by: 5))
+      )
+      #expect(try lines("film.mp4 --frames 3", in: folder).compactMap(\.frame) == [0, 1, 2])
+      #expect(try lines("film.mp4 --seconds 0.25", in: folder).compactMap(\.frame) == [0, 1, 2])
+    }
+  }
+
+  @Test func endsProperlyOnAnInterrupt() throws {
+    try withTemporaryFolder { folder in
+      let answer = try shell(
+        "timeout --preserve-status -s INT 3 $APUS watch test:testsrc2:64x48 --real-time --annotate out.mp4 --json > lines.json",
+        in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+      let last = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
+        separator: "\n"
+      ).last
+      #expect(last?.contains("\"summary\"") == true)
+      #expect(try lines("out.mp4 --every 100", in: folder).last?.summary?.frames ?? 0 > 10)
+    }
+  }
+
+  @Test(
+    "refuses with one line",
+    arguments: [
+      ("none.mp4", "none.mp4"), ("test:nothing", "test:nothing"), ("text.mp4", "text.mp4"),
+      ("ftp://a/b", "ftp"),
+      ("/dev/video97", "/dev/video97"), ("test:testsrc2 --line gate:1,2,3", "--line"),
+      ("test:testsrc2 --line g:1,1,1,1", "--line"),
+      ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
+      ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),
+      ("test:testsrc2 --fps 0", "--fps"), ("test:testsrc2 --every 0", "--every"),
+      ("test:testsrc2:64x48:1 --annotate a.gif", "a.gif"),
+    ])
+  func refuses(arguments: String, message: String) throws {
+    try withTemporaryFolder { folder in
+      try Data("no film\n".utf8).write(to: folder.appending(path: "text.mp4"))
+      let answer = try shell("timeout 60 $APUS watch \(arguments)", in: folder)
+      #expect((1...64).contains(answer.status) && !answer.signal, "\(answer)")
+      #expect(
+        answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"
+      )
+    }
+  }
+}
