@@ -43,11 +43,29 @@ let package = Package(
     .target(name: "ApusSystem", swiftSettings: marked),
     .target(name: "ApusTracking", dependencies: ["ApusSystem"], swiftSettings: marked),
     .target(name: "ApusFormat", dependencies: ["ApusSystem"], swiftSettings: marked),
-    .target(name: "ApusKernels", dependencies: ["ApusSystem"], swiftSettings: lifetimes),
     .target(
-      name: "Apus", dependencies: ["ApusFormat", "ApusKernels", "ApusSystem"], swiftSettings: lifetimes),
+      name: "ApusRuntime", dependencies: ["ApusSystem"], exclude: ["README.md"], swiftSettings: marked),
     .target(
-      name: "ApusVision", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem"],
+      name: "ApusAssembly", dependencies: ["ApusRuntime", "ApusSystem"], exclude: ["README.md"],
+      swiftSettings: marked),
+    .target(
+      name: "ApusKernels", dependencies: ["ApusAssembly", "ApusRuntime", "ApusSystem"],
+      exclude: ["README.md"], swiftSettings: lifetimes),
+    .target(
+      name: "ApusCodeGeneration", dependencies: ["ApusAssembly", "ApusKernels", "ApusRuntime"],
+      exclude: ["README.md"], swiftSettings: marked),
+    .target(
+      name: "ApusPixels", dependencies: ["ApusAssembly", "ApusKernels", "ApusRuntime"],
+      exclude: ["README.md"], swiftSettings: marked),
+    .target(
+      name: "Apus",
+      dependencies: [
+        "ApusAssembly", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusRuntime", "ApusSystem",
+      ],
+      swiftSettings: lifetimes),
+    .target(
+      name: "ApusVision",
+      dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusPixels", "ApusRuntime", "ApusSystem"],
       swiftSettings: marked),
     .target(
       name: "ApusImages",
@@ -78,7 +96,8 @@ let package = Package(
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
-        "ApusConsole", "Apus", "ApusFormat", "ApusKernels",
+        "ApusConsole", "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusFormat", "ApusKernels",
+        "ApusRuntime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-benchmark", swiftSettings: marked),
@@ -99,7 +118,10 @@ let package = Package(
     .testTarget(
       name: "ApusTrackingTests", dependencies: ["ApusTracking", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "ApusKernelsTests", dependencies: ["ApusKernels", "ReferenceKernels", "TestSupport"],
+      name: "ApusKernelsTests",
+      dependencies: [
+        "ApusAssembly", "ApusCodeGeneration", "ApusKernels", "ApusRuntime", "ReferenceKernels", "TestSupport",
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: marked),
@@ -110,13 +132,18 @@ let package = Package(
       name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: marked),
     .testTarget(
       name: "ApusTests",
-      dependencies: ["Apus", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe", "TestSupport"],
+      dependencies: [
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe",
+        "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ApusCLITests", dependencies: ["ApusCLI", "ApusConsole", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusVisionTests",
-      dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport"],
+      dependencies: [
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],

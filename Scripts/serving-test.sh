@@ -5,7 +5,8 @@
 #
 # APUS_TEST_DATA names a folder with models/ and images/; tests of real models are skipped without it.
 # APUS_SERVING_REQUESTS and APUS_SERVING_FUZZ are how many requests the tests of memory and of malformed requests send:
-# 200000 and 100000 take about five minutes each.
+# 200000 and 100000 take about five minutes each. APUS_SERVING_RANDOM is how many requests are drawn at random in the end,
+# by default 3000, if there are no arguments.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 Scripts/setup.sh --serving-tests
@@ -19,3 +20,4 @@ APUS_WORKER="$serving/apus-worker"
 export APUS APUS_SERVER APUS_WORKER
 Scripts/cases.sh "$APUS" "$APUS_SERVER"
 .build/serving-python/bin/python -m pytest -q -p no:cacheprovider --durations=5 Serving/Tests "$@"
+if (($# == 0)); then .build/serving-python/bin/python Serving/Tests/random_requests.py --count "${APUS_SERVING_RANDOM:-3000}"; fi

@@ -64,12 +64,7 @@ python_environment() {
   echo "$wanted" > "$folder/requirements"
 }
 
-if [[ $tests && ! -x .build/python/bin/python ]]; then
-  echo "Making a Python environment with LiteRT in .build/python"
-  mkdir -p .build
-  python3 -m venv .build/python
-  .build/python/bin/pip install --quiet --disable-pip-version-check -r Tools/goldens/requirements.txt
-fi
+if [[ $tests ]]; then python_environment python Tools/goldens/requirements.txt; fi
 if [[ $serving_tests ]]; then
   python_environment serving-python Serving/Tests/requirements.txt
 fi

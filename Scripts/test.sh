@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
-# against LiteRT, random graphs, fuzzers for two minutes, the server and Spark, then the unit tests and goldens. Ends with
+# against LiteRT, random graphs and commands, fuzzers for two minutes, the server and Spark, then the unit tests and goldens. Ends with
 # the test runner's closing line. With --engine, the server and Spark are left out.
 #
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
@@ -53,6 +53,10 @@ echo "== Random graphs against LiteRT's reference kernels and against other ways
 echo "== Rows of a batch together and alone, on random graphs: 2,000 known and 1,000 new"
 .build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed 1 --count 2000
 .build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed $RANDOM --count 1000
+
+echo "== Random commands on small files of all kinds, checked against properties: 1,500 known and 300 new"
+.build/python/bin/python Tools/machines/commands.py --apus "$apus" --seed 1 --count 1500
+.build/python/bin/python Tools/machines/commands.py --apus "$apus" --count 300
 
 echo "== Fuzzers: every kept finding, then two minutes of new inputs"
 Scripts/fuzz.sh

@@ -10,6 +10,7 @@ the same sources share a row, which names the first of them.
 
 import base64
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,7 +31,8 @@ What Apus knows about a model, by kind. Made by `Scripts/readings.sh` from what 
 | known | the file says so: metadata, types, quantization, operators, names | *the model* |
 | exporter | the exporter's metadata says so: `task`, `names`, `imgsz`, `args` | *its exporter* |
 | *guess* | usual for such models; nothing in the file says so. Check it, or give it with the option | *a guess: check it* |
-| – | does not apply, or the file has none: give it | |
+| none | the file has no names: give them | |
+| – | does not apply | |
 
 Every option overrides what is known, the exporter and the guess. *Why is my answer wrong?*, a guide of `ApusVision`, tells how to find the reading behind a
 wrong answer.
@@ -45,7 +47,7 @@ def cases():
 
 
 def inspected(apus, task, case, folder):
-    """The assumptions about a case's model; None if it is refused."""
+    """The assumptions about a case's model; the error if it is refused."""
     model = folder / "model.tflite"
     model.write_bytes(base64.b64decode(case["model"]))
     command = [apus, "inspect", str(model), "--as", task, "--json"]
@@ -57,25 +59,37 @@ def inspected(apus, task, case, folder):
         labels.write_text("".join(f"{label}\n" for label in case["labels"]))
         command += ["--labels", str(labels)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(result.stdout) if result.returncode == 0 else None
+    return json.loads(result.stdout) if result.returncode == 0 else result.stderr
 
 
 def word(reading):
     """The word for a reading's source."""
-    return "–" if not reading or reading["value"] == "none" else WORDS[reading["source"]]
+    if not reading:
+        return "–"
+    return "none" if reading["value"] == "none" else WORDS[reading["source"]]
+
+
+def choices(error):
+    """The output and the layouts that an error leaves to the caller, each with what it would read; None for other errors."""
+    found = re.search(r"the output (\S+) can be that of (.*): (?:nothing in the model decides|the layout must be chosen)", error)
+    if not found:
+        return None
+    readings = re.findall(r"([a-z][a-z0-9-]*) \(([^()]*(?:\([^()]*\)[^()]*)*)\)", found[2])
+    return found[1], tuple(readings)
 
 
 def main(apus):
     tables = {task: {} for task in TITLES}
     options = {task: {} for task in TITLES}
-    refused = []
+    refused = {}
     with tempfile.TemporaryDirectory() as folder:
         for task, case in cases():
             found = inspected(apus, task, case, Path(folder))
-            if not found:
+            if isinstance(found, str):
                 # Outputs of another task are no kind of this one.
-                if task == "detector" and case.get("error"):
-                    refused.append(case["name"])
+                open_choice = choices(found) if task == "detector" else None
+                if open_choice:
+                    refused.setdefault(tuple(layout for layout, _ in open_choice[1]), open_choice)
                 continue
             readings = {reading["subject"]: reading for reading in found["readings"]}
             if any(reading["source"] == "given" for reading in readings.values()):
@@ -93,9 +107,10 @@ def main(apus):
         for (kind, sources), name in sorted(tables[task].items(), key=lambda row: row[0][0]):
             print(f"| {kind} | {name} | {' | '.join(sources[i] for i in used)} |")
         print()
-    print("## To be given\n\nThese are refused until an option decides, usually `--layout`; the error lists what they can be.\n")
-    for name in refused:
-        print(f"- {name}")
+    print("## To be given\n\nOutputs that several layouts have. They are refused until `--layout`, names or metadata decide.\n")
+    print("| Output, for example | `--layout` can be |\n|---|---|")
+    for output, readings in sorted(refused.values()):
+        print(f"| {output} | " + "; ".join(f"`{layout}`: {text}" for layout, text in readings) + " |")
 
 
 if __name__ == "__main__":

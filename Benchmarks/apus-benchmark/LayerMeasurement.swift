@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusKernels
+import ApusRuntime
 
 /// One layer with random data: the portable set's result, and the time of a kernel with the same result.
 struct LayerMeasurement {

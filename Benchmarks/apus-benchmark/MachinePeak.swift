@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusCodeGeneration
 import ApusKernels
 
 /// The peak of one thread of this machine, in 10⁹ multiply-accumulates per second.

@@ -46,8 +46,8 @@ def message():
 
 
 class Load:
-    def __init__(self, server, vision, seed):
-        self.server, self.vision, self.random = server, vision, random.Random(seed)
+    def __init__(self, server, vision, seed, pause):
+        self.server, self.vision, self.random, self.pause = server, vision, random.Random(seed), pause
         self.stop = threading.Event()
         self.statuses = collections.Counter()
         self.failures = []
@@ -78,7 +78,10 @@ class Load:
             stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
             for _ in range(20):
                 stub.ModelInfer(message())
-            for answer in stub.ModelStreamInfer(iter([message()] * 20)):
+            answers = list(stub.ModelStreamInfer(iter([message()] * 20)))
+            if len(answers) != 20:
+                self.failures.append(("stream", f"{len(answers)} answers to 20 requests"))
+            for answer in answers:
                 if answer.error_message:
                     self.failures.append(("stream", answer.error_message))
             for request, metadata in ((service_pb2.ModelInferRequest(model_name="nobody"), []), (message(), [("x", "y" * 20_000)])):
@@ -179,6 +182,7 @@ class Load:
                     self.statuses[f"{kind.__name__}: {type(error).__name__}"] += 1
                 else:
                     return
+            self.stop.wait(self.pause)
 
 
 def main():
@@ -186,6 +190,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--clients", type=int, default=6)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pause", type=float, default=0, help="seconds that each client waits between two things that it does")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -199,7 +204,7 @@ def main():
 
 
 def run(server, vision, arguments):
-    load = Load(server, vision, arguments.seed)
+    load = Load(server, vision, arguments.seed, arguments.pause)
     clients = [threading.Thread(target=load.client, args=(arguments.seed * 1000 + number,), daemon=True)
                for number in range(arguments.clients)]
     for client in clients:

@@ -3,6 +3,7 @@
 
 import json
 import queue
+import threading
 
 import grpc
 import numpy as np
@@ -338,3 +339,30 @@ def test_messages_that_grow_when_they_are_decoded_are_refused(models):
                     ask(name + field(number, b"") * 1025)
                 assert error.value.code() == grpc.StatusCode.INVALID_ARGUMENT
         assert server.stop() == 0
+
+
+def test_streams_are_answered_whole_before_their_status(server):
+    """Streams that come at once, with their end, from many connections: each request has its answer, in order."""
+    wrong = []
+
+    def ask():
+        with grpc.insecure_channel(server.grpc) as channel:
+            stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+            for _ in range(300):
+                requests = []
+                for number in range(5):
+                    request = service_pb2.ModelInferRequest(model_name="simple", id=str(number))
+                    for position in (0, 1):
+                        request.inputs.add(name=f"INPUT{position}", datatype="INT32", shape=[1, 16])
+                        request.raw_input_contents.append(bytes(64))
+                    requests.append(request)
+                ids = [answer.infer_response.id for answer in stub.ModelStreamInfer(iter(requests))]
+                if ids != list("01234"):
+                    wrong.append(ids)
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong, wrong

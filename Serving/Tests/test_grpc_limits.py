@@ -252,3 +252,124 @@ def test_metadata_beyond_all_limits_ends_its_connection_and_no_other(limited):
             assert connection.is_closed or connection.goaway is not None or connection.calls[number].status == EXHAUSTED
         assert beside.call(GOOD).status == OK
     assert limited.rss() - before < 64 << 20
+
+
+def frame(kind, flags, stream, payload):
+    """A frame of HTTP/2 as it is on the wire."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+HEADERS, PRIORITY, WINDOW_UPDATE, CONTINUATION = 1, 2, 8, 9
+
+
+def send_frames(server, frames, count):
+    """Sends frames as they are, until the server closes the connection or has had them all; whether it closed it."""
+    with Connection(server.grpc) as connection:
+        try:
+            for number in range(count):
+                connection.socket.sendall(frames(connection, number))
+                if number % 20 == 0:
+                    connection.poll(0)
+                if connection.is_closed or connection.goaway is not None:
+                    return True
+        except OSError:
+            return True
+        for _ in range(20):
+            connection.poll(0.05)
+        return connection.is_closed or connection.goaway is not None
+
+
+def head(connection):
+    """The headers of a call, as the client's table has them."""
+    return connection.h2.encoder.encode([(":method", "POST"), (":scheme", "http"), (":path", STREAM), (":authority", "x"), ("te", "trailers"),
+                                         ("content-type", "application/grpc")])
+
+
+def is_unharmed(server, before, most=64 << 20):
+    with Connection(server.grpc) as connection:
+        assert connection.call(GOOD).status == OK
+    assert server.rss() - before < most, (before >> 20, server.rss() >> 20)
+    return True
+
+
+def test_a_call_of_frames_as_they_are_is_answered(limited):
+    """What the floods below consist of is right but for their number."""
+    with Connection(limited.grpc) as connection:
+        data = head(connection)
+        connection.socket.sendall(frame(HEADERS, 0, 1, data[:9]) + frame(CONTINUATION, 4, 1, data[9:]) + frame(WINDOW_UPDATE, 0, 1, b"\0\0\0\x01")
+                                  + frame(PRIORITY, 0, 1, b"\0\0\0\0\x10") + frame(0x42, 0, 1, b"x") + frame(0, 1, 1, GOOD))
+        answer, end = b"", time.monotonic() + 10
+        while b"OUTPUT1" not in answer and time.monotonic() < end:
+            answer += connection.socket.recv(65_536)
+        assert b"OUTPUT1" in answer
+
+
+@pytest.mark.parametrize("size", [0, 1, 1_000, 16_384])
+def test_headers_without_an_end_end_their_connection(limited, size):
+    """CONTINUATION after CONTINUATION, never the last one: empty, short and long ones."""
+    before = limited.rss()
+    # A field of HPACK whose value goes on.
+    part = (b"\x00\x01x\x7f" + b"y" * size)[:size]
+
+    def frames(connection, number):
+        return frame(HEADERS, 0, 1, head(connection)) if number == 0 else frame(CONTINUATION, 0, 1, part) * 10
+
+    assert send_frames(limited, frames, 3_000), "the connection goes on"
+    assert is_unharmed(limited, before)
+
+
+@pytest.mark.parametrize("value", [200, 3_900])
+def test_a_field_that_is_repeated_from_the_table_is_counted_each_time(limited, value):
+    """A bomb of HPACK: one long field goes into the table, a byte repeats it, 60,000 times in a call."""
+    before = limited.rss()
+
+    def frames(connection, number):
+        block = head(connection) + b"\x40\x01x\x7f" + varint(value - 127) + b"y" * value + b"\xbe" * 16_000
+        stream = 2 * number + 1
+        return frame(HEADERS, 0, stream, block[:16_384]) + frame(CONTINUATION, 0, stream, b"\xbe" * 16_000) * 3 + frame(CONTINUATION, 4, stream, b"\xbe")
+
+    send_frames(limited, frames, 50)
+    assert is_unharmed(limited, before)
+
+
+def varint(number):
+    """The rest of a number of HPACK."""
+    result = b""
+    while number >= 128:
+        result, number = result + bytes([number & 127 | 128]), number >> 7
+    return result + bytes([number])
+
+
+@pytest.mark.parametrize("provocation", ["a window of nothing", "a window too large", "a header after the end", "data after the end"])
+def test_resets_that_the_client_provokes_are_bounded(limited, provocation):
+    """"Made you reset": each call breaks a rule, so that the server resets it and it counts no more, but its work goes on."""
+    before = limited.rss()
+
+    def frames(connection, number):
+        stream = 2 * number + 1
+        # Without the table of HPACK, which a server may forget with a connection's end.
+        opened = frame(HEADERS, 4 | ("after" in provocation), stream, head(connection))
+        if provocation == "a window of nothing":
+            return opened + frame(WINDOW_UPDATE, 0, stream, bytes(4))
+        if provocation == "a window too large":
+            return opened + frame(WINDOW_UPDATE, 0, stream, b"\x7f\xff\xff\xff")
+        if provocation == "a header after the end":
+            return opened + frame(HEADERS, 5, stream, connection.h2.encoder.encode([("x", "y")]))
+        return opened + frame(0, 1, stream, b"abc")
+
+    send_frames(limited, frames, 5_000)
+    assert is_unharmed(limited, before)
+
+
+@pytest.mark.parametrize("kind", [PRIORITY, WINDOW_UPDATE, 0x42])
+def test_frames_that_say_nothing_are_bounded(limited, kind):
+    """Priorities, windows and unknown frames, 200,000 of them."""
+    before = limited.rss()
+    payload = {PRIORITY: b"\0\0\0\0\x10", WINDOW_UPDATE: b"\0\0\0\x01", 0x42: b"x"}[kind]
+
+    def frames(connection, number):
+        return b"".join(frame(kind, 0, 0 if kind == WINDOW_UPDATE else 2 * (number * 100 + k) + 1, payload) for k in range(100))
+
+    start = time.monotonic()
+    send_frames(limited, frames, 2_000)
+    assert time.monotonic() - start < 30 and is_unharmed(limited, before)

@@ -7,6 +7,7 @@ What is right stands in RFC 9110 and RFC 9112.
 import gzip
 import io
 import json
+import os
 import socket
 import struct
 import time
@@ -28,6 +29,14 @@ def plain(models, tmp_path_factory):
                 4 << 20, "--deadline", 20) as server:
         yield server
         assert server.process.poll() is None, "the server died"
+        assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def hasty(models):
+    """A server whose requests have a second."""
+    with Server(models / "simple.tflite", "--model-control", "explicit", "--deadline", 1) as server:
+        yield server
         assert server.stop() == 0
 
 
@@ -108,7 +117,7 @@ def test_a_half_closed_client_gets_the_answers_of_all_its_requests(plain):
 def test_a_half_closed_client_gets_all_of_a_large_answer(models):
     with Server("--model-repository", models) as server:
         with Client(server) as client:
-            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
             client.send(request(b"", path="/sample.jpg", method="GET") * 40)
             client.socket.shutdown(socket.SHUT_WR)
             time.sleep(0.5)
@@ -450,6 +459,87 @@ def test_a_client_that_resets_its_connection_costs_no_run(models):
         assert server.stop() == 0
 
 
+# Every route that takes a body, and every one that has an answer.
+WRITTEN = [PATH, "/v2/models/simple/versions/1/infer", "/v2/repository/index", "/v2/repository/models/simple/load", "/v2/repository/models/simple/unload",
+           "/v2/systemsharedmemory/unregister", "/v2/cudasharedmemory/region/x/register", "/v2/trace/setting",
+           *(f"/v1/{task}?model=simple" for task in ("detect", "classify", "embed", "segment", "keypoints", "faces"))]
+READ = ["/", "/sample.jpg", "/v2", "/v2/health/live", "/v2/health/ready", "/v2/models/simple", "/v2/models/simple/ready", "/v2/models/simple/config",
+        "/v2/models/simple/stats", "/v2/models/stats", "/v2/trace/setting", "/v2/systemsharedmemory/status", "/metrics"]
+
+
+@pytest.mark.parametrize("path", WRITTEN)
+def test_a_body_that_trickles_is_refused_by_the_deadline_on_every_route(hasty, path):
+    for head in ("Content-Length: 1000000", "Transfer-Encoding: chunked"):
+        with Client(hasty) as client:
+            client.send(request(b"", head, path=path, length=False))
+            start = time.monotonic()
+            client.socket.settimeout(0.05)
+            answer = None
+            while answer is None and time.monotonic() - start < 10:
+                try:
+                    client.send(b"1\r\n \r\n" if "chunked" in head else b" ")
+                    answer = client.socket.recv(4096)
+                except TimeoutError:
+                    pass
+            assert answer.startswith(b"HTTP/1.1 504 ") and b'{"error":' in answer and 0.5 < time.monotonic() - start < 5, (path, answer)
+
+
+def test_a_body_that_stops_behind_another_request_is_refused_by_the_deadline(hasty):
+    for part in (b"", b"{", SIMPLE[:40]):
+        with Client(hasty) as client:
+            start = time.monotonic()
+            client.send(request() * 3 + request(part, "Content-Length: 1000", length=False))
+            assert [client.answer()[0] for _ in range(3)] == [200] * 3
+            assert refused(client.answer(), 504) and client.is_ended() and time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("path", READ)
+def test_answers_that_nobody_reads_hold_up_nobody_on_any_route(plain, path):
+    """Twenty clients ask a hundred times and read nothing: others are answered, and the memory is bounded."""
+    before = plain.rss()
+    text = request(b"", path=path, method="GET") * 100
+    slow = []
+    for _ in range(20):
+        client = Client(plain)
+        client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.socket.settimeout(0.2)
+        try:
+            client.send(text)
+        except TimeoutError:
+            pass  # The server reads no further before its answers are taken.
+        slow.append(client)
+    start = time.monotonic()
+    for _ in range(10):
+        with Client(plain) as client:
+            assert client.send(request()).answer()[0] == 200
+    assert time.monotonic() - start < 5 and plain.rss() - before < 128 << 20
+    for client in slow:
+        client.__exit__()
+
+
+def test_an_answer_that_nobody_takes_closes_its_connection(plain):
+    """Slow: answers may be taken for a minute before they are given up."""
+    if not os.environ.get("APUS_SERVING_SLOW"):
+        pytest.skip("APUS_SERVING_SLOW is not set")
+    clients = []
+    for path in ("/", "/sample.jpg", "/metrics"):
+        clients.append(Client(plain))
+        clients[-1].socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        clients[-1].socket.setblocking(False)
+        text = request(b"", path=path, method="GET") * 5_000
+        try:
+            while text:
+                text = text[clients[-1].socket.send(text):]
+        except BlockingIOError:
+            pass
+    time.sleep(75)
+    for client in clients:
+        client.socket.settimeout(10)
+        with pytest.raises((ConnectionError, TimeoutError)):
+            client.socket.sendall(b"x" * 10_000_000)
+        client.__exit__()
+
+
 def test_a_flood_of_connections_leaves_the_server_answering(plain):
     for _ in range(3):
         clients = [Client(plain) for _ in range(300)]
@@ -461,6 +551,42 @@ def test_a_flood_of_connections_leaves_the_server_answering(plain):
             assert client.send(request()).answer()[0] == 200
         for client in clients:
             client.__exit__()
+
+
+@pytest.mark.parametrize("text", [b"", b"\x16\x03\x01", b"GET / HTTP/1.1\r\n", b"nonsense\r\n\r\n", request(), request()[:-10]])
+def test_connections_that_come_and_go_cost_nothing_for_good(plain, text):
+    """A thousand, each reset at once: descriptors and threads are those of before."""
+    def usage():
+        return len(os.listdir(f"/proc/{plain.process.pid}/fd")), len(os.listdir(f"/proc/{plain.process.pid}/task"))
+
+    before = usage()
+    for _ in range(1_000):
+        with socket.create_connection(("127.0.0.1", plain.port), timeout=10) as connection:
+            connection.sendall(text)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    end = time.monotonic() + 10
+    while time.monotonic() < end and usage()[0] > before[0] + 8:
+        time.sleep(0.1)
+    after = usage()
+    assert after[0] <= before[0] + 8 and after[1] <= before[1] + 4, (before, after)
+    with Client(plain) as client:
+        assert client.send(request()).answer()[0] == 200
+
+
+PART = b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\nContent-Type: image/png\r\n\r\n'
+
+
+@pytest.mark.parametrize("body", [
+    PART + b"x\r\n--b--\r\n", PART * 30_000, b"--b\r\n" + b"X: y\r\n" * 400_000, (PART + b"--c\r\n") * 10_000, b"--b\r\n" * 600_000,
+    b"--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" * 40_000, PART + b"\x89PNG\r\n\x1a\n" + bytes(3 << 20)])
+@pytest.mark.parametrize("path", ["/v1/detect?model=simple", PATH])
+def test_forms_are_no_bodies_however_many_parts_they_have(plain, path, body):
+    """Nothing reads forms: a bomb of one is what any other body is, refused at its first bytes."""
+    start, before = time.monotonic(), plain.rss()
+    with Client(plain) as client:
+        answer = client.send(request(body, "Content-Type: multipart/form-data; boundary=b", path=path)).answer()
+        assert refused(answer, 400, 415)
+    assert time.monotonic() - start < 5 and plain.rss() - before < 64 << 20
 
 
 def test_errors_of_names_with_control_characters_are_one_line_of_ascii(plain):

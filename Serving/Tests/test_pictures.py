@@ -13,6 +13,8 @@ import zlib
 import numpy as np
 import pytest
 import tritonclient.http as triton
+from ai_edge_litert import schema_py_generated as schema
+from make_models import Graph
 from PIL import Image
 from server import Server
 
@@ -250,3 +252,42 @@ def test_the_page(shapes):
     text = html.decode()
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text
     assert shapes.request("/favicon.ico")[0] == 204
+
+
+def undecided():
+    """A detector of which only the answers say whether boxes are fractions or pixels: pixels where the picture is bright."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    brightest, nothing = graph.hidden("float32", [1]), graph.hidden("float32", [1])
+    axes = graph.constant(np.array([1, 2, 3], np.int32))
+    graph.add("REDUCE_MAX", [picture, axes], [brightest], schema.ReducerOptionsT())
+    graph.add("MUL", [brightest, graph.constant(np.zeros(1, np.float32))], [nothing], schema.MulOptionsT())
+    box = graph.constant(np.tile(np.array([1, 1, 12, 12], np.float32), (1, 10, 1)))
+    graph.add("MUL", [brightest, box], [graph.named_output("detection_boxes", "float32", [1, 10, 4])], schema.MulOptionsT())
+    for name, shape, value in (("detection_classes", [1, 10], 1), ("detection_scores", [1, 10], 0.9), ("num_detections", [1], 10)):
+        number = graph.constant(np.full(shape, value, np.float32))
+        graph.add("ADD", [nothing, number], [graph.named_output(name, "float32", shape)], schema.AddOptionsT())
+    return graph
+
+
+def test_pictures_of_one_client_do_not_decide_how_those_of_others_are_read(tmp_path):
+    (tmp_path / "undecided.tflite").write_bytes(undecided().bytes())
+    files = []
+    for value in (25, 255, 0, 20, 250):
+        file = io.BytesIO()
+        Image.new("RGB", (32, 32), (value, value, value)).save(file, "PNG")
+        files.append(file.getvalue())
+
+    def ask(server, file):
+        status, answer = server.json("/v1/detect?pixels=unit", file)
+        return status, without_times(answer)
+
+    alone = []
+    for file in files:
+        with Server(tmp_path / "undecided.tflite", "--instances", 1) as server:
+            alone.append(ask(server, file))
+    assert [status for status, _ in alone[:2]] == [200, 200]
+    with Server(tmp_path / "undecided.tflite", "--instances", 1) as server:
+        for place in [0, 1, 0, 1, 2, 1, 3, 4, 2, 0, 4, 1, 1, 3, 3, 0]:
+            assert ask(server, files[place]) == alone[place], place
+        assert server.stop() == 0

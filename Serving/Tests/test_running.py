@@ -7,13 +7,11 @@ import json
 import os
 import random
 import socket
-import ssl
 import struct
 import subprocess
 import sys
 import threading
 import time
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +84,8 @@ def test_models_that_mix_their_batch_are_never_joined(models):
 @pytest.mark.parametrize("model, joins", [("mixing_beyond", False), ("rectified", True)])
 def test_answers_do_not_depend_on_who_else_asks(models, model, joins):
     rows = np.random.default_rng(6).random((64, 1, 4), np.float32) * 10 - 2
-    with Server("--model-repository", models, "--queue-delay", 1000, "--instances", 1) as server:
+    # Eight that wait run at once: the delay only has to be longer than a slow machine takes to read the second.
+    with Server("--model-repository", models, "--queue-delay", 50_000, "--instances", 1) as server:
         with triton.InferenceServerClient(server.http, concurrency=16) as client:
             alone = [client.infer(model, [infer_input("x", row)]).as_numpy("y").tobytes() for row in rows]
             before = statistics(server, model)
@@ -94,10 +93,10 @@ def test_answers_do_not_depend_on_who_else_asks(models, model, joins):
                 pending = [client.async_infer(model, [infer_input("x", row)]) for row in rows]
                 assert [request.get_result().as_numpy("y").tobytes() for request in pending] == alone
             runs = statistics(server, model)["execution_count"] - before["execution_count"]
-        assert (runs < 192) == joins
         parameters = server.json(f"/v2/models/{model}/config")[1]["parameters"]
-        assert parameters["joins"]["string_value"] == ("8" if joins else "1")
+        assert parameters["joins"]["string_value"] == ("8" if joins else "1"), parameters
         assert joins or "REDUCE_MAX, works along the first axis of x" in parameters["joins_reason"]["string_value"]
+        assert (runs < 192) == joins, f"{runs} runs for 192 requests"
 
 
 def test_answers_are_those_of_the_command_line(models, tmp_path):
@@ -553,88 +552,6 @@ def test_tokens(models, tmp_path):
             with pytest.raises(Exception, match="token"):
                 client.get_server_metadata()
             assert client.get_server_metadata(headers={"authorization": "Bearer second"}).name == "apus"
-
-
-def certify(folder, name="certificate"):
-    """A certificate for this machine that nobody else has signed, and its key."""
-    key, certificate = folder / f"{name}.key", folder / f"{name}.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
-                   check=True, capture_output=True)
-    return certificate, key
-
-
-def test_tls(models, tmp_path):
-    certificate, key = certify(tmp_path)
-    with Server(models / "simple.tflite", "--tls-certificate", certificate, "--tls-key", key) as server:
-        text = subprocess.run(["curl", "-s", "--cacert", certificate, f"https://{server.http}/v2/health/ready"],
-                              check=True, capture_output=True).stdout
-        assert json.loads(text) == {"ready": True}
-        with triton_grpc.InferenceServerClient(
-                server.grpc, ssl=True, root_certificates=str(certificate)) as client:
-            assert client.is_server_ready()
-        with pytest.raises(Exception):
-            server.request("/v2/health/ready", timeout=3)
-        assert server.stop() == 0
-
-
-def test_tls_versions_and_certificates(models, tmp_path):
-    """TLS 1.2 and 1.3 on both listeners, nothing older; a client sees a certificate that it does not trust."""
-    certificate, key = certify(tmp_path)
-    other, other_key = certify(tmp_path, "other")
-
-    def connect(address, lowest, highest, trusted=certificate):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.load_verify_locations(trusted)
-        context.set_ciphers("DEFAULT@SECLEVEL=0")
-        context.set_alpn_protocols(["h2", "http/1.1"])
-        context.minimum_version, context.maximum_version = lowest, highest
-        host, port = address.rsplit(":", 1)
-        with socket.create_connection((host, int(port)), timeout=10) as connection:
-            with context.wrap_socket(connection, server_hostname="localhost") as secured:
-                return secured.version()
-
-    versions = ssl.TLSVersion
-    warnings.simplefilter("ignore", DeprecationWarning)
-    with Server(models / "simple.tflite", "--tls-certificate", certificate, "--tls-key", key) as server:
-        for address in (server.http, server.grpc):
-            assert connect(address, versions.TLSv1_2, versions.TLSv1_2) == "TLSv1.2"
-            assert connect(address, versions.TLSv1_3, versions.TLSv1_3) == "TLSv1.3"
-            for old in (versions.TLSv1, versions.TLSv1_1):
-                with pytest.raises((ssl.SSLError, OSError)):
-                    connect(address, old, old)
-            with pytest.raises(ssl.SSLCertVerificationError):
-                connect(address, versions.TLSv1_2, versions.TLSv1_3, other)
-            # Bytes that are no TLS, and handshakes that never end, cost nobody else anything.
-            host, port = address.rsplit(":", 1)
-            idle = [socket.create_connection((host, int(port))) for _ in range(100)]
-            for connection in idle:
-                connection.sendall(b"\x16\x03\x01\x02\x00")
-            with socket.create_connection((host, int(port)), timeout=10) as connection:
-                connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-                connection.settimeout(10)
-                assert b" 200 " not in connection.recv(100)
-            assert connect(address, versions.TLSv1_2, versions.TLSv1_3) == "TLSv1.3"
-            for connection in idle:
-                connection.close()
-        assert server.stop() == 0
-    done = subprocess.run([os.environ["APUS_SERVER"], "--http", "127.0.0.1:0", "--grpc", "127.0.0.1:0", models / "simple.tflite",
-                           "--tls-certificate", certificate, "--tls-key", other_key], capture_output=True, text=True, timeout=30)
-    assert done.returncode == 1 and "error: the certificate" in done.stderr and other.exists(), done.stderr
-
-
-def test_a_client_of_tls_that_closes_its_sending_side_gets_its_answer(models, tmp_path):
-    certificate, key = certify(tmp_path)
-    with Server(models / "simple.tflite", "--tls-certificate", certificate, "--tls-key", key) as server:
-        context = ssl.create_default_context(cafile=certificate)
-        for _ in range(20):
-            with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
-                with context.wrap_socket(connection, server_hostname="localhost") as secured:
-                    secured.sendall(b"POST /v2/models/simple/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(SIMPLE)
-                                    + SIMPLE)
-                    # The sending side of the connection alone: TLS has a message for that, which few clients send.
-                    socket.socket.shutdown(secured, socket.SHUT_WR)
-                    assert secured.recv(65536).startswith(b"HTTP/1.1 200")
 
 
 @pytest.mark.parametrize("options,message", [

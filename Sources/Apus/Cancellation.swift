@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// A flag that stops a run of an ``Interpreter`` from any thread: before its next operator, or in the middle of a long one.
 ///

@@ -107,7 +107,9 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
   var isQuantizable: Bool {
     switch self {
     case .uint8, .int8, .int16, .int32, .int4, .int2, .uint4, .int64, .uint16: true
-    default: false
+    case .float32, .float16, .bfloat16, .float64, .string, .bool, .complex64, .complex128, .uint32, .uint64,
+      .resource, .variant, .float8E4M3FN, .float8E5M2:
+      false
     }
   }
 }

@@ -52,7 +52,7 @@ public final class Interpreter {
       let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
       throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
     }
-    try SubgraphCalls.check(model.file, depthLimit: model.limits.callDepth)
+    try SubgraphCalls.check(model, depthLimit: model.limits.callDepth)
     let context = GraphContext(model: model, kernels: kernels, options: options, customOperators: custom)
     try self.init(context, options: options, signature: key)
   }
@@ -85,7 +85,7 @@ public final class Interpreter {
     observer = RunObserver(profiles: options.profiles, limits: context.limits)
     graph = try Graph(
       context: context, subgraph: try Self.subgraph(ofSignature: key, in: context.model),
-      passes: options.preservesAllTensors ? options.passes.intersection(.preserving) : options.passes)
+      passes: options.preservesAllTensors ? options.passes.preservingTensors : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)
       try Self.check(shape, position)

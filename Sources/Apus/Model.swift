@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 import Synchronization
 
 /// A `.tflite` model: read, checked and immutable, shared freely between threads and interpreters.
@@ -25,7 +26,7 @@ public final class Model: Sendable {
 
   private let constants: FileConstants
   /// For each operator code of the file; ``OperatorRegistration/unknown`` where this build has none.
-  private let registrations: [OperatorRegistration]
+  let registrations: [OperatorRegistration]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
   let packedMemory: MemoryPool
@@ -173,9 +174,9 @@ public final class Model: Sendable {
 
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
-    let folds = SubgraphCalls.folds(in: file)
+    let folds = SubgraphCalls.folds(in: self)
     for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
-      let types = ResultType.types(of: subgraph, in: file)
+      let types = types(of: subgraph)
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, types, custom) {
           reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")

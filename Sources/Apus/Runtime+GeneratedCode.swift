@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusAssembly
 
 extension Runtime {
   /// The maximum number of bytes of machine code that the engine generates in this process; 64 MiB by default.

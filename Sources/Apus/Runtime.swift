@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 import ApusSystem
 
 /// What this build of Apus can do on this machine.

@@ -6,6 +6,7 @@ extension ApusError {
   ///
   /// - Parameter isPicture: Whether the command has the options of pictures.
   func message(isPicture: Bool) -> String {
+    if code == .invalidArgument, !message.contains("--") { return messageNamingOption }
     guard code == .resourceLimit, !message.contains("--") else { return message }
     if message.contains("longer than the limit") { return message + "; --time-limit raises it" }
     if message.contains(" bytes"),
@@ -19,5 +20,22 @@ extension ApusError {
     }
     // The library names its own option.
     return message.replacing("choose maxResults", with: "choose --top")
+  }
+
+  /// How the library's messages about its options begin, and what stands there for the options of the command line.
+  private static let beginnings = [
+    ("the score threshold is", "--score-threshold is"), ("the IoU threshold is", "--iou-threshold is"),
+    ("the label offset is", "--label-offset is"), ("the overlap of windows is", "--overlap is"),
+    ("the sample rate is", "--rate is"), ("maxResults is", "--max-results is"), ("pixels are", "--pixels is"),
+    ("a list names the label", "--allow or --deny names the label"),
+  ]
+
+  /// The message about an option's value with the option's name on the command line.
+  private var messageNamingOption: String {
+    if message.contains(" samples, and is not open for ") { return message + ": --window" }
+    guard let (beginning, option) = Self.beginnings.first(where: { message.hasPrefix($0.0) }) else {
+      return message
+    }
+    return option + message.dropFirst(beginning.count)
   }
 }

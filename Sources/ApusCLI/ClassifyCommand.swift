@@ -37,6 +37,13 @@ struct ClassifyCommand: ParsableCommand {
 
   @OptionGroup var input: ModelInputOptions
 
+  func validate() throws {
+    guard top >= 1 else { throw ValidationError("--top is \(top), not 1 or more") }
+    if let decide, !(0...1).contains(decide) {
+      throw ValidationError("--decide is \(decide), not a probability of 0 to 1")
+    }
+  }
+
   func run() throws {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)

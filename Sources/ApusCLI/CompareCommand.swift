@@ -32,7 +32,19 @@ struct CompareCommand: ParsableCommand {
 
   private struct Report: Encodable {
     let euclidean: Double?
+    /// Nil if one of the embeddings is zero: it has no direction.
     let cosine: Double?
+
+    private enum CodingKeys: CodingKey {
+      case euclidean, cosine
+    }
+
+    /// Encodes what is missing as null, so that both fields are always there.
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(euclidean, forKey: .euclidean)
+      try container.encode(cosine, forKey: .cosine)
+    }
   }
 
   func validate() throws {

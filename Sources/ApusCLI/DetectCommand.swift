@@ -48,7 +48,7 @@ struct DetectCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
-      assumptions: { detector.assumptions },
+      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
       answer: { image throws(ApusError) in try detector.detect(image, in: region) },
       text: Self.text,
       draw: { [time = input.limits.time, isShared = sources.count > 1] image, result throws(ApusError) in

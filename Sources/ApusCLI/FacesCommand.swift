@@ -37,6 +37,8 @@ struct FacesCommand: ParsableCommand {
   @Option(name: .long, help: "The side of aligned faces, in pixels.")
   var alignSize = 112
 
+  @OptionGroup var scores: ScoreOptions
+
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: ModelInputOptions
@@ -52,6 +54,7 @@ struct FacesCommand: ParsableCommand {
     let files = try annotation.files(for: sources)
     let region = try input.regionRect
     var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
+    options.scores = scores.scores
     options.minDetectionConfidence = scoreThreshold
     options.minSuppressionThreshold = iouThreshold
     options.maxResults = maxResults

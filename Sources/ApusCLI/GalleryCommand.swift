@@ -49,9 +49,22 @@ struct GalleryModels: ParsableArguments {
   @OptionGroup var input: ModelInputOptions
 
   /// Finds what there is in a picture: its faces, or itself.
-  func finder(pictures count: Int) throws
-    -> @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
-  {
+  struct Finder {
+    /// How pictures become embeddings.
+    let preparation: String
+    let find: @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
+
+    /// Warns if the embeddings of a gallery were made in another way.
+    func check(_ gallery: EmbeddingGallery) {
+      guard let known = gallery.preparation, known != preparation else { return }
+      Output.writeError(
+        "warning: the gallery's embeddings were made with \(oneLine(known)), these with \(preparation): distances between them mean little"
+      )
+    }
+  }
+
+  /// Prepares the models.
+  func finder(pictures count: Int) throws -> Finder {
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true
     // The two models share the memory.
@@ -70,7 +83,11 @@ struct GalleryModels: ParsableArguments {
       detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
     }
     let side = max(embedder.inputWidth, embedder.inputHeight)
-    return { [detector, limits = input.limits] image throws(ApusError) in
+    let preparation =
+      ["pixels", "channels", "fit"].compactMap { subject in
+        embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
+      }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
+    return Finder(preparation: preparation) { [detector, limits = input.limits] image throws(ApusError) in
       func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
         Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
       }
@@ -105,13 +122,16 @@ extension GalleryCommand {
     @OptionGroup var models: GalleryModels
 
     func run() throws {
+      try EmbeddingGallery.check(name: name)
       let sources = try pictures.sources()
       var gallery = try file.read(isNewAllowed: true)
-      let find = try models.finder(pictures: sources.count)
+      let finder = try models.finder(pictures: sources.count)
+      finder.check(gallery)
+      if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
       var failures = 0
       for source in sources {
         do {
-          let found = try find(ImageBuffer(decoding: source.bytes(), limits: pictures.size.limits))
+          let found = try finder.find(ImageBuffer(decoding: source.bytes(), limits: pictures.size.limits))
           // Of several faces, the best one gets the name.
           guard let best = found.first else { throw ApusError(.invalidArgument, "there is no face") }
           try gallery.add(name, best.embedding)
@@ -192,14 +212,18 @@ extension GalleryCommand {
 
     func validate() throws {
       guard k >= 1 else { throw ValidationError("--k is \(k), not 1 or more") }
-      if let distance, distance.isNaN { throw ValidationError("--distance is not a number") }
+      if let distance, !(distance >= 0) {
+        throw ValidationError("--distance is \(distance), not 0 or more")
+      }
     }
 
     func run() throws {
       let sources = try pictures.sources()
       let files = try annotation.files(for: sources)
       let gallery = try file.read()
-      let find = try models.finder(pictures: sources.count)
+      let finder = try models.finder(pictures: sources.count)
+      finder.check(gallery)
+      let find = finder.find
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,

@@ -57,7 +57,7 @@ struct KeypointsCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
-      assumptions: { detector.assumptions },
+      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in
         try image.drawing(poses: result.poses, keypointThreshold: threshold)

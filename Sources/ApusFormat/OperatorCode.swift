@@ -1,258 +1,257 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A builtin operator's code; any number is representable, so that an unknown operator can be named.
+/// The code of a builtin operator: the schema's list, in its order, with its names.
 ///
 /// ```swift
-/// OperatorCode(rawValue: 3) == .conv2D  // true
-/// OperatorCode.conv2D.schemaName        // "CONV_2D"
+/// OperatorCode(number: 3) == .conv2D  // true
+/// OperatorCode.conv2D.schemaName      // "CONV_2D"
 /// ```
-package struct OperatorCode: RawRepresentable, Hashable, Sendable {
-  /// The code in the schema's `BuiltinOperator`.
-  package let rawValue: Int32
+///
+/// What the schema says about each is in this table: its number, which is its position, its name and, in
+/// ``OperatorCode/options``, its options. What the engine knows about each is in a table of `Apus`.
+package enum OperatorCode: String, CaseIterable, Sendable {
+  case add = "ADD"
+  case averagePool2D = "AVERAGE_POOL_2D"
+  case concatenation = "CONCATENATION"
+  case conv2D = "CONV_2D"
+  case depthwiseConv2D = "DEPTHWISE_CONV_2D"
+  case depthToSpace = "DEPTH_TO_SPACE"
+  case dequantize = "DEQUANTIZE"
+  case embeddingLookup = "EMBEDDING_LOOKUP"
+  case floor = "FLOOR"
+  case fullyConnected = "FULLY_CONNECTED"
+  // 10
+  case hashtableLookup = "HASHTABLE_LOOKUP"
+  case l2Normalization = "L2_NORMALIZATION"
+  case l2Pool2D = "L2_POOL_2D"
+  case localResponseNormalization = "LOCAL_RESPONSE_NORMALIZATION"
+  case logistic = "LOGISTIC"
+  case lshProjection = "LSH_PROJECTION"
+  case lstm = "LSTM"
+  case maxPool2D = "MAX_POOL_2D"
+  case mul = "MUL"
+  case relu = "RELU"
+  // 20
+  case reluN1To1 = "RELU_N1_TO_1"
+  case relu6 = "RELU6"
+  case reshape = "RESHAPE"
+  case resizeBilinear = "RESIZE_BILINEAR"
+  case rnn = "RNN"
+  case softmax = "SOFTMAX"
+  case spaceToDepth = "SPACE_TO_DEPTH"
+  case svdf = "SVDF"
+  case tanh = "TANH"
+  case concatEmbeddings = "CONCAT_EMBEDDINGS"
+  // 30
+  case skipGram = "SKIP_GRAM"
+  case call = "CALL"
+  case custom = "CUSTOM"
+  case embeddingLookupSparse = "EMBEDDING_LOOKUP_SPARSE"
+  case pad = "PAD"
+  case unidirectionalSequenceRNN = "UNIDIRECTIONAL_SEQUENCE_RNN"
+  case gather = "GATHER"
+  case batchToSpaceND = "BATCH_TO_SPACE_ND"
+  case spaceToBatchND = "SPACE_TO_BATCH_ND"
+  case transpose = "TRANSPOSE"
+  // 40
+  case mean = "MEAN"
+  case sub = "SUB"
+  case div = "DIV"
+  case squeeze = "SQUEEZE"
+  case unidirectionalSequenceLSTM = "UNIDIRECTIONAL_SEQUENCE_LSTM"
+  case stridedSlice = "STRIDED_SLICE"
+  case bidirectionalSequenceRNN = "BIDIRECTIONAL_SEQUENCE_RNN"
+  case exp = "EXP"
+  case topKV2 = "TOPK_V2"
+  case split = "SPLIT"
+  // 50
+  case logSoftmax = "LOG_SOFTMAX"
+  case delegate = "DELEGATE"
+  case bidirectionalSequenceLSTM = "BIDIRECTIONAL_SEQUENCE_LSTM"
+  case cast = "CAST"
+  case prelu = "PRELU"
+  case maximum = "MAXIMUM"
+  case argMax = "ARG_MAX"
+  case minimum = "MINIMUM"
+  case less = "LESS"
+  case neg = "NEG"
+  // 60
+  case padV2 = "PADV2"
+  case greater = "GREATER"
+  case greaterEqual = "GREATER_EQUAL"
+  case lessEqual = "LESS_EQUAL"
+  case select = "SELECT"
+  case slice = "SLICE"
+  case sin = "SIN"
+  case transposeConv = "TRANSPOSE_CONV"
+  case sparseToDense = "SPARSE_TO_DENSE"
+  case tile = "TILE"
+  // 70
+  case expandDims = "EXPAND_DIMS"
+  case equal = "EQUAL"
+  case notEqual = "NOT_EQUAL"
+  case log = "LOG"
+  case sum = "SUM"
+  case sqrt = "SQRT"
+  case rsqrt = "RSQRT"
+  case shape = "SHAPE"
+  case pow = "POW"
+  case argMin = "ARG_MIN"
+  // 80
+  case fakeQuant = "FAKE_QUANT"
+  case reduceProd = "REDUCE_PROD"
+  case reduceMax = "REDUCE_MAX"
+  case pack = "PACK"
+  case logicalOr = "LOGICAL_OR"
+  case oneHot = "ONE_HOT"
+  case logicalAnd = "LOGICAL_AND"
+  case logicalNot = "LOGICAL_NOT"
+  case unpack = "UNPACK"
+  case reduceMin = "REDUCE_MIN"
+  // 90
+  case floorDiv = "FLOOR_DIV"
+  case reduceAny = "REDUCE_ANY"
+  case square = "SQUARE"
+  case zerosLike = "ZEROS_LIKE"
+  case fill = "FILL"
+  case floorMod = "FLOOR_MOD"
+  case range = "RANGE"
+  case resizeNearestNeighbor = "RESIZE_NEAREST_NEIGHBOR"
+  case leakyRelu = "LEAKY_RELU"
+  case squaredDifference = "SQUARED_DIFFERENCE"
+  // 100
+  case mirrorPad = "MIRROR_PAD"
+  case abs = "ABS"
+  case splitV = "SPLIT_V"
+  case unique = "UNIQUE"
+  case ceil = "CEIL"
+  case reverseV2 = "REVERSE_V2"
+  case addN = "ADD_N"
+  case gatherND = "GATHER_ND"
+  case cos = "COS"
+  case `where` = "WHERE"
+  // 110
+  case rank = "RANK"
+  case elu = "ELU"
+  case reverseSequence = "REVERSE_SEQUENCE"
+  case matrixDiag = "MATRIX_DIAG"
+  case quantize = "QUANTIZE"
+  case matrixSetDiag = "MATRIX_SET_DIAG"
+  case round = "ROUND"
+  case hardSwish = "HARD_SWISH"
+  case `if` = "IF"
+  case `while` = "WHILE"
+  // 120
+  case nonMaxSuppressionV4 = "NON_MAX_SUPPRESSION_V4"
+  case nonMaxSuppressionV5 = "NON_MAX_SUPPRESSION_V5"
+  case scatterND = "SCATTER_ND"
+  case selectV2 = "SELECT_V2"
+  case densify = "DENSIFY"
+  case segmentSum = "SEGMENT_SUM"
+  case batchMatMul = "BATCH_MATMUL"
+  case placeholderForGreaterOpCodes = "PLACEHOLDER_FOR_GREATER_OP_CODES"
+  case cumsum = "CUMSUM"
+  case callOnce = "CALL_ONCE"
+  // 130
+  case broadcastTo = "BROADCAST_TO"
+  case rfft2D = "RFFT2D"
+  case conv3D = "CONV_3D"
+  case imag = "IMAG"
+  case real = "REAL"
+  case complexAbs = "COMPLEX_ABS"
+  case hashtable = "HASHTABLE"
+  case hashtableFind = "HASHTABLE_FIND"
+  case hashtableImport = "HASHTABLE_IMPORT"
+  case hashtableSize = "HASHTABLE_SIZE"
+  // 140
+  case reduceAll = "REDUCE_ALL"
+  case conv3DTranspose = "CONV_3D_TRANSPOSE"
+  case varHandle = "VAR_HANDLE"
+  case readVariable = "READ_VARIABLE"
+  case assignVariable = "ASSIGN_VARIABLE"
+  case broadcastArgs = "BROADCAST_ARGS"
+  case randomStandardNormal = "RANDOM_STANDARD_NORMAL"
+  case bucketize = "BUCKETIZE"
+  case randomUniform = "RANDOM_UNIFORM"
+  case multinomial = "MULTINOMIAL"
+  // 150
+  case gelu = "GELU"
+  case dynamicUpdateSlice = "DYNAMIC_UPDATE_SLICE"
+  case relu0To1 = "RELU_0_TO_1"
+  case unsortedSegmentProd = "UNSORTED_SEGMENT_PROD"
+  case unsortedSegmentMax = "UNSORTED_SEGMENT_MAX"
+  case unsortedSegmentSum = "UNSORTED_SEGMENT_SUM"
+  case atan2 = "ATAN2"
+  case unsortedSegmentMin = "UNSORTED_SEGMENT_MIN"
+  case sign = "SIGN"
+  case bitcast = "BITCAST"
+  // 160
+  case bitwiseXor = "BITWISE_XOR"
+  case rightShift = "RIGHT_SHIFT"
+  case stablehloLogistic = "STABLEHLO_LOGISTIC"
+  case stablehloAdd = "STABLEHLO_ADD"
+  case stablehloDivide = "STABLEHLO_DIVIDE"
+  case stablehloMultiply = "STABLEHLO_MULTIPLY"
+  case stablehloMaximum = "STABLEHLO_MAXIMUM"
+  case stablehloReshape = "STABLEHLO_RESHAPE"
+  case stablehloClamp = "STABLEHLO_CLAMP"
+  case stablehloConcatenate = "STABLEHLO_CONCATENATE"
+  // 170
+  case stablehloBroadcastInDim = "STABLEHLO_BROADCAST_IN_DIM"
+  case stablehloConvolution = "STABLEHLO_CONVOLUTION"
+  case stablehloSlice = "STABLEHLO_SLICE"
+  case stablehloCustomCall = "STABLEHLO_CUSTOM_CALL"
+  case stablehloReduce = "STABLEHLO_REDUCE"
+  case stablehloAbs = "STABLEHLO_ABS"
+  case stablehloAnd = "STABLEHLO_AND"
+  case stablehloCosine = "STABLEHLO_COSINE"
+  case stablehloExponential = "STABLEHLO_EXPONENTIAL"
+  case stablehloFloor = "STABLEHLO_FLOOR"
+  // 180
+  case stablehloLog = "STABLEHLO_LOG"
+  case stablehloMinimum = "STABLEHLO_MINIMUM"
+  case stablehloNegate = "STABLEHLO_NEGATE"
+  case stablehloOr = "STABLEHLO_OR"
+  case stablehloPower = "STABLEHLO_POWER"
+  case stablehloRemainder = "STABLEHLO_REMAINDER"
+  case stablehloRsqrt = "STABLEHLO_RSQRT"
+  case stablehloSelect = "STABLEHLO_SELECT"
+  case stablehloSubtract = "STABLEHLO_SUBTRACT"
+  case stablehloTanh = "STABLEHLO_TANH"
+  // 190
+  case stablehloScatter = "STABLEHLO_SCATTER"
+  case stablehloCompare = "STABLEHLO_COMPARE"
+  case stablehloConvert = "STABLEHLO_CONVERT"
+  case stablehloDynamicSlice = "STABLEHLO_DYNAMIC_SLICE"
+  case stablehloDynamicUpdateSlice = "STABLEHLO_DYNAMIC_UPDATE_SLICE"
+  case stablehloPad = "STABLEHLO_PAD"
+  case stablehloIota = "STABLEHLO_IOTA"
+  case stablehloDotGeneral = "STABLEHLO_DOT_GENERAL"
+  case stablehloReduceWindow = "STABLEHLO_REDUCE_WINDOW"
+  case stablehloSort = "STABLEHLO_SORT"
+  // 200
+  case stablehloWhile = "STABLEHLO_WHILE"
+  case stablehloGather = "STABLEHLO_GATHER"
+  case stablehloTranspose = "STABLEHLO_TRANSPOSE"
+  case dilate = "DILATE"
+  case stablehloRngBitGenerator = "STABLEHLO_RNG_BIT_GENERATOR"
+  case reduceWindow = "REDUCE_WINDOW"
+  case stablehloComposite = "STABLEHLO_COMPOSITE"
+  case stablehloShiftLeft = "STABLEHLO_SHIFT_LEFT"
+  case stablehloCbrt = "STABLEHLO_CBRT"
+  case stablehloCase = "STABLEHLO_CASE"
 
-  /// Makes a code of its number.
-  @inlinable package init(rawValue: Int32) {
-    self.rawValue = rawValue
+  /// The schema's name: `CONV_2D`.
+  package var schemaName: String { rawValue }
+
+  private static let inOrder = Array(allCases)
+
+  /// The code of a number in the schema's `BuiltinOperator`; nil for a number that this build does not know.
+  package init?(number: Int32) {
+    guard Self.inOrder.indices.contains(Int(number)) else { return nil }
+    self = Self.inOrder[Int(number)]
   }
 
-  // The standard operators for raw values and patterns are generic. Inlined, a switch over codes becomes a
-  // jump.
-  @inlinable package static func == (lhs: Self, rhs: Self) -> Bool { lhs.rawValue == rhs.rawValue }
-  @inlinable package static func != (lhs: Self, rhs: Self) -> Bool { lhs.rawValue != rhs.rawValue }
-  @inlinable package static func ~= (pattern: Self, code: Self) -> Bool { pattern.rawValue == code.rawValue }
-
-  /// Whether the schema that this build knows has the code.
-  package var isKnown: Bool { Self.schemaNames.indices.contains(Int(rawValue)) }
-
-  /// The name in the schema, `CONV_2D`, or `UNKNOWN_4711` for a code that it lacks.
-  package var schemaName: String {
-    isKnown ? Self.schemaNames[Int(rawValue)] : "UNKNOWN_\(rawValue)"
-  }
-
-  /// The known code with this name in the schema, if there is one.
-  package init?(schemaName: String) {
-    guard let index = Self.schemaNames.firstIndex(of: schemaName) else { return nil }
-    self.init(rawValue: Int32(index))
-  }
-}
-
-extension OperatorCode: CaseIterable {
-  /// All codes that the schema knows, in ascending order.
-  package static var allCases: [OperatorCode] {
-    schemaNames.indices.map { OperatorCode(rawValue: Int32($0)) }
-  }
-
-  /// The schema's names in the order of their codes.
-  private static let schemaNames = [
-    "ADD",
-    "AVERAGE_POOL_2D",
-    "CONCATENATION",
-    "CONV_2D",
-    "DEPTHWISE_CONV_2D",
-    "DEPTH_TO_SPACE",
-    "DEQUANTIZE",
-    "EMBEDDING_LOOKUP",
-    "FLOOR",
-    "FULLY_CONNECTED",
-    "HASHTABLE_LOOKUP",
-    "L2_NORMALIZATION",
-    "L2_POOL_2D",
-    "LOCAL_RESPONSE_NORMALIZATION",
-    "LOGISTIC",
-    "LSH_PROJECTION",
-    "LSTM",
-    "MAX_POOL_2D",
-    "MUL",
-    "RELU",
-    "RELU_N1_TO_1",
-    "RELU6",
-    "RESHAPE",
-    "RESIZE_BILINEAR",
-    "RNN",
-    "SOFTMAX",
-    "SPACE_TO_DEPTH",
-    "SVDF",
-    "TANH",
-    "CONCAT_EMBEDDINGS",
-    "SKIP_GRAM",
-    "CALL",
-    "CUSTOM",
-    "EMBEDDING_LOOKUP_SPARSE",
-    "PAD",
-    "UNIDIRECTIONAL_SEQUENCE_RNN",
-    "GATHER",
-    "BATCH_TO_SPACE_ND",
-    "SPACE_TO_BATCH_ND",
-    "TRANSPOSE",
-    "MEAN",
-    "SUB",
-    "DIV",
-    "SQUEEZE",
-    "UNIDIRECTIONAL_SEQUENCE_LSTM",
-    "STRIDED_SLICE",
-    "BIDIRECTIONAL_SEQUENCE_RNN",
-    "EXP",
-    "TOPK_V2",
-    "SPLIT",
-    "LOG_SOFTMAX",
-    "DELEGATE",
-    "BIDIRECTIONAL_SEQUENCE_LSTM",
-    "CAST",
-    "PRELU",
-    "MAXIMUM",
-    "ARG_MAX",
-    "MINIMUM",
-    "LESS",
-    "NEG",
-    "PADV2",
-    "GREATER",
-    "GREATER_EQUAL",
-    "LESS_EQUAL",
-    "SELECT",
-    "SLICE",
-    "SIN",
-    "TRANSPOSE_CONV",
-    "SPARSE_TO_DENSE",
-    "TILE",
-    "EXPAND_DIMS",
-    "EQUAL",
-    "NOT_EQUAL",
-    "LOG",
-    "SUM",
-    "SQRT",
-    "RSQRT",
-    "SHAPE",
-    "POW",
-    "ARG_MIN",
-    "FAKE_QUANT",
-    "REDUCE_PROD",
-    "REDUCE_MAX",
-    "PACK",
-    "LOGICAL_OR",
-    "ONE_HOT",
-    "LOGICAL_AND",
-    "LOGICAL_NOT",
-    "UNPACK",
-    "REDUCE_MIN",
-    "FLOOR_DIV",
-    "REDUCE_ANY",
-    "SQUARE",
-    "ZEROS_LIKE",
-    "FILL",
-    "FLOOR_MOD",
-    "RANGE",
-    "RESIZE_NEAREST_NEIGHBOR",
-    "LEAKY_RELU",
-    "SQUARED_DIFFERENCE",
-    "MIRROR_PAD",
-    "ABS",
-    "SPLIT_V",
-    "UNIQUE",
-    "CEIL",
-    "REVERSE_V2",
-    "ADD_N",
-    "GATHER_ND",
-    "COS",
-    "WHERE",
-    "RANK",
-    "ELU",
-    "REVERSE_SEQUENCE",
-    "MATRIX_DIAG",
-    "QUANTIZE",
-    "MATRIX_SET_DIAG",
-    "ROUND",
-    "HARD_SWISH",
-    "IF",
-    "WHILE",
-    "NON_MAX_SUPPRESSION_V4",
-    "NON_MAX_SUPPRESSION_V5",
-    "SCATTER_ND",
-    "SELECT_V2",
-    "DENSIFY",
-    "SEGMENT_SUM",
-    "BATCH_MATMUL",
-    "PLACEHOLDER_FOR_GREATER_OP_CODES",
-    "CUMSUM",
-    "CALL_ONCE",
-    "BROADCAST_TO",
-    "RFFT2D",
-    "CONV_3D",
-    "IMAG",
-    "REAL",
-    "COMPLEX_ABS",
-    "HASHTABLE",
-    "HASHTABLE_FIND",
-    "HASHTABLE_IMPORT",
-    "HASHTABLE_SIZE",
-    "REDUCE_ALL",
-    "CONV_3D_TRANSPOSE",
-    "VAR_HANDLE",
-    "READ_VARIABLE",
-    "ASSIGN_VARIABLE",
-    "BROADCAST_ARGS",
-    "RANDOM_STANDARD_NORMAL",
-    "BUCKETIZE",
-    "RANDOM_UNIFORM",
-    "MULTINOMIAL",
-    "GELU",
-    "DYNAMIC_UPDATE_SLICE",
-    "RELU_0_TO_1",
-    "UNSORTED_SEGMENT_PROD",
-    "UNSORTED_SEGMENT_MAX",
-    "UNSORTED_SEGMENT_SUM",
-    "ATAN2",
-    "UNSORTED_SEGMENT_MIN",
-    "SIGN",
-    "BITCAST",
-    "BITWISE_XOR",
-    "RIGHT_SHIFT",
-    "STABLEHLO_LOGISTIC",
-    "STABLEHLO_ADD",
-    "STABLEHLO_DIVIDE",
-    "STABLEHLO_MULTIPLY",
-    "STABLEHLO_MAXIMUM",
-    "STABLEHLO_RESHAPE",
-    "STABLEHLO_CLAMP",
-    "STABLEHLO_CONCATENATE",
-    "STABLEHLO_BROADCAST_IN_DIM",
-    "STABLEHLO_CONVOLUTION",
-    "STABLEHLO_SLICE",
-    "STABLEHLO_CUSTOM_CALL",
-    "STABLEHLO_REDUCE",
-    "STABLEHLO_ABS",
-    "STABLEHLO_AND",
-    "STABLEHLO_COSINE",
-    "STABLEHLO_EXPONENTIAL",
-    "STABLEHLO_FLOOR",
-    "STABLEHLO_LOG",
-    "STABLEHLO_MINIMUM",
-    "STABLEHLO_NEGATE",
-    "STABLEHLO_OR",
-    "STABLEHLO_POWER",
-    "STABLEHLO_REMAINDER",
-    "STABLEHLO_RSQRT",
-    "STABLEHLO_SELECT",
-    "STABLEHLO_SUBTRACT",
-    "STABLEHLO_TANH",
-    "STABLEHLO_SCATTER",
-    "STABLEHLO_COMPARE",
-    "STABLEHLO_CONVERT",
-    "STABLEHLO_DYNAMIC_SLICE",
-    "STABLEHLO_DYNAMIC_UPDATE_SLICE",
-    "STABLEHLO_PAD",
-    "STABLEHLO_IOTA",
-    "STABLEHLO_DOT_GENERAL",
-    "STABLEHLO_REDUCE_WINDOW",
-    "STABLEHLO_SORT",
-    "STABLEHLO_WHILE",
-    "STABLEHLO_GATHER",
-    "STABLEHLO_TRANSPOSE",
-    "DILATE",
-    "STABLEHLO_RNG_BIT_GENERATOR",
-    "REDUCE_WINDOW",
-    "STABLEHLO_COMPOSITE",
-    "STABLEHLO_SHIFT_LEFT",
-    "STABLEHLO_CBRT",
-    "STABLEHLO_CASE",
-  ]
+  /// The number in the schema's `BuiltinOperator`.
+  package var number: Int32 { Int32(Self.inOrder.firstIndex(of: self) ?? 0) }
 }

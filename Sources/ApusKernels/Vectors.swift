@@ -6,8 +6,8 @@
 
 extension SIMD8<Int32> {
   /// Signed values, widened.
-  @inline(__always)
-  init(widening other: SIMD8<Int16>) {
+  @usableFromInline @inline(__always)
+  package init(widening other: SIMD8<Int16>) {
     self.init()
     for lane in 0..<8 { self[lane] = Int32(other[lane]) }
   }
@@ -45,8 +45,8 @@ extension SIMDMask<SIMD8<Int32>> {
 
 extension SIMDMask<SIMD4<Int32>> {
   /// Whether any lane is set.
-  @inline(__always)
-  var isSomewhereSet: Bool {
+  @usableFromInline @inline(__always)
+  package var isSomewhereSet: Bool {
     let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
     return words[0] | words[1] != 0
   }
@@ -62,8 +62,8 @@ extension SIMD8<Float> {
 
 extension SIMD8<UInt32> {
   /// Unsigned values, widened.
-  @inline(__always)
-  init(widening other: SIMD8<UInt16>) {
+  @usableFromInline @inline(__always)
+  package init(widening other: SIMD8<UInt16>) {
     self.init()
     for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
   }
@@ -91,8 +91,8 @@ extension SIMD8<Int16> {
   }
 
   /// Unsigned values, widened.
-  @inline(__always)
-  init(widening other: SIMD8<UInt8>) {
+  @usableFromInline @inline(__always)
+  package init(widening other: SIMD8<UInt8>) {
     self.init()
     for lane in 0..<8 { self[lane] = Int16(other[lane]) }
   }
@@ -114,8 +114,8 @@ extension SIMD8<Int16> {
   }
 
   /// Values clamped lane by lane.
-  @inline(__always)
-  func bounded(_ least: Self, _ most: Self) -> Self {
+  @usableFromInline @inline(__always)
+  package func bounded(_ least: Self, _ most: Self) -> Self {
     var result = Self()
     for lane in 0..<8 { result[lane] = Swift.min(Swift.max(self[lane], least[lane]), most[lane]) }
     return result
@@ -152,8 +152,8 @@ extension SIMD8<Int16> {
 
 extension SIMD8<UInt16> {
   /// Unsigned values, widened.
-  @inline(__always)
-  init(widening other: SIMD8<UInt8>) {
+  @usableFromInline @inline(__always)
+  package init(widening other: SIMD8<UInt8>) {
     self.init()
     for lane in 0..<8 { self[lane] = UInt16(other[lane]) }
   }
@@ -192,8 +192,8 @@ extension SIMD16<UInt16> {
 
 extension SIMD16<UInt8> {
   /// The maximum, lane by lane.
-  @inline(__always)
-  func greater(_ other: Self) -> Self {
+  @usableFromInline @inline(__always)
+  package func greater(_ other: Self) -> Self {
     replacing(with: other, where: self .< other)
   }
 
@@ -221,24 +221,24 @@ extension SIMD4<UInt32> {
   }
 
   /// The bits of pairs.
-  @inline(__always)
-  init(bits other: SIMD8<Int16>) {
+  @usableFromInline @inline(__always)
+  package init(bits other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
   }
 }
 
 extension SIMD4<UInt16> {
   /// The low bytes, in pairs.
-  @inline(__always)
-  init(bytePairs other: SIMD8<Int16>) {
+  @usableFromInline @inline(__always)
+  package init(bytePairs other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
   }
 }
 
 extension SIMD2<UInt32> {
   /// The low bytes, four by four.
-  @inline(__always)
-  init(byteQuads other: SIMD8<Int16>) {
+  @usableFromInline @inline(__always)
+  package init(byteQuads other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
   }
 }
@@ -282,8 +282,8 @@ extension SIMD4<UInt64> {
 }
 
 /// Sums of neighboring products of signed 16-bit lanes: one `pmaddwd`, as long as there are eight lanes.
-@inline(__always)
-func pairSums(_ lhs: SIMD8<Int16>, _ rhs: SIMD8<Int16>) -> SIMD4<Int32> {
+@usableFromInline @inline(__always)
+package func pairSums(_ lhs: SIMD8<Int16>, _ rhs: SIMD8<Int16>) -> SIMD4<Int32> {
   let products = SIMD8<Int32>(widening: lhs) &* SIMD8<Int32>(widening: rhs)
   return products.evenHalf &+ products.oddHalf
 }

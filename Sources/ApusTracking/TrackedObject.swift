@@ -76,7 +76,7 @@ struct FrameStep {
   /// One frame, where no times are given.
   static let single = FrameStep(frames: 1, seconds: nil, isNominal: true)
 
-  /// A step of `seconds`.
+  /// A step of the given duration in seconds.
   init(seconds: Double, frameRate: Double) {
     frames = seconds * frameRate
     self.seconds = seconds

@@ -2,6 +2,7 @@
 import Apus
 import ApusSystem
 import ApusVision
+import Dispatch
 import Synchronization
 
 /// A program that runs beside this one, without a shell: its arguments are those given, its environment is ``variables``.
@@ -24,6 +25,8 @@ final class ChildProcess: Sendable {
     "SSL_CERT_DIR",
   ]
 
+  private static let starting = DispatchSemaphore(value: 1)
+
   private let identifier: pid_t
   private let pipe: Int32
   private let errors: Int32
@@ -45,6 +48,9 @@ final class ChildProcess: Sendable {
     var line = [program] + arguments
     if let guardian = Self.find("setpriv") { line = [guardian, "--pdeathsig", "KILL", "--"] + line }
 
+    // Two programs at once: the second would inherit a pipe of the first before it is marked.
+    Self.starting.wait()
+    defer { Self.starting.signal() }
     var data: [Int32] = [-1, -1]
     var reports: [Int32] = [-1, -1]
     guard Self.makePipe(&data) else { throw Self.refused(program, errno) }
@@ -55,7 +61,7 @@ final class ChildProcess: Sendable {
     }
     let (theirs, ours) = kind == .output ? (data[1], data[0]) : (data[0], data[1])
 
-    var actions = posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if kind == .output {
@@ -117,7 +123,7 @@ final class ChildProcess: Sendable {
 
   /// Makes a pipe whose ends no other program inherits.
   private static func makePipe(_ ends: inout [Int32]) -> Bool {
-    guard unsafe pipe(&ends) == 0 else { return false }
+    guard unsafe systemPipe(&ends) == 0 else { return false }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return true
   }
@@ -185,7 +191,7 @@ final class ChildProcess: Sendable {
 
   /// Whether the pipe is ready, or closed, within `timeout` milliseconds. Takes messages meanwhile: a program whose messages are not read
   /// would wait.
-  private func waitForPipe(_ event: Int32, _ timeout: Int) -> Bool {
+  private func waitForPipe(_ event: Int32, _ timeout: Int32) -> Bool {
     var entries = [
       pollfd(fd: pipe, events: Int16(event), revents: 0),
       pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
@@ -267,6 +273,7 @@ final class ChildProcess: Sendable {
 }
 
 /// Functions of the C library, out of the way of methods of those names.
+private let systemPipe = unsafe pipe
 private let systemRead = unsafe read
 private let systemWrite = unsafe write
 private func systemKill(_ identifier: pid_t, _ signal: Int32) { _ = kill(identifier, signal) }

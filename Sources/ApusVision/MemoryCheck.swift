@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
-import ApusKernels
+import ApusRuntime
 
 /// Asks the system for memory before an array takes as much, as an array that is refused it ends the process.
 ///

@@ -22,11 +22,15 @@ struct TaskCommandTests {
         ("classifier", "labels in the model"), ("embedder", "one embedding"), ("faces", "short range, 64x64"),
         ("segmenter", "scores, 8x8"), ("keypoints", "MoveNet, 32x32"),
       ] {
-        let model = try #require(Self.models.first { $0.task == task && $0.name == name })
-        try #require(Data(base64Encoded: model.model)).write(to: folder.appending(path: "\(task).tflite"))
+        try write(task, name, to: folder.appending(path: "\(task).tflite"))
       }
       try body(folder)
     }
+  }
+
+  private func write(_ task: String, _ name: String, to file: URL) throws {
+    let model = try #require(Self.models.first { $0.task == task && $0.name == name })
+    try #require(Data(base64Encoded: model.model)).write(to: file)
   }
 
   private func apus(_ arguments: String, in folder: URL) throws -> (
@@ -76,6 +80,10 @@ struct TaskCommandTests {
         // People get lines, of whatever form.
         if !arguments.hasPrefix("embed") { #expect(try apus(arguments, in: folder).status == 0) }
       }
+      // An embedding of zeros has no direction.
+      try write("embedder", "the origin", to: folder.appending(path: "origin.tflite"))
+      let none = try apus("compare picture.png picture.png --model origin.tflite --json", in: folder)
+      #expect(none.output == "{\"cosine\":null,\"euclidean\":0}\n")
     }
   }
 
@@ -176,6 +184,9 @@ struct TaskCommandTests {
       let found = try apus("gallery find picture.png \(models) --distance 0.1 --json", in: folder)
       #expect(found.output.contains(#"{"box":null,"distance":0,"name":"Ada"}"#))
       #expect(try apus("gallery find picture.png \(models) --annotate named.ppm", in: folder).status == 0)
+      let other = try apus("gallery find picture.png \(models) --channels bgr", in: folder)
+      #expect(
+        other.status == 0 && other.errors.contains("channels rgb") && other.errors.contains("channels bgr"))
       // The frame around the whole picture has the color of the name: FNV-1a of "Ada", halved, is 17 modulo 20.
       let named = try Data(contentsOf: folder.appending(path: "named.ppm"))
       #expect(named.suffix(3) == Data([0xFF, 0xD8, 0xB1]))

@@ -196,6 +196,11 @@ struct TransformCommandTests {
       let listed = try apus("hear - --model ear.tflite", in: folder, input: "sounds/ramp.wav\n")
       #expect(listed.status == 0 && listed.output.hasPrefix("sounds/ramp.wav, 0.16 s: 3 windows of 0.06 s\n"))
       #expect(listed.output.contains("a guess: --rate decides"))
+      // A name makes no line of its own.
+      try ramp.write(to: folder.appending(path: "a\nb.wav"))
+      let odd = try apus(["hear", "a\nb.wav", "--model", "ear.tflite"], in: folder)
+      #expect(odd.status == 0 && odd.output.hasPrefix("a b.wav, 0.16 s: 3 windows"))
+      try FileManager.default.removeItem(at: folder.appending(path: "a\nb.wav"))
       let slow = try apus("hear sounds/ramp.wav --model ear.tflite --rate 8000 --json", in: folder)
       #expect(try #require(objects(slow.output)[0]["windows"] as? [Any]).count == 2)
       // What is left out is counted; a sound that is not read decides the status.

@@ -122,7 +122,7 @@ import Testing
     var model = SampleModel()
     model.codes[0] = [3: .int32(4711)]
     let entry = try model.decoded().operatorCodes[0]
-    #expect(!entry.code.isKnown)
+    #expect(entry.code == nil)
     #expect(entry.name == "UNKNOWN_4711")
   }
 

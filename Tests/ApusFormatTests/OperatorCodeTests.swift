@@ -5,10 +5,8 @@ import Testing
 
 @Suite struct OperatorCodeTests {
   @Test func knowsEveryCodeOfTheSchema() {
-    #expect(OperatorCode.allCases.map(\.rawValue) == Array(0..<210))
-    #expect(Set(OperatorCode.allCases.map(\.schemaName)).count == 210)
-    #expect(OperatorCode.allCases.allSatisfy { $0.isKnown })
-    #expect(OperatorCode.allCases.allSatisfy { OperatorCode(schemaName: $0.schemaName) == $0 })
+    #expect(OperatorCode.allCases.map(\.number) == Array(0..<210))
+    #expect(OperatorCode.allCases.allSatisfy { OperatorCode(number: $0.number) == $0 })
   }
 
   @Test(
@@ -23,14 +21,25 @@ import Testing
       (.stablehloCase, 209, "STABLEHLO_CASE"),
     ])
   func hasTheSchemasNumber(code: OperatorCode, number: Int32, name: String) {
-    #expect(code.rawValue == number)
+    #expect(code.number == number)
     #expect(code.schemaName == name)
   }
 
-  @Test func namesAnUnknownCodeByItsNumber() {
-    #expect(OperatorCode(rawValue: 210).schemaName == "UNKNOWN_210")
-    #expect(OperatorCode(rawValue: -1).schemaName == "UNKNOWN_-1")
-    #expect(OperatorCode(schemaName: "CONV_4D") == nil)
+  @Test func knowsNoOtherNumber() {
+    #expect(OperatorCode(number: 210) == nil)
+    #expect(OperatorCode(number: -1) == nil)
+  }
+
+  @Test(
+    "operators have their options in the schema's tables",
+    arguments: [
+      (OperatorCode.conv2D, 1, nil), (.add, 11, nil), (.reduceMax, 27, nil), (.stridedSlice, 32, nil),
+      (.unidirectionalSequenceLSTM, 71, nil), (.gelu, 116, nil), (.stablehloScatter, nil, 7),
+      (.stablehloCase, nil, 23), (.relu, nil, nil),
+    ] as [(OperatorCode, Int?, Int?)])
+  func hasItsOptionsInTheSchemasTable(code: OperatorCode, options: Int?, options2: Int?) {
+    #expect(code.optionsType == options)
+    #expect(code.options2Type == options2)
   }
 
   @Test func knowsEveryTensorType() {

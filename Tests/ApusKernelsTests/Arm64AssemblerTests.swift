@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusAssembly
 import Testing
 
 @Suite("Arm64Assembler", .enabled(if: Arm64Listing.tool != nil, "needs aarch64-linux-gnu-objdump"))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusCodeGeneration
+
 #if arch(x86_64) && os(Linux)
   import ApusKernels
   import Testing

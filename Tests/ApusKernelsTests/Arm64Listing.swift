@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusAssembly
 import Foundation
 
 /// Arm64 code written by the assembler, with what each instruction should read like when it is disassembled.

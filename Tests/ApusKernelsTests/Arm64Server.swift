@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusAssembly
 
 /// A program for arm64 Linux that reads commands and obeys: an executable file without any library.
 ///

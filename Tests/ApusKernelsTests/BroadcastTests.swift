@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 import Testing
 
 /// Functions of two tensors whose work is cut into many tiles.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 import TestSupport
 
 /// The element types and epilogues that a random case can have.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 #if arch(x86_64) && os(Linux)
   import ApusKernels
   import Glibc

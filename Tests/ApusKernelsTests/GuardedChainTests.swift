@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 import TestSupport
 import Testing
 

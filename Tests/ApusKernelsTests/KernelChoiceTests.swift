@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusCodeGeneration
 import ApusKernels
 import TestSupport
 import Testing

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusCodeGeneration
 import ApusKernels
 
 /// Sets that choose otherwise than those of the package, so that tests reach what this machine would not choose.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 import Testing
 
 /// Copies along strides and by tables, against the addresses spelled out.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 import Testing
 
 /// Long loops of plain code ask whether a run has to end: with a signal that is set, each leaves the end of its result alone.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 import TestSupport
 import Testing
 

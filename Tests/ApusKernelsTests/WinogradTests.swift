@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if arch(x86_64)
+  import ApusCodeGeneration
   import ApusKernels
   import ReferenceKernels
   import TestSupport

@@ -99,6 +99,22 @@ import Testing
     #expect(error?.message.contains(option) == true, "\(error?.message ?? "")")
   }
 
+  @Test("a box that no reading can have is left out if it has hardly any score, unless it is alone")
+  func leavesOutFaintBoxes() throws {
+    let faint: [Float] = [1.5, 0.5, 0.25, 0.5, 0.01]
+    let options: (inout ObjectDetector.Options) -> Void = { $0.scoreThreshold = 0.001 }
+    let expected = try detector([Self.fractions], options).detect(gray(255)).detections
+    #expect(expected.count == 1)
+    #expect(try detector([Self.fractions, faint], options).detect(gray(255)).detections == expected)
+    for cells in [
+      [faint], [Self.fractions, [1.5, 0.5, 0.25, 0.5, 0.06]],
+      [Self.fractions, [.nan, 0.5, 0.25, 0.5, 0.01]],
+    ] {
+      let error = #expect(throws: ApusError.self) { try detector(cells, options).detect(gray(255)) }
+      #expect(error?.code == .invalidData)
+    }
+  }
+
   @Test("a score that rounding brings above 1 is 1, and changes no other score")
   func roundsScores() throws {
     let found = try detector([[0.3, 0.5, 0.2, 0.5, 1.0001], [0.7, 0.5, 0.2, 0.5, 0.5]]).detect(gray(255))

@@ -87,6 +87,10 @@ import Testing
       (changed(24, 0, 0, 0), .malformedAudio, "the sample rate is 0"),
       (changed(32, 3), .malformedAudio, "byte 20: 1 channels of 16 bits take 2 bytes, not 3"),
       (changed(12, 0x66, 0x6D, 0x74, 0x21), .malformedAudio, "byte 36: the sound comes before its format"),
+      (
+        Array(file.prefix(36)) + (0..<4_096).flatMap { _ in Array("LIST".utf8) + [0, 0, 0, 0] }
+          + Array(file.dropFirst(36)), .resourceLimit, "the sound is not among the first 4096 parts"
+      ),
       (changed(40, 0, 0, 0, 0x70), .malformedAudio, "byte 36: 1879048192 bytes of sound"),
     ] as [([UInt8], ApusError.Code, String)] {
       let error = #expect(throws: ApusError.self) { try AudioClip(decoding: bytes) }

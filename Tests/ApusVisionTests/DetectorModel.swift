@@ -14,6 +14,8 @@ struct DetectorModel {
     var signature: [Int32]?
     var data: [UInt8]?
     var quantization: (scale: Float, zeroPoint: Int64)?
+    /// Whether it keeps its values between runs.
+    var isVariable = false
   }
 
   struct OperatorSpec {
@@ -70,6 +72,7 @@ struct DetectorModel {
         fields[4] = .table(
           FlatTable([2: .floats([quantization.scale]), 3: .longs([quantization.zeroPoint])]))
       }
+      if tensor.isVariable { fields[5] = .byte(1) }
       if let signature = tensor.signature { fields[7] = .ints(signature) }
       return FlatTable(fields)
     }
@@ -81,7 +84,7 @@ struct DetectorModel {
     let operatorTables = operators.enumerated().map { index, node in
       var fields: [Int: FlatTable.Field] = [
         0: .int(Int32(index)), 1: .ints(node.inputs), 2: .ints(node.outputs),
-        3: .byte(UInt8(OperatorCode(rawValue: node.code).optionsType ?? 1)),
+        3: .byte(UInt8(OperatorCode(number: node.code)?.optionsType ?? 1)),
         4: .table(FlatTable(node.options)),
       ]
       if let custom = node.custom { fields[5] = .bytes(custom.options) }

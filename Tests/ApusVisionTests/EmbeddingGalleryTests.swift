@@ -43,9 +43,11 @@ import Testing
     #expect(gallery.entries.count == 1)
   }
 
-  @Test("a file gives back what was saved; any damage is an error")
-  func survivesDamage() throws {
-    let gallery = try gallery()
+  @Test(
+    "a file gives back what was saved; any damage is an error", arguments: [nil, "pixels unit, channels rgb"])
+  func survivesDamage(preparation: String?) throws {
+    var gallery = try gallery()
+    gallery.preparation = preparation
     let bytes = gallery.bytes
     #expect(try EmbeddingGallery(bytes: bytes) == gallery)
     #expect(try EmbeddingGallery(bytes: EmbeddingGallery().bytes) == EmbeddingGallery())

@@ -39,6 +39,59 @@ private typealias Answer = DetectorModel.Answer
     _ = try ImageClassifier(model: DetectorModel.answering([]).model()).classify(picture())
   }
 
+  @Test("one number for each pixel is drawn from the smallest to the largest, whatever they are")
+  func drawsAllFloats() throws {
+    let most = Float.greatestFiniteMagnitude
+    for (values, expected) in [
+      ([-most, most, 0, most], [0, 255, 128, 255]), ([0, .leastNonzeroMagnitude, 0, 0], [0, 255, 0, 0]),
+      ([most, most, most, most], [0, 0, 0, 0]),
+    ] as [([Float], [UInt8])] {
+      let model = DetectorModel.answering([Answer(shape: [1, 2, 2, 1], values: values)])
+      let found = try PictureTransformer(model: model.model()).transform(picture())
+      #expect(found.picture.bytes == expected)
+    }
+  }
+
+  @Test("output pixels whose black or white is beyond all floats are refused")
+  func refusesEndlessPixels() throws {
+    let model = try DetectorModel.answering([
+      Answer(shape: [1, 2, 2, 3], values: [Float](repeating: 0, count: 12))
+    ])
+    .model()
+    for (mean, std) in [(1, .leastNormalMagnitude / 128), (3e38, 0.5), (-3e38, 1e-3)] as [(Float, Float)] {
+      var options = PictureTransformer.Options()
+      options.outputPixels = .meanStd(mean: [mean], std: [std])
+      let error = #expect(throws: ApusError.self) { try PictureTransformer(model: model, options: options) }
+      #expect(error?.code == .invalidArgument && error?.message.contains("--output-pixels") == true)
+    }
+  }
+
+  @Test("scores of a mask that are not finite are refused: no other can be compared with them")
+  func refusesOddMasks() throws {
+    for value in [Float.nan, .infinity, -.infinity] {
+      for (channels, form) in [(5, nil), (1, .probability), (1, .logit), (1, .raw)] as [(Int, ScoreForm?)] {
+        var values = (0..<16 * channels).map { Float($0 % 7) / 8 }
+        values[9] = value
+        var options = ImageSegmenter.Options()
+        options.scores = form
+        let segmenter = try ImageSegmenter(
+          model: DetectorModel.answering([Answer(shape: [1, 4, 4, Int32(channels)], values: values)]).model(),
+          options: options)
+        let error = #expect(throws: ApusError.self) { try segmenter.segment(picture()) }
+        #expect(error?.code == .invalidData && error?.message.contains("\(value)") == true)
+      }
+    }
+  }
+
+  @Test("numbers that are given as logits may be large")
+  func takesLargeLogits() throws {
+    var options = ImageSegmenter.Options()
+    options.scores = .logit
+    let answer = Answer(shape: [1, 4, 4, 1], values: (0..<16).map { $0 < 4 ? -120 : 120 })
+    let segmenter = try ImageSegmenter(model: DetectorModel.answering([answer]).model(), options: options)
+    #expect(try segmenter.segment(picture()).classes.map(\.index) == [1, 0])
+  }
+
   @Test("faces have at most 64 keypoints: thousands of each would be gigabytes of text")
   func limitsKeypoints() throws {
     func detector(keypoints: Int) throws -> FaceDetector {

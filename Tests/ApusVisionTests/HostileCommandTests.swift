@@ -164,6 +164,45 @@ struct HostileCommandTests {
     }
   }
 
+  @Test("what the first picture shows holds for all, however long it takes", arguments: 0..<3)
+  func decidesInOrder(_: Int) throws {
+    try withTemporaryFolder { folder in
+      // A head of YOLO v8 whose boxes are fractions for the dark picture, and would be pixels for bright ones.
+      let cells = 64 + 16 + 4
+      var values = [Float](repeating: 0, count: 5 * cells)
+      for (column, number) in [Float(12), 12, 8, 8, 0.9].enumerated() { values[column * cells] = number }
+      let model = DetectorModel(
+        tensors: [
+          .init(name: "image", shape: [1, 64, 64, 3]),
+          .init(
+            name: "axes", shape: [3], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]),
+          .init(name: "brightest", shape: [1]),
+          .init(name: "table", shape: [1, 5, Int32(cells)], data: DetectorModel.data(values)),
+          .init(name: "candidates", shape: [1, 5, Int32(cells)]),
+        ],
+        operators: [
+          .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+          .init(code: DetectorModel.mul, inputs: [2, 3], outputs: [4]),
+        ], outputs: [4])
+      try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))
+      func write(_ name: String, _ value: UInt8, _ side: Int) throws {
+        try ImageBuffer(
+          bytes: [UInt8](repeating: value, count: side * side * 3), width: side, height: side, format: .rgb
+        ).write(toFile: folder.appending(path: name).path)
+      }
+      try write("0.png", 25, 3_000)
+      try write("1.png", 255, 64)
+      let answer = try shell(
+        "\"$APUS\" detect 0.png 1.png 1.png 1.png --model model.tflite --layout yolo8 --score-threshold 0.05 --jobs 4 --json --quiet > out",
+        in: folder)
+      let lines = try String(contentsOf: folder.appending(path: "out"), encoding: .utf8).split(
+        separator: "\n")
+      #expect(answer.status == 2 && lines.count == 4)
+      #expect(lines.first?.contains("\"detections\"") == true)
+      #expect(lines.dropFirst().allSatisfy { $0.contains("earlier answers show") && $0.contains("fraction") })
+    }
+  }
+
   @Test("of eight million boxes, only the best take memory")
   func limitsCandidates() throws {
     try withTemporaryFolder { folder in

@@ -112,7 +112,9 @@ private typealias Answer = DetectorModel.Answer
 
   @Test("anchors are pairs of positive numbers, as many for each grid")
   func checksAnchors() throws {
-    for anchors: [Float] in [[], [1], [1, 2, 3], [1, 2, 3, 4], [0, 1, 1, 1, 1, 1], [.nan, 1, 1, 1, 1, 1]] {
+    for anchors: [Float] in [
+      [], [1], [1, 2, 3], [1, 2, 3, 4], [0, 1, 1, 1, 1, 1], [.nan, 1, 1, 1, 1, 1], [1e30, 1, 1, 1, 1, 1],
+    ] {
       var options = ObjectDetector.Options()
       options.layout = .yolo3
       options.anchors = anchors
@@ -126,6 +128,72 @@ private typealias Answer = DetectorModel.Answer
       }
       #expect(error?.code == .invalidArgument && error?.message.contains("anchors") == true)
     }
+  }
+
+  @Test("anchors that a model does not take are refused, never ignored")
+  func refusesUselessAnchors() throws {
+    let answers = [
+      Answer(shape: [1, 84, 4], values: [Float](repeating: 0.5, count: 336)),
+      Answer(shape: [1, 84, 3], values: [Float](repeating: 0.5, count: 252)),
+    ]
+    var options = ObjectDetector.Options()
+    (options.layout, options.anchors) = (.yoloNAS, [1, 2])
+    let error = #expect(throws: ApusError.self) {
+      try ObjectDetector(
+        model: DetectorModel.answering(answers, shape: [1, 64, 64, 3]).model(), options: options)
+    }
+    #expect(error?.code == .invalidArgument && error?.message.contains("yolo-nas") == true)
+  }
+
+  @Test("cells are joined in the order of the rule, however many boxes there are", arguments: 0..<4)
+  func joinsCells(seed: Int) throws {
+    // The rule as it is written: a cell joins the first box of all that it touches.
+    var random = SeededGenerator(seed: UInt64(seed))
+    let share = Float(seed + 1) / 5
+    let cells = (0..<64).map { _ in Float.random(in: 0...1, using: &random) < share ? Float(0.75) : 0.25 }
+    var boxes: [(left: Int, top: Int, right: Int, bottom: Int)] = []
+    for (place, value) in cells.enumerated() where value > 0.5 {
+      let (x, y) = (place % 8, place / 8)
+      let touched = boxes.firstIndex {
+        $0.right >= x && $0.bottom >= y && $0.left <= x + 1 && $0.top <= y + 1
+      }
+      if let touched {
+        let box = boxes[touched]
+        boxes[touched] = (min(box.left, x), min(box.top, y), max(box.right, x + 1), max(box.bottom, y + 1))
+      } else {
+        boxes.append((x, y, x + 1, y + 1))
+      }
+    }
+    var options = ObjectDetector.Options()
+    (options.layout, options.scoreThreshold) = (.fomo, 0.5)
+    let answer = Answer(shape: [1, 8, 8, 2], values: cells.flatMap { [1 - $0, $0] })
+    let found = try ObjectDetector(
+      model: DetectorModel.answering([answer], shape: [1, 64, 64, 3]).model(), options: options
+    ).detect(picture()).detections
+    #expect(
+      found.map(\.boundingBox)
+        == boxes.map {
+          let box = BoundingBox(
+            ymin: Float($0.top) / 8, xmin: Float($0.left) / 8, ymax: Float($0.bottom) / 8,
+            xmax: Float($0.right) / 8)
+          return Detection(
+            category: Category(index: 0, score: 0), boundingBox: box, imageWidth: 9, imageHeight: 7
+          ).boundingBox
+        })
+  }
+
+  @Test("bytes that round every score of a class to 0 are no reason to refuse an answer")
+  func allowsConstantZeros() throws {
+    let answers = [
+      Answer(shape: [1, 100, 4], values: (0..<400).map { $0 % 4 < 2 ? 0.5 : 0.25 }),
+      Answer(shape: [1, 100, 3], values: (0..<300).map { $0 == 4 ? 0.5 : 0 }),
+    ]
+    var options = ObjectDetector.Options()
+    (options.layout, options.scores, options.scoreThreshold) = (.rtDETR, .probability, 0)
+    let found = try ObjectDetector(
+      model: DetectorModel.answering(answers, shape: [1, 64, 64, 3]).model(), options: options
+    ).detect(picture()).detections
+    #expect(found.first?.category.index == 1 && found.first?.score == 0.5)
   }
 
   @Test("YOLOX takes blue first, from 0 to 255, at the top left of gray")

@@ -53,6 +53,10 @@ import Testing
       ("index,name\n0,owl\nx,elk\n", 3), ("index,name\n0,owl\n1\n", 3), ("index,name\n0,\"owl\n", 2),
       ("id,name\n0,owl\n0,elk\n", 3),
       ("id,name\n0,owl\n9999999999999999999999,elk\n", 3), ("item { id: 1 name: '\\U00110000' }", 1),
+      ("[{\"id\": 1, \"name\": \"owl\"},\n{\"name\": \"elk\"}]", 2),
+      ("[{\"id\": -1, \"name\": \"owl\"},\n{\"id\": 0, \"name\": \"elk\"}]", 1),
+      ("[\"owl\",\n{\"id\": 0, \"name\": \"elk\"}]", 1),
+      ("---\nowl: 0\nelk: 9223372036854775807\n", 2), ("id,name\n-1,owl\n", 2),
       ("item { id: 08 name: 'a' }", 1),
       ("item { id: 0x name: 'a' }", 1),
     ])
@@ -61,6 +65,24 @@ import Testing
     #expect(
       error?.code == .malformedLabels && error?.message.hasPrefix("line \(line):") == true,
       "\(error?.message ?? "")")
+  }
+
+  @Test("indices that a tool writes as floats are indices")
+  func readsWholeFloats() throws {
+    let labels = try LabelMap(parsing: "[{\"id\": 1.0, \"name\": \"elk\"}, {\"id\": 0.0, \"name\": \"owl\"}]")
+    #expect(labels[0] == "owl" && labels[1] == "elk" && labels.rowCount == 2)
+    #expect(try LabelMap(parsing: "{\"elk\": 1.0, \"owl\": 0.0}")[0] == "owl")
+    // In quotes, it is a name.
+    #expect(try LabelMap(parsing: "{\"names\": {\"1.0\": 1, \"2.0\": 0}}")[0] == "2.0")
+  }
+
+  @Test(
+    "lines of many cells are read in time that grows with their length", .timeLimit(.minutes(1)),
+    arguments: [",", "id,", "no;"])
+  func survivesManyCells(cell: String) throws {
+    let text = String(repeating: cell, count: 200_000)
+    // Names are shorter.
+    #expect(throws: ApusError.self) { try LabelMap(parsing: text + "\nowl\n") }
   }
 
   @Test("a file's extension decides, and then its form must hold")

@@ -76,6 +76,16 @@ import Testing
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test("an array has at most 64 dimensions, as in NumPy")
+  func limitsDimensions() throws {
+    let shape = { (count: Int) in "(" + String(repeating: "1,", count: count) + ")" }
+    #expect(try NumPyArray(file: file("|u1", shape(64), isColumnMajor: true, [7])).shape.count == 64)
+    let error = #expect(throws: ApusError.self) {
+      try NumPyArray(file: file("|u1", shape(65), isColumnMajor: true, [7]))
+    }
+    #expect(error?.message.contains("65 dimensions") == true)
+  }
+
   @Test("types have the names that people use")
   func namesTypes() throws {
     for (type, name) in [

@@ -66,23 +66,30 @@ private func message(_ body: () throws -> Void) -> String? {
     "the count is obeyed, whatever number it is",
     arguments: [
       (0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (1e30, 5), (.infinity, 5), (-1, 0), (-0.0, 0), (2.9, 2),
-      (0.5, 0),
-      (.nan, 0), (-.infinity, 0),
+      (0.5, 0), (-.infinity, 0),
     ] as [(Float, Int)])
   func obeysTheCount(count: Float, rows: Int) throws {
     #expect(try detect(model(count: count)) { $0.scoreThreshold = 0 }.count == rows)
   }
 
-  @Test("scores, classes and boxes that are no numbers are no detections")
-  func leavesOutWhatIsNoNumber() throws {
-    #expect(try detect(model(scores: [.nan, 0.75, .nan, 0.5, 0.875])).map(\.index) == [7, 1, 1])
-    #expect(throws: ApusError.self) { try detect(model(scores: [.nan, 0.75, .nan, 0.5, .infinity])) }
-    let odd = model(classes: [.nan, -1, 1e30, 3, -.infinity], scores: [0.5, 0.5, 0.5, 0.5, 0.5])
-    #expect(try detect(odd).map(\.index) == [3])
+  @Test("scores, classes and boxes that are no numbers are errors where they count")
+  func refusesWhatIsNoNumber() throws {
+    for odd in [
+      model(scores: [.nan, 0.75, 0.5, 0.5, 0.875]), model(scores: [0.75, 0.75, 0.5, 0.5, .infinity]),
+      model(classes: [0, -1, 2, 3, 4], scores: [0.5, 0.5, 0.5, 0.5, 0.5]),
+      model(classes: [0, 1, .nan, 1, 7]),
+      model(classes: [0, 1e30, 2, 1, 7]), model(count: .nan),
+    ] {
+      let error = #expect(throws: ApusError.self) { try detect(odd) }
+      #expect(error?.code == .invalidData)
+    }
     var boxes = [Float](repeating: 0.5, count: 20)
-    boxes[1] = .nan
-    boxes[11] = .infinity
-    #expect(try detect(model(boxes: boxes)) { $0.scoreThreshold = 0 }.map(\.index) == [1, 1, 7])
+    boxes[5] = .nan
+    #expect(throws: ApusError.self) { try detect(model(boxes: boxes)) }
+    // The last row does not count.
+    boxes[5] = 0.5
+    boxes[17] = .nan
+    #expect(try detect(model(classes: [0, 1, 2, 1, .nan], boxes: boxes)).map(\.index) == [1, 1, 0, 2])
   }
 
   @Test("at most so many results, the best ones")
@@ -270,6 +277,21 @@ private func message(_ body: () throws -> Void) -> String? {
       #expect(found.map(\.boundingBox) == [BoundingBox(ymin: 0.125, xmin: 0.375, ymax: 0.5, xmax: 0.75)])
       #expect(found.map(\.index) == [2] && found.map(\.score) == [1])
     }
+  }
+
+  @Test("objects in the bars of a letterbox are none of the picture's")
+  func leavesOutWhatLiesInTheBars() throws {
+    // A picture of 20 × 10 pixels fills the middle half of a square input.
+    let boxes: [Float] = [
+      0, 0.1, 0.2, 0.9, 0.3, 0.1, 0.6, 0.9, 0.8, 0.1, 0.95, 0.9, 0.2, 0.1, 0.3, 0.9, 0.26, 0.1, 0.74, 0.9,
+    ]
+    let found = try detect(model(scores: [0.9, 0.8, 0.7, 0.6, 0.5], boxes: boxes)) {
+      $0.fit = .letterbox()
+    }
+    #expect(found.map(\.score) == [0.8, 0.6, 0.5])
+    // The same boxes all lie in the picture where it fills the input.
+    #expect(
+      try detect(model(scores: [0.9, 0.8, 0.7, 0.6, 0.5], boxes: boxes)) { $0.fit = .stretch }.count == 5)
   }
 
   @Test("floats are normalized as told, else as the metadata says, else from −1 to 1")

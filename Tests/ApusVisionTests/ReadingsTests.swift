@@ -58,6 +58,62 @@ import Testing
     #expect(readings.first { $0.subject == "layout" }?.source == .guess)
   }
 
+  @Test(
+    "an export that names no task is trained as all of its exporter's, but for the classifiers of YOLO v5")
+  func exportedWithoutTask() throws {
+    var model = brightest(export: #"{"names": ["red", "green", "blue"]}"#)
+    #expect(try scores(model, picture([255, 51, 0], sides: [255, 255, 255])) == [1, 0.2, 0])
+    func pixels() throws -> Assumption? {
+      try ImageClassifier(model: model.model()).assumptions.readings.first { $0.subject == "pixels" }
+    }
+    #expect(try pixels()?.source == .exporter)
+    model.appendedName = "meta.txt"
+    #expect(
+      try pixels()?.source == .guess
+        && pixels()?.value
+          == Normalization.meanStd(
+            mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]
+          ).description
+    )
+  }
+
+  /// A classifier whose graph begins with an operator and a constant.
+  private func scaling(_ code: Int32, _ numbers: [Float]) -> DetectorModel {
+    DetectorModel(
+      tensors: [
+        .init(name: "image", shape: [1, 4, 4, 3]),
+        .init(name: "numbers", shape: [Int32(numbers.count)], data: DetectorModel.data(numbers)),
+        .init(name: "scaled", shape: [1, 4, 4, 3]),
+        .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: "scores", shape: [1, 3]),
+      ],
+      operators: [
+        .init(code: code, inputs: [0, 1], outputs: [2]),
+        .init(code: DetectorModel.reduceMax, inputs: [2, 3], outputs: [4]),
+      ], outputs: [4])
+  }
+
+  @Test("a graph that scales pixels or takes the mean color off them says which pixels it takes")
+  func graphsThatScale() throws {
+    let (add, sub, mul, div): (Int32, Int32, Int32, Int32) = (0, DetectorModel.sub, DetectorModel.mul, 42)
+    for (code, numbers, expected) in [
+      (mul, [1 / 255], .raw), (mul, [2 / 255], .raw), (div, [127.5], .raw),
+      (sub, [123.7, 116.8, 103.9], .raw),
+      (add, [-127.5], .raw), (sub, [0.485, 0.456, 0.406], .unit), (add, [-0.5], .unit), (mul, [2], .signed),
+      (mul, [0.1, 0.5, 0], .signed), (sub, [1], .signed), (add, [3], .signed),
+    ] as [(Int32, [Float], Normalization)] {
+      let assumptions = try ImageClassifier(model: scaling(code, numbers).model()).assumptions
+      let pixels = try #require(assumptions.readings.first { $0.subject == "pixels" })
+      #expect(pixels.value == expected.description, "\(code) \(numbers)")
+      #expect(pixels.source == (expected == .signed ? .guess : .model))
+    }
+    // White is 255 / 255, whatever the guess would be; the options stay above it.
+    let model = scaling(mul, [1 / 255])
+    let white = try scores(model, picture([255, 51, 0]))
+    #expect(zip(white, [1, 0.2, 0] as [Float]).allSatisfy { abs($0 - $1) < 1e-6 })
+    #expect(try scores(model, picture([255, 0, 0])) { $0.normalization = .unit }[0] < 0.01)
+  }
+
   @Test("options go over metadata, metadata over the exporter, the exporter over the guess")
   func precedence() throws {
     let black = try picture([0, 0, 0])

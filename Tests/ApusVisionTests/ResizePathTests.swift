@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusCodeGeneration
 import ApusKernels
 import ApusVision
 import TestSupport

@@ -10,6 +10,14 @@ struct Case {
     let bytes: [UInt8]
   }
 
+  /// What a preparation and a run may take, and what integers of inputs are below.
+  struct Limits {
+    var milliseconds = 0
+    var byteCount = 0
+    var threadCount = 1
+    var integerBound = 1
+  }
+
   let model: [UInt8]
   /// The sets of data; the third, if there is one, has other shapes.
   let sets: [[Values]]
@@ -21,6 +29,12 @@ struct Case {
   let threadCounts: [Int]
   /// Whether a run changes the next.
   let hasState: Bool
+  /// The sets in the order in which they run, if it is not the usual one.
+  let order: [Int]
+  /// The signature that each set is for; empty if all are for the main subgraph.
+  let signatures: [String]
+  /// The limits of the way `limits`.
+  let limits: Limits
 
   init(_ frame: [UInt8]) {
     var reader = FrameReader(frame)
@@ -35,6 +49,14 @@ struct Case {
         return Values(shape: TensorShape(dimensions), bytes: reader.array())
       }
     }
+    order = (0..<reader.integer()).map { _ in reader.integer() }
+    signatures = (0..<reader.integer()).map { _ in reader.text() }
+    limits =
+      reader.integer() == 0
+      ? Limits()
+      : Limits(
+        milliseconds: reader.integer(), byteCount: reader.integer() << 10, threadCount: reader.integer(),
+        integerBound: reader.integer())
   }
 }
 

@@ -36,11 +36,23 @@ func answer(to given: Case) -> [UInt8] {
       }
       return answer.bytes
     }
-    var ways = try Ways(given)
-    try ways.runAll()
+    if given.ways.contains("limits") {
+      let phases = try LimitTrial(given, kernels: given.kernels.first ?? "").result()
+      answer.add(4)
+      answer.add(phases.count)
+      for phase in phases {
+        answer.add(phase.reason)
+        for nanoseconds in [
+          phase.wallNanoseconds, phase.lateWallNanoseconds, phase.lateProcessorNanoseconds,
+        ] { answer.add(nanoseconds / 1000) }
+        answer.add(phase.grownByteCount >> 10)
+      }
+      return answer.bytes
+    }
+    let (runs, disagreements) = try given.order.isEmpty ? usual(given) : ordered(given)
     answer.add(0)
-    answer.add(ways.runs.count)
-    for run in ways.runs {
+    answer.add(runs.count)
+    for run in runs {
       answer.add(run.kernels)
       answer.add(run.set)
       switch run.outcome {
@@ -52,14 +64,26 @@ func answer(to given: Case) -> [UInt8] {
         answer.add(reason)
       }
     }
-    answer.add(ways.disagreements.count)
-    for disagreement in ways.disagreements { answer.add(disagreement) }
+    answer.add(disagreements.count)
+    for disagreement in disagreements { answer.add(disagreement) }
   } catch {
     answer = FrameWriter()
     answer.add(1)
     answer.add("\(error)")
   }
   return answer.bytes
+}
+
+func usual(_ given: Case) throws(ApusError) -> ([(kernels: String, set: Int, outcome: Outcome)], [String]) {
+  var ways = try Ways(given)
+  try ways.runAll()
+  return (ways.runs, ways.disagreements)
+}
+
+func ordered(_ given: Case) throws(ApusError) -> ([(kernels: String, set: Int, outcome: Outcome)], [String]) {
+  var trial = try SequenceTrial(given)
+  trial.runAll()
+  return (trial.runs, trial.disagreements)
 }
 
 func add(_ output: Output, to answer: inout FrameWriter) {

@@ -23,8 +23,14 @@ class Case:
     def __init__(self, name, model, picture=SIZE, options=(), objects=None, error=None, warning=None, kind=None,
                  refusal=None):
         self.name, self.model, self.picture, self.options = name, model, picture, list(options)
-        self.objects, self.error, self.warning, self.kind = objects, error, warning, kind
+        self.objects = objects and [found for found in objects if is_visible(found["edges"], picture)]
+        self.error, self.warning, self.kind = error, warning, kind
         self.refusal = refusal
+
+
+def is_visible(edges, size):
+    """Whether a part of a box lies in the picture; what lies in the bars of a letterbox alone is no object of it."""
+    return edges[2] > 0 and edges[3] > 0 and edges[0] < size[0] and edges[1] < size[1]
 
 
 def picture(width, height):

@@ -30,9 +30,9 @@ public struct CustomOperatorNode {
   public var outputs: [Tensor] { node.entry.outputs.map(tensor) }
 
   private func tensor(_ index: Int) -> Tensor {
-    node.planner.model.tensor(
-      index, subgraph: node.subgraphIndex, type: node.planner.wiring.types[index],
-      shape: node.planner.shape(of: index))
+    node.preparation.model.tensor(
+      index, subgraph: node.subgraphIndex, type: node.preparation.wiring.types[index],
+      shape: node.preparation.shape(of: index))
   }
 
   /// A required input, with its shape as prepared.

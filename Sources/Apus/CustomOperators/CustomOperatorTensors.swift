@@ -112,7 +112,7 @@ struct PreparedCustomOperator: Operator {
     invokePlan = plan.invoke
   }
 
-  var isForeign: Bool { true }
+  var facet: Facet { .foreign }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     try invokePlan(

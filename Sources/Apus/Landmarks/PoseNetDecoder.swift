@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
+import ApusRuntime
 
 /// Finds poses in PoseNet's maps outside of a model, as Coral's `PosenetDecoderOp` does inside one.
 package struct PoseNetDecoder: Sendable {

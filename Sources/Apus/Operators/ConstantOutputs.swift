@@ -5,6 +5,6 @@ import ApusKernels
 
 /// An operator whose outputs are constants of the plan; it has nothing to do.
 struct ConstantOutputs: Operator {
-  var isDone: Bool { true }
+  var facet: Facet { .done }
   func invoke(_ tensors: borrowing TensorTable) {}
 }

@@ -13,5 +13,5 @@ protocol DeferredOperator: AnyObject, Operator {
 }
 
 extension DeferredOperator {
-  var deferred: (any DeferredOperator)? { self }
+  var facet: Facet { .deferred(self) }
 }

@@ -74,7 +74,10 @@ extension ElementType {
     case .int4: -8...7
     case .int2: -2...1
     case .uint4: 0...15
-    default: Int(Int32.min)...Int(Int32.max)
+    case .int32, .int64, .uint32, .uint64, .float32, .float16, .bfloat16, .float64, .string, .bool,
+      .complex64,
+      .complex128, .resource, .variant, .float8E4M3FN, .float8E5M2:
+      Int(Int32.min)...Int(Int32.max)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// An operator of the file while it becomes an ``Operator``: its inputs, options and outputs, checked as
 /// they are requested.
@@ -23,30 +24,29 @@ class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { context.threads.count }
 
-  let planner: Planner
+  /// What planning shares with the operator.
+  let preparation: Preparation
   /// The operator as it is in the file; looked up, as nodes are made several times and read little.
-  var entry: OperatorEntry { planner.wiring.subgraph.operators[index] }
-  private var code: OperatorCodeEntry { planner.model.file.operatorCodes[entry.operatorCode] }
+  var entry: OperatorEntry { preparation.wiring.subgraph.operators[index] }
+  private var code: OperatorCodeEntry { preparation.model.file.operatorCodes[entry.operatorCode] }
   /// How to run, the other subgraphs, and resource variables.
-  var context: GraphContext { planner.context }
+  var context: GraphContext { preparation.context }
   /// The model's file.
-  var file: ModelFile { planner.model.file }
+  var file: ModelFile { preparation.model.file }
   /// The subgraph as it is in the file.
-  var subgraph: SubgraphEntry { planner.wiring.subgraph }
+  var subgraph: SubgraphEntry { preparation.wiring.subgraph }
   /// The subgraph's position in the model.
-  var subgraphIndex: Int { planner.wiring.index }
+  var subgraphIndex: Int { preparation.wiring.index }
 
-  init(index: Int, in planner: Planner) {
+  init(index: Int, in preparation: Preparation) {
     self.index = index
-    self.planner = planner
+    self.preparation = preparation
   }
 
   // MARK: Options
 
-  /// The fields of the operator's options table; defaults if the file has none.
-  var options: OptionsTable { entry.options }
-  /// The fields of the newer options union.
-  var options2: OptionsTable { entry.options2 }
+  /// The operator's options, by name.
+  var options: OperatorOptions { OperatorOptions(entry) { self.malformed("options: \($0.message)") } }
 
   /// The bytes of a custom operator's options; empty where there are none.
   var customOptions: [UInt8] {
@@ -54,36 +54,9 @@ class Node {
     return unsafe file.bytes.withUnsafeBytes { unsafe Array($0[range]) }
   }
 
-  /// An options field; a damaged table is an error that names the operator.
-  func option<T>(_ read: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
-    do { return try read(entry.options) } catch { throw malformed("options: \(error.message)") }
-  }
-
-  /// A 32-bit integer field of the options.
-  func int32Option(_ field: Int, default value: Int32) throws(ApusError) -> Int {
-    Int(try option { options throws(FormatError) in try options.int32(field, default: value) })
-  }
-
-  /// An 8-bit enumeration field of the options.
-  func int8Option(_ field: Int, default value: Int8) throws(ApusError) -> Int {
-    Int(try option { options throws(FormatError) in try options.int8(field, default: value) })
-  }
-
-  /// A Boolean field of the options; false if the file has no table, as in the reference.
-  func boolOption(_ field: Int, default value: Bool = false) throws(ApusError) -> Bool {
-    guard !entry.options.isEmpty else { return false }
-    return try option { options throws(FormatError) in try options.bool(field, default: value) }
-  }
-
-  /// A floating-point field of the options.
-  func floatOption(_ field: Int, default value: Float) throws(ApusError) -> Float {
-    try option { options throws(FormatError) in try options.float(field, default: value) }
-  }
-
-  /// The fused activation in an options field, which must be one that clamps.
-  func activationOption(_ field: Int) throws(ApusError) -> FusedActivation {
-    let value = try int8Option(field, default: 0)
-    guard let activation = FusedActivation(rawValue: Int8(truncatingIfNeeded: value)) else {
+  /// The fused activation that an option names, which must be one that clamps.
+  func activation(_ value: Int) throws(ApusError) -> FusedActivation {
+    guard let activation = FusedActivation(rawValue: value) else {
       throw malformed("fused activation \(value) is unknown")
     }
     guard activation.bounds != nil else {
@@ -133,7 +106,7 @@ class Node {
     _ position: Int, types: [ElementType]? = nil, ranks: ClosedRange<Int>? = nil
   ) throws(ApusError) -> TensorSlot? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    let slot = try planner.inputSlot(entry.inputs[position], of: self)
+    let slot = try preparation.inputSlot(entry.inputs[position], of: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "input \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -166,7 +139,7 @@ class Node {
     try need(arraysOf: slot.shape.elementCount, entryByteCount: 2 * MemoryLayout<Int>.stride)
     // Some operators keep them.
     try keep(tablesOf: slot.shape.elementCount, entryByteCount: MemoryLayout<T>.stride)
-    return try planner.values(of: slot, as: T.self)
+    return try preparation.values(of: slot, as: T.self)
   }
 
   /// The maximum number of values that preparation reads from a tensor: they become arrays.
@@ -188,7 +161,7 @@ class Node {
   /// The type that the file declares for an input; nil if it is left out.
   final func inputType(_ position: Int) -> ElementType? {
     guard entry.inputs.indices.contains(position), entry.inputs[position] >= 0 else { return nil }
-    return planner.wiring.types[entry.inputs[position]]
+    return preparation.wiring.types[entry.inputs[position]]
   }
 
   // MARK: Outputs
@@ -198,7 +171,7 @@ class Node {
     _ position: Int, shape: TensorShape, types: [ElementType]? = nil
   ) throws(ApusError) -> TensorSlot {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    let slot = try planner.define(entry.outputs[position], shape: shape, by: self)
+    let slot = try preparation.define(entry.outputs[position], shape: shape, by: self)
     if let types, !types.contains(slot.type) {
       throw unsupported(
         "output \(position) (\(slot.name)) is \(slot.type), not \(types.map(\.rawValue).joined(separator: ", "))"
@@ -215,7 +188,7 @@ class Node {
   /// The type that the file declares for an output.
   func outputType(_ position: Int) throws(ApusError) -> ElementType {
     guard entry.outputs.indices.contains(position) else { throw malformed("has no output \(position)") }
-    return planner.wiring.types[entry.outputs[position]]
+    return preparation.wiring.types[entry.outputs[position]]
   }
 
   /// The shape that the file declares for an output.
@@ -235,7 +208,7 @@ class Node {
 
   /// Whether a tensor keeps its values between runs.
   func isVariable(_ slot: TensorSlot) -> Bool {
-    slot.index < planner.wiring.tensorCount && planner.wiring.isVariable(slot.index)
+    slot.index < preparation.wiring.tensorCount && preparation.wiring.isVariable(slot.index)
   }
 
   /// Makes an output a constant of this plan, because its values are known before a run.
@@ -246,20 +219,20 @@ class Node {
     guard values.count == shape.elementCount else {
       throw malformed("has \(values.count) values for an output of the shape \(shape)")
     }
-    try planner.setConstant(slot, values: values)
+    try preparation.setConstant(slot, values: values)
     return ConstantOutputs()
   }
 
   /// Scratch memory for this operator; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
-    try planner.scratch(byteCount: byteCount, of: self)
+    try preparation.scratch(byteCount: byteCount, of: self)
   }
 
   /// Counts tables of `count` entries, which an operator is about to create and keep, towards the memory
   /// limit.
   func keep(tablesOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
-    do throws(ApusError) { try planner.hold(overflow ? .max : byteCount) } catch {
+    do throws(ApusError) { try preparation.hold(overflow ? .max : byteCount) } catch {
       throw ApusError(error.code, "\(place): tables: \(error.message)")
     }
   }
@@ -267,7 +240,7 @@ class Node {
   /// Throws if what preparation needs for a while would exceed the limit on memory.
   func need(arraysOf count: Int, entryByteCount: Int) throws(ApusError) {
     let (byteCount, overflow) = count.multipliedReportingOverflow(by: entryByteCount)
-    do throws(ApusError) { try planner.reserve(overflow ? .max : byteCount) } catch {
+    do throws(ApusError) { try preparation.reserve(overflow ? .max : byteCount) } catch {
       throw ApusError(error.code, "\(place): values: \(error.message)")
     }
   }
@@ -275,7 +248,7 @@ class Node {
   /// Declares the multiply-accumulates of one run, for profiles; throws beyond the limit on work.
   func declare(multiplyAccumulates count: Double) throws(ApusError) {
     try check(work: count)
-    planner.record.multiplyAccumulates = Int(min(count, 1e18))
+    preparation.record.multiplyAccumulates = Int(min(count, 1e18))
   }
 
   /// Throws if a run takes more steps than the limit on work; memory does not bound what grows with a product of sizes.
@@ -299,7 +272,7 @@ class Node {
 
   /// Keeps the greatest number that is declared, so that runs look at the clock where they are long.
   private func note(work count: Double) {
-    planner.record.work = max(planner.record.work, Int(min(max(count, 0), 1e18)))
+    preparation.record.work = max(preparation.record.work, Int(min(max(count, 0), 1e18)))
   }
 
   /// How many multiply-accumulates fast kernels do while plain code takes a step.

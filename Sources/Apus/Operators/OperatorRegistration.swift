@@ -35,6 +35,15 @@ final class OperatorRegistration: Sendable {
     }
   }
 
+  /// The subgraphs that an operator's options name.
+  enum Subgraphs: Sendable {
+    case none
+    /// The operator runs them.
+    case called(@Sendable (OperatorOptions) throws(ApusError) -> [Int])
+    /// The only operator of one of them names a function that folds elements; the subgraph does not run.
+    case body(@Sendable (OperatorOptions) throws(ApusError) -> Int)
+  }
+
   /// The schema's code, which all custom operators share.
   let code: OperatorCode
   /// The schema's name, or the custom operator's.
@@ -49,6 +58,12 @@ final class OperatorRegistration: Sendable {
   let data: Place
   /// The types of the first input if it is not the data: an index, a shape, a condition, a handle.
   let firstInputTypes: [ElementType]
+  /// What decides the type of its results.
+  let result: ResultType
+  /// How it treats the rows of a batch.
+  let rows: RowRule
+  /// The subgraphs that its options name.
+  let subgraphs: Subgraphs
   /// Whether equal inputs give equal outputs, so that results on constants can be kept.
   let isPure: Bool
   /// Checks a node and makes a runnable operator from it.
@@ -61,11 +76,16 @@ final class OperatorRegistration: Sendable {
   ///   - floats: further types of the data: floats of 16 bits, for which the operator computes in `float32` and
   ///     rounds its results once.
   ///   - first: the types of the first input where it is not the data.
+  ///   - result: what decides the type of its results.
+  ///   - rows: how it treats the rows of a batch; ``RowRule/mixed`` is always right.
+  ///   - subgraphs: the subgraphs that its options name.
+  ///   - isPure: whether the results are a function of the inputs.
   @inline(never)  // Once for each operator of the registry, it would be most of its code.
   init(
     _ code: OperatorCode, versions: ClosedRange<Int>, types: [ElementType],
     asFloats floats: [ElementType] = [],
-    at data: Place = .input(0), first: [ElementType] = [], isPure: Bool = true,
+    at data: Place = .input(0), first: [ElementType] = [], result: ResultType = .declared, rows: RowRule,
+    subgraphs: Subgraphs = .none, isPure: Bool = true,
     _ prepare: @escaping Preparation
   ) {
     self.code = code
@@ -74,6 +94,9 @@ final class OperatorRegistration: Sendable {
     self.types = types + floats
     self.data = data
     firstInputTypes = first
+    self.result = result
+    self.rows = rows
+    self.subgraphs = subgraphs
     self.isPure = isPure
     self.prepare = floats.isEmpty ? prepare : HalfPrecision.preparation(of: floats, prepare)
   }
@@ -89,6 +112,9 @@ final class OperatorRegistration: Sendable {
     self.types = types
     data = .input(0)
     firstInputTypes = []
+    result = .declared
+    rows = .mixed
+    subgraphs = .none
     self.isPure = isPure
     self.prepare = prepare
   }

@@ -25,6 +25,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var copiesPicture = false
   /// What the task assumes: its warnings are printed once, on standard error.
   var assumptions: (@Sendable () -> TaskAssumptions)?
+  /// Whether the next answer may decide how all later ones are read: then pictures are processed in their order.
+  var isUndecided: @Sendable () -> Bool = { false }
   /// The result for a picture.
   let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
   /// The result for people, without the name of the picture.
@@ -61,14 +63,10 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
     progress.withLock { warn(&$0) }
     let budget = PictureBudget()
+    while isUndecided(), let place = take(progress) { process(place, progress, budget) }
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
     DispatchQueue.concurrentPerform(iterations: max(jobs, 1)) { _ in
-      while let place = take(progress) {
-        do { complete(place, try outcome(place, budget), progress) } catch {
-          progress.withLock { if $0.fatal == nil { $0.fatal = error } }
-          return
-        }
-      }
+      while let place = take(progress) { process(place, progress, budget) }
     }
     let (fatal, failures) = progress.withLock { progress in
       progress.bar.clear()
@@ -102,7 +100,14 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
   }
 
-  /// Processes one picture; throws only errors that concern all of them.
+  /// Processes one picture, and keeps its outcome, or the error that ends the work.
+  private func process(_ place: Int, _ progress: borrowing Mutex<Progress>, _ budget: PictureBudget) {
+    do { complete(place, try outcome(place, budget), progress) } catch {
+      progress.withLock { if $0.fatal == nil { $0.fatal = error } }
+    }
+  }
+
+  /// The outcome for one picture; throws only errors that concern all of them.
   private func outcome(_ place: Int, _ budget: PictureBudget) throws -> Outcome {
     let source = sources[place]
     do throws(ApusError) {

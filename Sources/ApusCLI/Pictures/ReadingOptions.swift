@@ -29,7 +29,10 @@ struct ReadingOptions: ParsableArguments {
   private var normalization: Normalization? {
     get throws(ApusError) {
       guard let pixels else { return nil }
-      return try Normalization(parsing: pixels)
+      do throws(ApusError) { return try Normalization(parsing: pixels) } catch {
+        // Errors of validation are printed as they are.
+        throw ApusError(error.code, error.message(isPicture: true))
+      }
     }
   }
 

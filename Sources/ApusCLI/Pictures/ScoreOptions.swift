@@ -4,7 +4,9 @@ import ArgumentParser
 
 /// What a model's scores are, for the tasks that read scores.
 struct ScoreOptions: ParsableArguments {
-  @Option(name: .long, help: "What the model's scores are: probability, logit or raw.")
+  @Option(
+    name: .long,
+    help: "What the model's scores are: probability, logit, raw, or byte (0 to 255) for classes and masks.")
   var scores: ScoreForm?
 }
 

@@ -49,6 +49,10 @@ struct HearCommand: ParsableCommand {
 
   @OptionGroup var limits: LimitOptions
 
+  func validate() throws {
+    guard top >= 1 else { throw ValidationError("--top is \(top), not 1 or more") }
+  }
+
   func run() throws {
     guard !sound.isEmpty else { throw ValidationError("no sound is given") }
     let sources = try SoundFiles(sound)
@@ -112,7 +116,7 @@ struct HearCommand: ParsableCommand {
     func seconds(_ duration: Duration) -> String { decimal(duration / .seconds(1), 2) }
     let count = result.windows.count
     var lines = [
-      "\(file), \(seconds(result.duration)) s: \(count) \(count == 1 ? "window" : "windows") of "
+      "\(oneLine(file)), \(seconds(result.duration)) s: \(count) \(count == 1 ? "window" : "windows") of "
         + "\(seconds(result.windowDuration)) s"
     ]
     if let rate = classifier.readings.first, rate.source == .guess {

@@ -29,6 +29,11 @@ package struct ExportMetadata: Sendable {
   /// The largest class index that is kept.
   private static let maximumIndex = 1 << 20
 
+  /// Whether the file is one that exporters of YOLO append, so that the model is trained as theirs are.
+  package var isOfYOLO: Bool { fileName.hasSuffix("meta.txt") || fileName == Self.fileNames[0] }
+  /// Whether the file is that of YOLO v5.
+  package var isOfVersion5: Bool { fileName == "meta.txt" }
+
   /// Reads the dictionary from the archive behind a model; nil if there is none, or none readable.
   package init?(appendedTo bytes: FileBytes) {
     guard let archive = try? ZipArchive(appendedTo: bytes) else { return nil }

@@ -53,9 +53,9 @@ extension ModelDecoder {
         intermediates: try indices(table, 8, "intermediate", "intermediates", tensorCount),
         mutatingVariableInputs: try flags(table, 7),
         optionsType: Int(try table.integer(3, default: UInt8(0))),
-        options: try options(table, 4, 3, operatorCodes[code].code.optionsType),
+        options: try options(table, 4, 3, operatorCodes[code].code?.optionsType),
         options2Type: Int(try table.integer(11, default: UInt8(0))),
-        options2: try options(table, 12, 11, operatorCodes[code].code.options2Type),
+        options2: try options(table, 12, 11, operatorCodes[code].code?.options2Type),
         customOptions: try customOptions(table))
     } catch {
       throw error.inside("(\(operatorCodes[code].name))")

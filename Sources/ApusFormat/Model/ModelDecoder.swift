@@ -48,12 +48,13 @@ struct ModelDecoder {
     // Codes above 127 are in the newer field alone; older files have the older field alone.
     let old = Int32(try table.integer(0, default: Int8(0)))
     let new = try table.integer(3, default: Int32(0))
-    let code = OperatorCode(rawValue: max(old, new))
-    guard code.rawValue >= 0 else { throw FormatError("the code is \(code.rawValue)") }
+    let number = max(old, new)
+    guard number >= 0 else { throw FormatError("the code is \(number)") }
+    let code = OperatorCode(number: number)
     let name = try string(table, 1) ?? ""
     guard code != .custom || !name.isEmpty else { throw FormatError("the custom operator has no name") }
     return OperatorCodeEntry(
-      code: code, customName: code == .custom ? name : "",
+      number: number, code: code, customName: code == .custom ? name : "",
       version: Int(try table.integer(2, default: Int32(1))))
   }
 

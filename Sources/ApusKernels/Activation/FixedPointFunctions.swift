@@ -4,7 +4,7 @@
 ///
 /// `Qn` is a number with `n` bits before its binary point and `31 − n` after it. A product of `Qm` and `Qn`
 /// by `saturatingRoundingDoublingHighMultiply` is `Q(m + n)`.
-enum FixedPointFunctions {
+package enum FixedPointFunctions {
   /// `eˣ` as Q0, for `x ≤ 0` given as Q5.
   static func exponential(_ x: Int32) -> Int32 {
     if x == 0 { return .max }
@@ -57,7 +57,7 @@ enum FixedPointFunctions {
 
   /// The reciprocal of `x`, a positive number with `integerBits` bits before its binary point, as Q0 with the number
   /// of bits by which it must be shifted right.
-  static func reciprocal(_ x: Int32, integerBits: Int32) -> (value: Int32, shift: Int32) {
+  package static func reciprocal(_ x: Int32, integerBits: Int32) -> (value: Int32, shift: Int32) {
     let bits = UInt32(bitPattern: x)
     let headroom = Int32(bits.leadingZeroBitCount)
     let shifted = Int32(bitPattern: bits << UInt32(headroom) &- 1 << 31)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusSystem
 
 /// The logarithm of SOFTMAX, row by row.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// 8-bit convolution by `sgemm`, exactly: bytes minus 128 as floats.
 ///
 /// Products are at most 2¹⁴ in magnitude, so sums of up to 1,024 are integers that a float represents

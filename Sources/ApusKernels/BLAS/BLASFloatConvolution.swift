@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Float convolution by `sgemm`; reads rows in place if they are contiguous in the input.
 ///
 /// Packed layout: the weights in their order, `[output channel][k]`; then the bias.

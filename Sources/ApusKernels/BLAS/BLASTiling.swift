@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// The shapes that BLAS computes.
 enum BLASTiling {
   /// The minimum number of rows: with fewer, `sgemm` spends its time on packing the weights.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A product of float rows with rows of small integers that have a scale per block.
 ///
 /// Each row of the input is quantized to bytes with a zero point. Sums within a block are exact integers;

@@ -94,32 +94,32 @@ extension Convolution {
   }
 
   /// M: the number of output pixels.
-  var rowCount: Int { batches * outputHeight * outputWidth }
+  package var rowCount: Int { batches * outputHeight * outputWidth }
   /// N: the output channels of one group.
-  var columnCount: Int { outputChannels / groups }
+  package var columnCount: Int { outputChannels / groups }
   /// Input channels of one group.
-  var channelsPerGroup: Int { inputChannels / groups }
+  package var channelsPerGroup: Int { inputChannels / groups }
   /// K: the products in each sum.
-  var depth: Int { filterHeight * filterWidth * channelsPerGroup }
+  package var depth: Int { filterHeight * filterWidth * channelsPerGroup }
   /// The input's size in elements.
-  var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
   /// The output's size in elements.
-  var outputCount: Int { rowCount * outputChannels }
+  package var outputCount: Int { rowCount * outputChannels }
   /// The weights' size in elements.
-  var weightCount: Int { outputChannels * depth }
+  package var weightCount: Int { outputChannels * depth }
 
   /// Whether each row of the matrix product is a row of the input, so that nothing is gathered.
-  var readsInputInPlace: Bool {
+  package var readsInputInPlace: Bool {
     filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
   }
 
   /// The minimum number of taps for ``filter``.
-  static let leastFilterTaps = 16
+  package static let leastFilterTaps = 16
 
   /// This convolution as a depthwise one, whose kernels compute many pixels at once: for filters of a single
   /// float channel; nil for all others.
-  var filter: DepthwiseConvolution? {
+  package var filter: DepthwiseConvolution? {
     guard operands == .float32, inputChannels == 1, outputChannels == 1,
       filterHeight * filterWidth >= Self.leastFilterTaps
     else { return nil }
@@ -134,7 +134,7 @@ extension Convolution {
 
   /// This convolution with rows and columns swapped, if images and filter are one column wide: memory is the
   /// same, and kernels work along rows.
-  var alongRows: Convolution {
+  package var alongRows: Convolution {
     guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
     var result = self
     (result.inputHeight, result.inputWidth) = (1, inputHeight)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// How a convolution is cut into tiles: by its shape only, so that sums are equal for every thread count.
 ///
 /// A tile is a range of rows (output pixels) and a range of columns (output channels) of one group. Within a
@@ -105,16 +107,4 @@ extension ConvolutionTiling {
       }
     }
   }
-}
-
-/// `a / b` rounded up, for `a ≥ 0` and `b > 0`.
-@inline(__always)
-func ceilingQuotient(_ a: Int, _ b: Int) -> Int {
-  a / b + (a % b == 0 ? 0 : 1)
-}
-
-/// The smallest multiple of `step` that is at least `a ≥ 0`.
-@inline(__always)
-package func roundedUp(_ a: Int, to step: Int) -> Int {
-  ceilingQuotient(a, step) * step
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Quantizes floats to signed bytes at run time, image by image. Stores them as `int16` differences from the
 /// zero point, or as bytes plus 128.
 ///
@@ -8,7 +10,7 @@
 ///
 /// NaN does not count for the range and becomes the minimum. An infinity makes the scale infinite and becomes the
 /// minimum, too. An image of zeros and NaN alone becomes zeros.
-struct HybridQuantization {
+package struct HybridQuantization: Sendable {
   let batches: Int
   /// Elements per image.
   let count: Int
@@ -25,7 +27,7 @@ struct HybridQuantization {
   private let parameterByteCount: Int
 
   /// The quantization for operands; nil unless they are floats with quantized weights.
-  init?(
+  package init?(
     _ operands: MatrixOperands, batches: Int, inputCount: Int, makesBytes: Bool = false,
     code: QuantizationCode? = nil
   ) {
@@ -51,16 +53,16 @@ struct HybridQuantization {
 
   /// The memory of a run: each image's scale, zero point and other parameters, and the quantized values, with
   /// room to read beyond their end.
-  let byteCount: Int
+  package let byteCount: Int
 
   /// The position of the negated zero points of bytes, as 32-bit integers.
-  var zeroPointOffset: Int { 4 * batches }
+  package var zeroPointOffset: Int { 4 * batches }
 
   private var laneByteCount: Int { makesBytes ? 1 : 2 }
 
   /// Quantizes into `memory`, of `byteCount` bytes, and returns the address of the quantized values; the
   /// scales are at its start.
-  func run(
+  package func run(
     _ input: UnsafeRawPointer, to memory: UnsafeMutableRawPointer, threads: ThreadTeam
   ) -> UnsafeRawPointer {
     let lanes = unsafe memory + parameterByteCount

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How gathered elements are converted to the lanes of a kernel.
-protocol LaneConversion {
+@usableFromInline package protocol LaneConversion {
   associatedtype Lane: BitwiseCopyable & SIMDScalar
 
   /// The size of an element of the source.
@@ -18,11 +18,11 @@ protocol LaneConversion {
 }
 
 extension LaneConversion {
-  var flips: UInt8? { nil }
+  @inlinable package var flips: UInt8? { nil }
 
   /// Converts runs of `count` elements, `step` bytes apart, into consecutive lanes.
-  @inline(__always)
-  func convert(
+  @inlinable @inline(__always)
+  package func convert(
     _ source: UnsafeRawPointer, step: Int, to lanes: UnsafeMutablePointer<Lane>, count: Int, runs: Int
   ) {
     if let flips,
@@ -40,7 +40,7 @@ extension LaneConversion {
 
 /// Copies short runs of bytes, `step` bytes apart, and flips bits of each byte; returns false and does
 /// nothing for other runs.
-private func copyShortRuns(
+@usableFromInline func copyShortRuns(
   _ source: UnsafeRawPointer, step: Int, to target: UnsafeMutableRawPointer, byteCount: Int, runs: Int,
   flips: UInt8
 ) -> Bool {
@@ -77,17 +77,25 @@ private func copyShortRuns(
 }
 
 /// Bytes minus their zero point as `int16`: exact, since both are in `0...255`.
-struct CenteredInt16: LaneConversion {
-  let signFlip: UInt8
-  let zeroPoint: Int16
+@usableFromInline package struct CenteredInt16: LaneConversion, Sendable {
+  @usableFromInline package let signFlip: UInt8
+  /// The zero point of the unsigned bytes.
+  @usableFromInline package let zeroPoint: Int16
   /// Generated code for most of a long run, for signed bytes if `signFlip` is not 0.
-  var code: WideningCode?
+  @usableFromInline package var code: WideningCode?
 
-  static var elementByteCount: Int { 1 }
-  var padding: Int16 { 0 }
+  /// Bytes that are unsigned after their bits in `signFlip` are flipped.
+  package init(signFlip: UInt8, zeroPoint: Int16, code: WideningCode? = nil) {
+    self.signFlip = signFlip
+    self.zeroPoint = zeroPoint
+    self.code = code
+  }
 
-  @inline(__always)
-  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
+  @inlinable package static var elementByteCount: Int { 1 }
+  @inlinable package var padding: Int16 { 0 }
+
+  @inlinable @inline(__always)
+  package func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Int16>, count: Int) {
     let flips = SIMD16<UInt8>(repeating: signFlip)
     let offsets = SIMD8<Int16>(repeating: zeroPoint)
     let target = UnsafeMutableRawPointer(lanes)
@@ -160,16 +168,22 @@ struct CenteredFloat: LaneConversion {
 }
 
 /// Bytes with their highest bit flipped: unsigned ones as signed, or vice versa.
-struct FlippedBytes: LaneConversion {
-  let padding: UInt8
+@usableFromInline package struct FlippedBytes: LaneConversion, Sendable {
+  @usableFromInline package let padding: UInt8
   /// Generated code for long runs.
-  var code: FlippingCode?
+  @usableFromInline package var code: FlippingCode?
 
-  static var elementByteCount: Int { 1 }
-  var flips: UInt8? { 0x80 }
+  /// A conversion with a byte for taps in the padding.
+  package init(padding: UInt8, code: FlippingCode? = nil) {
+    self.padding = padding
+    self.code = code
+  }
 
-  @inline(__always)
-  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<UInt8>, count: Int) {
+  @inlinable package static var elementByteCount: Int { 1 }
+  @inlinable package var flips: UInt8? { 0x80 }
+
+  @inlinable @inline(__always)
+  package func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<UInt8>, count: Int) {
     if let code, count >= FlippingCode.leastCount {
       return unsafe code.copy(source, to: UnsafeMutableRawPointer(lanes), count: count)
     }
@@ -191,15 +205,20 @@ struct FlippedBytes: LaneConversion {
 }
 
 /// Elements, unchanged.
-struct Copy<Lane: BitwiseCopyable & SIMDScalar>: LaneConversion {
-  let padding: Lane
+@usableFromInline package struct Copy<Lane: BitwiseCopyable & SIMDScalar>: LaneConversion {
+  @usableFromInline package let padding: Lane
 
-  static var elementByteCount: Int { MemoryLayout<Lane>.stride }
-  var flips: UInt8? { 0 }
+  /// A copy with an element for taps in the padding.
+  package init(padding: Lane) { self.padding = padding }
 
-  @inline(__always)
-  func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int) {
+  @inlinable package static var elementByteCount: Int { MemoryLayout<Lane>.stride }
+  @inlinable package var flips: UInt8? { 0 }
+
+  @inlinable @inline(__always)
+  package func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<Lane>, count: Int) {
     unsafe UnsafeMutableRawPointer(lanes).copyMemory(
       from: source, byteCount: count &* MemoryLayout<Lane>.stride)
   }
 }
+
+extension Copy: Sendable where Lane: Sendable {}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 // Names in declines and in the output of `apus inspect --plan`.
 
 extension MatrixOperands {
   /// The types of activations and weights.
-  var name: String {
+  package var name: String {
     switch self {
     case .float32: "float32"
     case .uint8: "uint8"
@@ -19,7 +21,7 @@ extension MatrixOperands {
 
 extension Epilogue {
   /// The epilogue's name.
-  var name: String {
+  package var name: String {
     switch self {
     case .float32: "float outputs"
     case .fixedPoint: "outputs in fixed point"
@@ -43,7 +45,7 @@ extension Epilogue {
   }
 
   /// Throws unless this epilogue fits the operands, and has one factor or `channels`.
-  func requireFit(_ operands: MatrixOperands, channels: Int) throws(Decline) {
+  package func requireFit(_ operands: MatrixOperands, channels: Int) throws(Decline) {
     guard !fits(operands, channels: channels) else { return }
     if let count = factorCount, count != 1, count != channels {
       throw Decline("the epilogue has \(count) factors for \(channels) channels")
@@ -54,8 +56,8 @@ extension Epilogue {
 
 extension ProductKind {
   /// The type that is multiplied.
-  var text: String { self == .words ? "16-bit integers" : name }
+  package var text: String { self == .words ? "16-bit integers" : name }
 }
 
 /// A number and what it counts, in the plural unless it is one.
-func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+package func counted(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

@@ -25,7 +25,7 @@ package enum MatrixOperands: Hashable, Sendable {
   case hybrid(isAsymmetric: Bool)
 
   /// How bytes become unsigned, and the zero points of unsigned bytes; nil for other operands.
-  var bytes: ByteOperands? {
+  package var bytes: ByteOperands? {
     switch self {
     case .float32, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
     case .uint8(let lhs, let rhs): ByteOperands(signFlip: 0, lhsZeroPoint: lhs, rhsZeroPoint: rhs)
@@ -36,8 +36,18 @@ package enum MatrixOperands: Hashable, Sendable {
 }
 
 /// Signed or unsigned bytes as unsigned ones, `byte ^ signFlip`, and the zero points of those.
-struct ByteOperands {
-  let signFlip: UInt8
-  let lhsZeroPoint: Int32
-  let rhsZeroPoint: Int32
+package struct ByteOperands: Sendable {
+  /// The bits to flip, which makes bytes unsigned.
+  package let signFlip: UInt8
+  /// The zero point of the unsigned activations.
+  package let lhsZeroPoint: Int32
+  /// The zero point of the unsigned weights.
+  package let rhsZeroPoint: Int32
+
+  /// Bytes that are unsigned after their bits in `signFlip` are flipped, with the zero points of the results.
+  package init(signFlip: UInt8, lhsZeroPoint: Int32, rhsZeroPoint: Int32) {
+    self.signFlip = signFlip
+    self.lhsZeroPoint = lhsZeroPoint
+    self.rhsZeroPoint = rhsZeroPoint
+  }
 }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Weights and bias in the layout of one kernel, in 64-byte aligned memory.
 ///
 /// Written only by `PreparedConvolution.pack`, before any run reads them; then shared freely.
 @safe package final class PackedWeights: @unchecked Sendable {
   /// The size of the packed layout.
   package let byteCount: Int
-  let address: UnsafeMutableRawPointer
+  /// The first byte.
+  package let address: UnsafeMutableRawPointer
   /// The owner of the memory.
   private let owner: AnyObject
 

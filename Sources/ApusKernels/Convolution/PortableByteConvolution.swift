@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// 8-bit convolution in plain Swift: bytes minus their zero points as 16-bit integers, multiplied in pairs.
 ///
 /// A product of two differences is at most 255² < 2¹⁶, so a sum of two fits in 32 bits; sums wrap as the

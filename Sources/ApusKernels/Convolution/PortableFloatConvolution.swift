@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Float convolution in plain Swift.
 ///
 /// Packed layout: for each group, panels of eight output channels, each `[k][channel]`; then the bias of all

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Convolution of 16-bit lanes in plain Swift: int16 activations, floats quantized at run time, and bytes
 /// with int16 outputs.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A planned convolution: packs weights, then runs any number of times.
 ///
 /// Neither call allocates. Runs of one instance may overlap if each has its own output and scratch.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Products of pairs of matrices with one kernel for all: BATCH_MATMUL.
 ///
 /// Each left matrix is M×K, each right one N×K; either may be stored transposed.

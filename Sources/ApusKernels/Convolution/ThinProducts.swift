@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// A product of some rows with some columns of an unpacked float matrix, over all of K. Addresses and strides
 /// are in bytes.
 package struct ThinProductBlock {
-  var lhs: Int
-  var lhsStride: Int
-  var rows: Int
-  var rhs: Int
-  var rhsStride: Int
-  var output: Int
-  var outputStride: Int
+  /// The address of the rows.
+  package var lhs: Int
+  /// The distance of rows.
+  package var lhsStride: Int
+  /// The number of rows.
+  package var rows: Int
+  /// The address of the columns in the matrix.
+  package var rhs: Int
+  /// The distance of rows of the matrix.
+  package var rhsStride: Int
+  /// The address of the sums.
+  package var output: Int
+  /// The distance of rows of sums.
+  package var outputStride: Int
   /// The size of a row of these columns, which fill vectors.
-  var columnByteCount: Int
+  package var columnByteCount: Int
 }
 
 /// Adds products to the values in the output.

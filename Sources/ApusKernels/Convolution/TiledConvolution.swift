@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A prepared convolution whose work is cut into tiles, each computed by one worker in its own memory.
 ///
 /// It checks sizes, divides memory and hands out tiles for all conformers. One call per tile goes through the

@@ -85,17 +85,17 @@ extension DepthwiseConvolution {
   /// Channels of the output.
   package var outputChannels: Int { inputChannels * depthMultiplier }
   /// The products in each sum: the taps of the filter.
-  var taps: Int { filterHeight * filterWidth }
+  package var taps: Int { filterHeight * filterWidth }
   /// The input's size in elements.
-  var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
   /// The output's size in elements.
-  var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
+  package var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
   /// The weights' size in elements.
   var weightCount: Int { taps * outputChannels }
 
   /// This convolution with rows and columns swapped, if images and filter are one column wide: memory is the
   /// same, and kernels work along rows.
-  var alongRows: DepthwiseConvolution {
+  package var alongRows: DepthwiseConvolution {
     guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
     var result = self
     (result.inputHeight, result.inputWidth) = (1, inputHeight)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// How a depthwise convolution is cut into tiles, by its shape only, and the layout of a tile's input.
 ///
 /// A tile is a range of output rows, of output columns and of groups of eight output channels. Its input is

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Gathers a tile's input into planes of eight lanes, borders and repeated channels included.
 struct PlaneGathering<Conversion: PlaneConversion> {
   let convolution: DepthwiseConvolution

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// 8-bit depthwise convolution in plain Swift: 16-bit differences, two taps of a filter row at a
 /// time.
 ///

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Float depthwise convolution in plain Swift.
 ///
 /// Packed layout: for each group of eight output channels `[tap][channel]`; then the bias of all channels.

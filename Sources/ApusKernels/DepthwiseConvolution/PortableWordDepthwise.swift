@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Depthwise convolution of 16-bit lanes in plain Swift: int16 activations, and floats quantized at run time.
 ///
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The taps of a depthwise filter in pairs, row by row; if a row's last tap has no partner, zero replaces it.
 struct TapPairs {
   let perRow: Int

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
 import ApusSystem
 
 /// Selects boxes by descending score, skips boxes that overlap a selected one, or lowers their scores.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The boxes that a selection has chosen, stored by edges, so that a candidate is compared with four of them
 /// at a time.
 @safe struct ChosenBoxes {

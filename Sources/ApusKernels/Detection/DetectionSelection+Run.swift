@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 extension DetectionSelection {
   /// The inputs of a run.
   package struct Inputs: ~Escapable {

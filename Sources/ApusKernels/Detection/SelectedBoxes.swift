@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Selected boxes, stored by edges and areas for comparisons.
 @safe struct SelectedBoxes {
   /// A box with its edges in order, and its area.

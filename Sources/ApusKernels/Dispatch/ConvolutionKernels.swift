@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// A kernel set's convolutions and matrix products.
 package protocol ConvolutionKernels: Sendable {
   /// The library that this machine lacks, if the set needs one; nil if nothing is missing. The query may load

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// A kernel set's generated code for everything but convolutions: elementwise operators, softmax, pooling,
-/// transposition, resizing, LSTMs and pictures. Plain Swift computes what it declines.
+/// transposition, resizing and LSTMs. Plain Swift computes what it declines.
 package protocol ElementwiseKernels: Sendable {
   /// Prepares a sum of bytes.
   func sum(
@@ -67,9 +69,6 @@ package protocol ElementwiseKernels: Sendable {
   ///   - tangentBits: the integer bits of the fixed-point arguments of hyperbolic tangents.
   ///   - wordCount: the maximum number of `int16` values in a call.
   func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode
-
-  /// Code for the resize of a picture.
-  func pictures(_ shape: PictureCode.Shape) -> PictureCode
 }
 
 extension KernelSet {
@@ -78,7 +77,4 @@ extension KernelSet {
     guard let elementwise else { throw Decline("the set has no elementwise kernels") }
     return elementwise
   }
-
-  /// Code for the resize of a picture; plain Swift if the set has none.
-  func pictureCode(_ shape: PictureCode.Shape) -> PictureCode { elementwise?.pictures(shape) ?? .portable }
 }

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// The kernel set that was chosen for a description, and why earlier ones declined.
 package struct KernelChoice: Sendable {
   /// A set that declined.
   package struct Declined: Sendable {
     /// The set's name.
     package let set: String
-    let decline: Decline
+    /// Why it declined.
+    package let decline: Decline
 
     /// The reason: the condition, and what was found.
     package var reason: String { decline.description }
+
+    /// A set and its reason.
+    package init(set: String, decline: Decline) {
+      self.set = set
+      self.decline = decline
+    }
   }
 
   /// The name of the set whose kernel runs.
   package let set: String
   /// The sets that declined before, in order.
   package let declined: [Declined]
+
+  /// The choice of a set after others declined.
+  package init(set: String, declined: [Declined]) {
+    self.set = set
+    self.declined = declined
+  }
 }
 
 extension KernelChoice {
@@ -29,4 +44,9 @@ extension KernelChoice {
     }
     return KernelChoice(set: KernelSet.portable.name, declined: declined ?? [])
   }
+}
+
+extension KernelSet {
+  /// A kernel, and why it was chosen.
+  package typealias Chosen<Kernel> = (kernel: Kernel, choice: KernelChoice)
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 extension KernelSet {
   /// Matrix products by OpenBLAS, or by Accelerate on Apple platforms; declines everything else.
   package static let blas = KernelSet(name: "blas", requires: [], convolutions: BLASKernels())

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 extension KernelSet {
   /// Plain Swift: runs anything anywhere.
   package static let portable = KernelSet(name: "portable", requires: [], convolutions: PortableKernels())

@@ -44,12 +44,13 @@ extension ArithmeticOperation {
 }
 
 /// The range that an activation leaves; NaN passes.
-struct ScalarBounds<T: Comparable & BitwiseCopyable & Sendable>: Sendable {
+package struct ScalarBounds<T: Comparable & BitwiseCopyable & Sendable>: Sendable {
   let minimum: T
   let maximum: T
 
+  /// The value, or the bound that it is beyond.
   @inline(__always)
-  func clamp(_ value: T) -> T {
+  package func clamp(_ value: T) -> T {
     let above = value < minimum ? minimum : value
     return maximum < above ? maximum : above
   }

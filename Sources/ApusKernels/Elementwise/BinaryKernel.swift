@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A function of two tensors, ready to run.
 package protocol BinaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.
@@ -27,7 +29,7 @@ extension BinaryKernel {
 }
 
 /// A function of two elements.
-protocol BinaryFunction: Sendable {
+package protocol BinaryFunction: Sendable {
   associatedtype Left: BitwiseCopyable
   associatedtype Right: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
@@ -57,13 +59,13 @@ protocol BinaryFunction: Sendable {
 }
 
 /// How an operand goes along a row, and from row to row.
-typealias RowSteps = (inner: Int, row: Int)
+package typealias RowSteps = (inner: Int, row: Int)
 
 extension BinaryFunction {
-  func takesRows(of depth: Int) -> Bool { false }
+  package func takesRows(of depth: Int) -> Bool { false }
 
   @inline(__always)
-  func fill(
+  package func fill(
     _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, lhs: UnsafePointer<Left>,
     lhsSteps: RowSteps, rhs: UnsafePointer<Right>, rhsSteps: RowSteps
   ) {
@@ -74,11 +76,11 @@ extension BinaryFunction {
     }
   }
 
-  static var leastTileLength: Int { 1 << 12 }
-  var way: String { "portable loop" }
+  package static var leastTileLength: Int { 1 << 12 }
+  package var way: String { "portable loop" }
 
   @inline(__always)
-  func fill(
+  package func fill(
     _ output: UnsafeMutablePointer<Result>, count: Int, lhs: UnsafePointer<Left>, lhsStep: Int,
     rhs: UnsafePointer<Right>, rhsStep: Int
   ) {
@@ -98,7 +100,7 @@ extension BinaryFunction {
 ///
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol. It is a class, so that a run copies none of it.
-@safe final class BroadcastBinary: BinaryKernel {
+@safe package final class BroadcastBinary: BinaryKernel {
   private typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
@@ -123,7 +125,7 @@ extension BinaryFunction {
   ///
   /// - Parameter formula: the same function, if chains may have code for it.
   @inline(__always)
-  init<Function: BinaryFunction>(
+  package init<Function: BinaryFunction>(
     _ function: Function, _ shapes: BroadcastShapes, formula: FloatFormula? = nil
   ) {
     unsafe fill = { output, count, lhs, lhsStep, rhs, rhsStep in
@@ -168,7 +170,7 @@ extension BinaryFunction {
     formula = tail.floatFunction.flatMap { function.formula?.followed(by: $0) }
   }
 
-  var implementation: String {
+  package var implementation: String {
     guard unsafe fillRows == nil else { return "\(way), rows of \(plan.longestStretch)" }
     let rows =
       plan.repeated.map {
@@ -178,7 +180,7 @@ extension BinaryFunction {
     return "\(way), \(rows)"
   }
 
-  var stage: ElementwiseStage? {
+  package var stage: ElementwiseStage? {
     guard let courses else { return nil }
     return unsafe ElementwiseStage(
       fill: fill, way: way, tail: tail, formula: formula,
@@ -191,19 +193,19 @@ extension BinaryFunction {
 
   /// Each element of an operand as large as the result is read before the element in its place is written: loops go from the
   /// first element to the last, in blocks that are read as a whole, or see to it, see ``X86FloatOperationGenerator``.
-  var mayOverwrite: (lhs: Bool, rhs: Bool) {
+  package var mayOverwrite: (lhs: Bool, rhs: Bool) {
     (
       strides.lhs == strides.result && counts.lhs == plan.elementCount,
       strides.rhs == strides.result && counts.rhs == plan.elementCount
     )
   }
 
-  func followed(by tail: PostOperation) -> (any BinaryKernel)? {
+  package func followed(by tail: PostOperation) -> (any BinaryKernel)? {
     guard computesFloats, self.tail == nil, plan.repeated == nil, unsafe fillRows == nil else { return nil }
     return BroadcastBinary(self, followedBy: tail)
   }
 
-  func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
+  package func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(
       lhs.byteCount >= counts.lhs * strides.lhs && rhs.byteCount >= counts.rhs * strides.rhs
         && output.byteCount >= plan.elementCount * strides.result)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// How up to four operands run along one result whose shape they broadcast to: nested loops with a step for each
 /// operand, neighbors that belong together merged into one.
 package struct BroadcastPlan: Sendable {
@@ -13,7 +15,7 @@ package struct BroadcastPlan: Sendable {
   /// How long the innermost loop is.
   private let innerCount: Int
   /// The innermost steps: one, or zero for an operand that stays.
-  let innerSteps: SIMD4<Int>
+  package let innerSteps: SIMD4<Int>
   /// An operand of which the innermost loop reads the same few elements again and again.
   let repeated: Repetition?
 
@@ -33,7 +35,7 @@ package struct BroadcastPlan: Sendable {
   }
 
   /// How many elements the innermost loop has.
-  var longestStretch: Int { innerCount }
+  package var longestStretch: Int { innerCount }
 
   /// An operand that begins anew every `period` elements.
   struct Repetition: Sendable {

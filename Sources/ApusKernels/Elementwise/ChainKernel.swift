@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Kernels of several operators, done one after the other to parts of their tensors.
 package protocol ChainKernel: Sendable {
   /// The bytes that a run works in.

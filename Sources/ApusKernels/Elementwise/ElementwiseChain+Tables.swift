@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 extension ElementwiseChain {
   /// A chain that makes bytes of bytes, by its results for each byte: where QUANTIZE and DEQUANTIZE stand around functions of
   /// floats, a look-up takes the place of all of them.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Elementwise kernels done one after the other to a stretch of elements at a time: what one computes is still in the first-level
 /// cache when the next reads it, and takes no memory of its own. Those of floats for which there is code are one function of it.
 ///

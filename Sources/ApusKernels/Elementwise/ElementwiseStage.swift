@@ -47,10 +47,10 @@ extension UnaryMap {
 
 extension BroadcastShapes {
   /// How an operand runs along the result: each element follows itself so often, and all begin anew after a period.
-  typealias Course = (period: Int, repeats: Int)
+  package typealias Course = (period: Int, repeats: Int)
 
   /// The courses of both operands; nil if one runs along the result in another way.
-  var courses: (lhs: Course, rhs: Course)? {
+  package var courses: (lhs: Course, rhs: Course)? {
     guard let lhs = course(lhs), let rhs = course(rhs) else { return nil }
     return (lhs, rhs)
   }

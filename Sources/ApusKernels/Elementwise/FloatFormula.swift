@@ -4,22 +4,24 @@
 /// generated code computes in one pass. Inputs and the result may be bytes that stand for floats.
 package struct FloatFormula: Sendable {
   /// What a step reads.
-  enum Operand: Sendable {
+  package enum Operand: Sendable {
     case input(Int)
     case step(Int)
   }
 
   /// What an input has for each element.
-  enum Input: Hashable, Sendable {
+  package enum Input: Hashable, Sendable {
     case float
     /// One float for all elements of a row.
     case repeatedFloat
     case byte(isSigned: Bool)
 
-    var byteCount: Int { if case .byte = self { 1 } else { 4 } }
+    /// The size of an element.
+    package var byteCount: Int { if case .byte = self { 1 } else { 4 } }
   }
 
-  enum Step: Sendable {
+  /// What is computed from inputs and from results of earlier steps.
+  package enum Step: Sendable {
     case function(FloatFunction, Operand)
     /// The result is brought between the bounds; NaN passes.
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
@@ -32,25 +34,28 @@ package struct FloatFormula: Sendable {
   }
 
   /// What is made of the last step.
-  enum Output: Hashable, Sendable {
+  package enum Output: Hashable, Sendable {
     case float
     case byte(isSigned: Bool)
     /// The sum of all elements of a row, as one float.
     case sum
 
-    var byteCount: Int { if case .byte = self { 1 } else { 4 } }
+    /// The size of an element.
+    package var byteCount: Int { if case .byte = self { 1 } else { 4 } }
   }
 
   /// The most inputs.
   static let mostInputs = 8
 
-  private(set) var inputs: [Input]
+  /// The inputs, at most ``mostInputs``.
+  package private(set) var inputs: [Input]
   /// The last one computes the result; without any, it is the first input.
-  private(set) var steps: [Step]
+  package private(set) var steps: [Step]
   /// Whether the results of each row are summed.
   private(set) var sums = false
 
-  var output: Output {
+  /// The form of the result.
+  package var output: Output {
     if sums { return .sum }
     guard case .quantization(let quantization, _) = steps.last else { return .float }
     return .byte(isSigned: quantization.minimum < 0)
@@ -123,13 +128,13 @@ extension FloatFormula.Step {
 
 extension FloatFormula {
   /// A function of one input; nil for one that formulas do not have.
-  init?(_ function: FloatFunction) {
+  package init?(_ function: FloatFunction) {
     guard function.isStep else { return nil }
     self.init(.function(function, .input(0)))
   }
 
   /// An operation of two inputs.
-  init(_ operation: FloatOperation) {
+  package init(_ operation: FloatOperation) {
     self.init(
       .operation(
         operation.kind, .input(0), .input(1), minimum: operation.bounds.minimum,
@@ -149,7 +154,7 @@ extension FloatFormula {
   }
 
   /// The same where some inputs have one float for all elements; nil where these are bytes.
-  func repeating(_ isRepeated: [Bool]) -> Self? {
+  package func repeating(_ isRepeated: [Bool]) -> Self? {
     var copy = self
     for index in inputs.indices where isRepeated[index] {
       guard inputs[index].byteCount == 4 else { return nil }

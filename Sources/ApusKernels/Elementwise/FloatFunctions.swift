@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusSystem
 
 /// A function of one float.
@@ -63,7 +64,7 @@ package enum FloatFunction: Hashable, Sendable {
   }
 
   /// Below this, LiteRT's reference computes the logistic function as `eˣ`, which is up to 1.2·10⁻⁴ of it larger.
-  static let logisticCutoff: Float = -9
+  package static let logisticCutoff: Float = -9
 
   private static func logistic(_ value: Float) -> Float {
     value < logisticCutoff ? expf(value) : 1 / (1 + expf(-value))

@@ -8,8 +8,9 @@ package struct FloatOperation: Sendable {
     /// The first where it is not below zero, otherwise the product.
     case parametricRelu
 
+    /// The result without bounds.
     @inline(__always)
-    func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
+    package func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
       switch self {
       case .add: return lhs + rhs
       case .subtract: return lhs - rhs
@@ -23,8 +24,10 @@ package struct FloatOperation: Sendable {
     }
   }
 
-  let kind: Kind
-  let bounds: ScalarBounds<Float>
+  /// The operation without bounds.
+  package let kind: Kind
+  /// What the result is brought between.
+  package let bounds: ScalarBounds<Float>
 
   /// The operation without bounds, unless there are some.
   package init(_ kind: Kind, minimum: Float = -.infinity, maximum: Float = .infinity) {

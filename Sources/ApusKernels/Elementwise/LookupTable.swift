@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// A function of bytes, of which each of the 256 values is computed once.
 package struct ByteTable: Sendable {
   /// The result for each byte.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// PRELU of quantized values: below zero, a factor that is a tensor.
 package struct QuantizedParametricRelu: Hashable, Sendable {
   /// What applies to values that are not below zero.

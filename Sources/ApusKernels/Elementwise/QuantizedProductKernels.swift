@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A product of two quantized tensors.
-package struct QuantizedProduct: Hashable, Sendable {
+@usableFromInline package struct QuantizedProduct: Hashable, Sendable {
   /// The first operand's zero point.
   package let lhsZeroPoint: Int32
   /// The second operand's zero point.
@@ -17,7 +17,7 @@ package struct QuantizedProduct: Hashable, Sendable {
   }
 
   /// The product of two elements.
-  @inline(__always)
+  @usableFromInline @inline(__always)
   package func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
     output((lhs &- lhsZeroPoint) &* (rhs &- rhsZeroPoint))
   }

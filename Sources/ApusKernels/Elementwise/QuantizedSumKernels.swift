@@ -2,7 +2,7 @@
 
 /// A sum or difference of two quantized tensors: each operand is brought to a common, finer scale and the result to
 /// its own, each step rounded.
-package struct QuantizedSum: Hashable, Sendable {
+@usableFromInline package struct QuantizedSum: Hashable, Sendable {
   /// The first operand's zero point and factor.
   package let lhs: QuantizedOperand
   /// The second operand's zero point and factor.
@@ -31,7 +31,7 @@ package struct QuantizedSum: Hashable, Sendable {
 
   /// The kernel for `uint8`, or for `int8` if `isSigned`.
   package func bytes(isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    BroadcastBinary(ByteSum(self, isSigned: isSigned), shapes)
+    BroadcastBinary(QuantizedByteSum(self, isSigned: isSigned), shapes)
   }
 
   /// The kernel for `int16`.
@@ -40,8 +40,10 @@ package struct QuantizedSum: Hashable, Sendable {
   }
 
   /// The sum of two elements.
-  @inline(__always)
-  func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 { result(scaledLeft(lhs) &+ scaledRight(rhs)) }
+  @usableFromInline @inline(__always)
+  package func callAsFunction(_ lhs: Int32, _ rhs: Int32) -> Int32 {
+    result(scaledLeft(lhs) &+ scaledRight(rhs))
+  }
 
   /// The result of a sum on the common scale.
   @inline(__always)
@@ -108,7 +110,7 @@ package struct QuantizedResult: Hashable, Sendable {
 }
 
 /// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
-private struct ByteSum: BinaryFunction {
+private struct QuantizedByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
   private let sum: QuantizedSum

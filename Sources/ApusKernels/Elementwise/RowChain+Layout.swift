@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 extension RowChain {
   /// Where a stage reads. A few numbers, so that no run counts references to them.
   struct Operand: BitwiseCopyable, Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Elementwise kernels and reductions of a matrix done one after the other to a block of rows at a time, which stays in the
 /// first-level cache: what normalizes rows by their means is so.
 ///

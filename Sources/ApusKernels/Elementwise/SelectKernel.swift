@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// From each two elements the first where a truth value holds, otherwise the second.
 package struct SelectKernel: Sendable {
   private let plan: BroadcastPlan

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A function of one tensor, ready to run.
 package protocol UnaryKernel: Sendable {
   /// Computes the result; the tensors are as the kernel was made for.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The first two rows of a 4 × 4 matrix, as MediaPipe's operators apply it to points of a plane.
 package struct AffineMap: Sendable {
   /// The row that computes x.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Finds the poses of persons in PoseNet's maps, best first.
 ///
 /// Source: Papandreou et al., "PersonLab: Person Pose Estimation and Instance Segmentation with a Bottom-Up,

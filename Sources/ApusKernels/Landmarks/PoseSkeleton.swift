@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The points of PoseNet's skeleton and the edges between them.
-enum PoseSkeleton {
+package enum PoseSkeleton {
   /// Nose, eyes, ears, shoulders, elbows, wrists, hips, knees and ankles; the left one of each pair first.
   static let pointCount = 17
   static let edgeCount = 16

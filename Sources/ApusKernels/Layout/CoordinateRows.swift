@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// GATHER_ND and its inverses: slices of a tensor at rows of coordinates.
 package struct CoordinateRows: Sendable {
   /// The number of rows of coordinates.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A copy in which a table per axis maps each destination coordinate to a source coordinate.
 ///
 /// Mirrored padding, nearest-neighbor resizing and clamped windows are such copies.

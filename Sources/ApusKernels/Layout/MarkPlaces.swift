@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Writes an element at each index along the middle one of three axes; other elements stay.
 ///
 /// Indices are truncated to 32 bits, as in the reference; those outside the axis are ignored.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// GATHER: rows copied by index, from a tensor of batches, outer axes, the indexed axis and rows.
 package struct RowGathering: Sendable {
   private let batches: Int

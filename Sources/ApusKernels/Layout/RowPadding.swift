@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A copy of rows, each with padding of one value before and after it, in one pass.
 package struct RowPadding: UnaryKernel {
   private let rows: Int

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// A copy of elements between two tensors, each with its own strides.
 ///
 /// Transposing, slicing, splitting, concatenating, tiling, broadcasting and reversing are such copies: a
@@ -216,13 +219,6 @@ package final class StridedCopy: Sendable {
       }
     }
   }
-}
-
-/// The range of `count` items that one of `tiles` tiles processes; ranges differ in length by at most one
-/// item.
-@inline(__always)
-func share(of count: Int, tile: Int, of tiles: Int) -> Range<Int> {
-  count &* tile / tiles..<count &* (tile &+ 1) / tiles
 }
 
 /// Copies units of `run` bytes along one loop.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// StableHLO's SCATTER: combines blocks of updates with a tensor at vectors of coordinates; there are at most
 /// eight axes.
 package struct WindowScatter: Sendable {

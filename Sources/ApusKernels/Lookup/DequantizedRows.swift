@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Rows of integers, looked up by index and multiplied by scales: one of the whole table, one per row, or one
 /// per block of a row.
 package struct DequantizedRows: Sendable {

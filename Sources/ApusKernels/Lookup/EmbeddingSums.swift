@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Weighted sums of rows of a table, one for each position of a sparse tensor's leading axes.
 package struct EmbeddingSums: Sendable {
   /// The divisor of a sum.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Rows of bytes, found by ascending keys.
 package struct KeyedRows: Sendable {
   private let count: Int

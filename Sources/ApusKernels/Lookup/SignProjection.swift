@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Locality-sensitive bits: for each seed, the sign of a weighted sum of the hashes of a tensor's items.
 package struct SignProjection: Sendable {
   private let items: Int

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// MediaPipe's max pooling with the index of each maximum, and its inverse; floats in NHWC.
 package struct ArgmaxPooling: Sendable {
   /// The number of images.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// A pooling layer: one value per channel for each position of a window over an NHWC tensor.
 package struct Pooling: Sendable {
   /// How the values in a window are combined.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 extension PostOperation {
   /// The function as a standalone kernel for `count` floats.
   package func kernel(count: Int) -> any UnaryKernel { PostOperationKernel(operation: self, count: count) }

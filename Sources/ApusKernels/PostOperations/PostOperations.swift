@@ -36,7 +36,7 @@ package final class PostOperations: Sendable {
   }
 
   /// Applies the operations to `count` values from `first` on.
-  func apply(
+  package func apply(
     to output: UnsafeMutablePointer<Float>, other: UnsafePointer<Float>?, first: Int, count: Int
   ) {
     var first = first

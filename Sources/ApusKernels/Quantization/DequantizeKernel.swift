@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Dequantization of integers to floats: `scale · (q − zeroPoint)`, rounded once.
 package struct Dequantization: Hashable, Sendable {
   /// The real value of one step.

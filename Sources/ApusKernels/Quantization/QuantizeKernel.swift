@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Quantization of floats to integers: `x / scale`, rounded with halves away from zero, plus the zero point,
 /// clamped.
 package struct FloatQuantization: Hashable, Sendable {
@@ -14,10 +17,10 @@ package struct FloatQuantization: Hashable, Sendable {
 
   /// The result if the quotient is NaN or does not fit in 32 bits: on x86 the reference's conversion returns
   /// −2³¹, whose sum with the zero point wraps.
-  let outOfRange: Int32
+  package let outOfRange: Int32
   /// The reciprocal that may replace the division; nil if only the division is known to be right, or no
   /// search was made.
-  private(set) var reciprocal: ScaleReciprocal?
+  package private(set) var reciprocal: ScaleReciprocal?
 
   /// Describes a quantization to a type with this range; at most 16 bits wide.
   package init(scale: Float, zeroPoint: Int32, range: ClosedRange<Int32>) {

@@ -5,10 +5,11 @@
 ///
 /// Such a quotient differs from the correctly rounded one by at most one ulp, and rarely. So it gives another
 /// integer only next to halves, around which all floats are tried.
-struct ScaleReciprocal: Hashable {
-  let high: Float
+package struct ScaleReciprocal: Hashable, Sendable {
+  /// The reciprocal, rounded to a float.
+  package let high: Float
   /// The difference of the exact reciprocal and `high`.
-  let low: Float
+  package let low: Float
 
   /// Whether the search pays for `count` floats: it takes less time than a few runs gain. Vectors of 256 bits
   /// gain nothing, because divisions overlap with the steps around them.

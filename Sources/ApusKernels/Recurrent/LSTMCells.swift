@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The elementwise part of one step of a float LSTM, after the matrix products: gates, new cells, new
 /// outputs.
 ///

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// An activation of recurrent operators, by a kernel set's code if it has any.
 struct RecurrentFunction: Sendable {
   private let activation: RecurrentActivation

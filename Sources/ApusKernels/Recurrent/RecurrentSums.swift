@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The elementwise part of one step of a float recurrent layer, after the matrix products: two sums and an
 /// activation.
 package struct RecurrentSums: Sendable {

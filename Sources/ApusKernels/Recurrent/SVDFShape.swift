@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The sizes of an SVDF operator, and the functions on its state.
 package struct SVDFShape: Hashable, Sendable {
   /// Rows of the input.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// For each value, the number of sorted boundaries that are not above it.
 package func countBoundaries(
   _ values: Span<Float>, _ boundaries: Span<Float>, to output: inout MutableSpan<Int32>, threads: ThreadTeam

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// ARG_MAX and ARG_MIN: the index of the maximum or minimum along the middle one of three axes.
 package struct ExtremeSearch: Sendable {
   private let elements: ScalarType

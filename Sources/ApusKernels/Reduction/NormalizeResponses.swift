@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
 import ApusSystem
 
 /// Divides each value by `(bias + alpha · s)^beta`. `s` is the sum of squares of the channels from `radius`

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A reduction of a tensor along some axes.
 package struct Reduction: Sendable {
   /// How values are combined.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A reduction of float32 or int32 rows into the segments that an index per row names.
 package struct SegmentFold: Sendable {
   private let kind: Reduction.Kind

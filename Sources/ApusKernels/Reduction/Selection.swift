@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// TOPK: the largest values of each row, in order; the first of equal values comes first.
 package struct Selection: Sendable {
   private let elements: ScalarType

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Reduces the elements in a window that moves over a tensor.
 ///
 /// The tensor is first dilated, `spread` positions from one element to the next, and then padded at each end.

@@ -6,17 +6,17 @@
 /// A factor of zero has the same output for every sum and with any shift, so it gets a shift that the code
 /// supports. With other tiny factors all possible sums usually have one output: these channels get the factor
 /// 2⁻²² and a bias that makes this output.
-final class FaintChannels: Sendable {
+package final class FaintChannels: Sendable {
   private let multipliers: [FixedPointMultiplier]
   private let leastShift: Int32
   private let zeroPoint: Int32
   private let minimum: Int32
   private let maximum: Int32
   /// The epilogue with these channels' factors replaced.
-  let epilogue: Epilogue
+  package let epilogue: Epilogue
 
   /// Finds such channels; nil if there are none.
-  init?(_ epilogue: Epilogue, leastShift: Int32?) {
+  package init?(_ epilogue: Epilogue, leastShift: Int32?) {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
       let leastShift, multipliers.count > 1
     else { return nil }
@@ -33,7 +33,7 @@ final class FaintChannels: Sendable {
   }
 
   /// The channels in the output of `apus inspect --plan`.
-  var note: String {
+  package var note: String {
     let zeros = multipliers.indices.count { isZero($0) }
     let others = multipliers.indices.count { contains($0) }
     let parts =
@@ -43,7 +43,7 @@ final class FaintChannels: Sendable {
   }
 
   /// The numbers that packed biases depend on; part of the key of packed weights.
-  var identity: [Int] {
+  package var identity: [Int] {
     var numbers = [Int(zeroPoint), Int(minimum), Int(maximum)]
     numbers.reserveCapacity(3 + multipliers.count)
     for multiplier in multipliers {
@@ -53,14 +53,16 @@ final class FaintChannels: Sendable {
   }
 
   /// Whether a channel's factor is zero, so that its sums make no difference.
-  func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
+  package func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
 
   /// Whether a channel's factor and bias are replaced.
-  func contains(_ channel: Int) -> Bool { multipliers[channel].shift < leastShift && !isZero(channel) }
+  package func contains(_ channel: Int) -> Bool {
+    multipliers[channel].shift < leastShift && !isZero(channel)
+  }
 
   /// The bias to pack for a channel whose sums are within `reach` of their bias; nil if they may have several
   /// outputs, or outputs that the replaced factor cannot produce.
-  func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
+  package func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
     let (least, most) = (Int(bias) - reach, Int(bias) + reach)
     guard reach < 1 << 20, least > Int(Int32.min), most <= Int(Int32.max) else { return nil }
     let multiplier = multipliers[channel]

@@ -2,7 +2,7 @@
 
 /// How generated code implements an ``Epilogue``: literally, or in another form with the same outputs that is
 /// faster or exact for more sums.
-enum LoweredEpilogue: Hashable {
+package enum LoweredEpilogue: Hashable, Sendable {
   /// The epilogue, literally.
   case stated(Epilogue)
   /// Fixed point in single precision, with the same output for every sum: multiplies, adds one half or
@@ -12,7 +12,7 @@ enum LoweredEpilogue: Hashable {
   case anySum([FixedPointMultiplier], zeroPoint: Int32, minimum: Int32, maximum: Int32)
 
   /// Fixed point for any sum; nil for other epilogues.
-  init?(ofAnySum epilogue: Epilogue) {
+  package init?(ofAnySum epilogue: Epilogue) {
     guard case .fixedPoint(let factors, let zeroPoint, let minimum, let maximum) = epilogue else {
       return nil
     }
@@ -20,7 +20,7 @@ enum LoweredEpilogue: Hashable {
   }
 
   /// The form's name in the output of `apus inspect --plan`.
-  var name: String {
+  package var name: String {
     switch self {
     case .stated(let epilogue): epilogue.name
     case .anySum: "outputs in fixed point, step by step"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Computes bytes from int32 sums in plain Swift: the factors of an `Epilogue`, laid out for SIMD.
 ///
 /// The output byte is the low byte of the clamped value, for uint8 as for int8.

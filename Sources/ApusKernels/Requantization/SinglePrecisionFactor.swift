@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// A fixed-point factor with double rounding as a `Float` that gives the same output for every sum: a fused
 /// multiply-add of an offset with the sum's sign, then truncation.
 ///
@@ -131,7 +133,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   ///   - outputsPerChannel: how many outputs each factor makes per run.
   ///   - cutsOff: whether the target can truncate products. Only then can factors have a rest; if one needs
   ///     it, all have one.
-  static func epilogue(
+  package static func epilogue(
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int, cutsOff: Bool
   ) throws(Decline) -> LoweredEpilogue {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue else {
@@ -195,7 +197,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
 
 extension Decline {
   /// The reason for declining: a channel's factor is not as `expectation` says.
-  static func unusable(
+  package static func unusable(
     _ factor: FixedPointMultiplier, _ channel: Int, _ expectation: StaticString
   ) -> Decline {
     Decline("the factor of channel \(channel), \(factor.text), is not one of those that \(expectation)")
@@ -207,7 +209,7 @@ extension FixedPointMultiplier {
   var real: Double { Double(value) * Double(sign: .plus, exponent: Int(shift) - 31, significand: 1) }
 
   /// The value as an integer times a power of two.
-  var text: String { "\(value) · 2^\(Int(shift) - 31)" }
+  package var text: String { "\(value) · 2^\(Int(shift) - 31)" }
 }
 
 extension SIMD4<Double> {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// PRELU of bytes in single precision: the difference from the zero point times one factor, or if negative
 /// times its channel's factor, plus an offset with the product's sign, truncated.
 ///

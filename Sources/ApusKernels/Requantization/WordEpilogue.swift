@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Computes int16 or float outputs from 32- or 64-bit sums in plain Swift.
 @safe final class WordEpilogue: @unchecked Sendable {
   private enum Rule {

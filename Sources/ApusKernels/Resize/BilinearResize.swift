@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+import ApusRuntime
+
 /// Bilinear interpolation of the rows and columns of an NHWC tensor.
 ///
 /// Floats and uint8 are interpolated in single precision, in the reference's order of operations; int8 and

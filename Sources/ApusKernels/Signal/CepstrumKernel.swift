@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
 import ApusSystem
 
 /// Mel-frequency cepstral coefficients of squared spectra: magnitudes are gathered in bands of equal width on the mel

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// The Fourier transform of real planes, cropped or zero-padded to `height × width`: of each row, then of
 /// each of the first `width / 2 + 1` columns.
 package struct PlaneTransform: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
 import ApusSystem
 
 /// The spectra of overlapping frames of sound, each multiplied by a Hann window and zero-padded to a power of

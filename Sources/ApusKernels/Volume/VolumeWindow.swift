@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// How a window slides over an `N×D×H×W×C` array; each triple is depth, height, width.
 package struct VolumeWindow: Sendable {
   /// The number of arrays.

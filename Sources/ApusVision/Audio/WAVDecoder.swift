@@ -36,8 +36,13 @@ struct WAVDecoder {
     }
     var layout: Layout?
     var position = 12
-    for _ in 0..<Self.maximumChunkCount {
-      guard position <= bytes.count - 8 else { break }
+    var chunkCount = 0
+    while position <= bytes.count - 8 {
+      chunkCount += 1
+      guard chunkCount <= Self.maximumChunkCount else {
+        throw ApusError(
+          .resourceLimit, "the sound is not among the first \(Self.maximumChunkCount) parts of the file")
+      }
       let (name, length) = (text(position), Int(uint32(position + 4)))
       let start = position + 8
       switch name {

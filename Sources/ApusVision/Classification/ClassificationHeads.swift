@@ -30,6 +30,8 @@ struct ClassificationHeads: Sendable {
   private let options: ResultOptions
   /// Whether an answer had numbers that cannot be probabilities; it warns, and changes no answer.
   private let hadRawScores = Flag()
+  /// Whether a layer gave numbers that are too large for logits.
+  private let hadFeatures = Flag()
 
   /// A flag that copies share.
   private final class Flag: Sendable {
@@ -124,7 +126,15 @@ struct ClassificationHeads: Sendable {
 
   /// What is suspicious: scores that are no probabilities, and labels of the outputs after the first.
   var warnings: [String] {
-    scoreWarnings + labelWarnings
+    scoreWarnings + featureWarnings + heads.compactMap(\.scores.warning) + labelWarnings
+  }
+
+  private var featureWarnings: [String] {
+    hadFeatures.isSet
+      ? [
+        "numbers beyond \(Int(Self.largestLogit)) are more likely coordinates or features than scores; 'apus embed' and "
+          + "'apus run' give them as they are"
+      ] : []
   }
 
   private var scoreWarnings: [String] {
@@ -146,6 +156,7 @@ struct ClassificationHeads: Sendable {
     if heads.contains(where: { $0.scores.form == .logit }) {
       steps.append("probabilities = softmax of the logits, or 1 / (1 + exp(-value)) of a single one")
     }
+    if heads.contains(where: { $0.scores.form == .byte }) { steps.append("probabilities = numbers / 255") }
     if heads.contains(where: \.isPair) {
       steps.append("the score of the first class is 1 - that of the second")
     }
@@ -169,7 +180,15 @@ struct ClassificationHeads: Sendable {
     if let odd = values.first(where: { !$0.isFinite }) {
       throw AnswerCheck([reading]).refusal("an answer has a score of \(odd)", "scores")
     }
-    var scores = values
+    if head.scores.form == .logit || head.scores.form == .raw && reading.source == .model,
+      values.contains(where: { abs($0) > Self.largestLogit })
+    {
+      hadFeatures.set()
+    }
+    var scores = head.scores.form == .byte ? values.map { $0 / 255 } : values
+    if head.scores.form == .byte, let odd = scores.first(where: { !(0...1).contains($0) }) {
+      throw AnswerCheck([reading]).refusal("an answer has a score of \(odd * 255), not 0 to 255", "scores")
+    }
     if head.scores.form == .logit {
       scores = values.count == 1 ? values.map { 1 / (1 + exp(-$0)) } : Self.softmax(values)
     } else if head.scores.form == .probability {
@@ -206,6 +225,8 @@ struct ClassificationHeads: Sendable {
         + "probabilities of them, --scores raw compares them as they are")
   }
 
+  /// Logits of more are no longer told apart in single precision: their softmax is 0 or 1.
+  private static let largestLogit: Float = 88
   /// What rounding may add to a probability.
   private static let tolerance: Float = 0.01
 

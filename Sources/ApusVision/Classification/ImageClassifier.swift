@@ -81,7 +81,8 @@ public final class ImageClassifier: VisionTask {
     heads = try ClassificationHeads(
       of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
     pictures = try PictureModel(
-      prepared, defaults: PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults()))
+      prepared,
+      defaults: PictureDefaults(exportedBy: prepared.export, as: "classify", usual: PictureDefaults()))
   }
 
   /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.

@@ -58,6 +58,7 @@ struct BoxScoreHead: DetectionHead {
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
+  var warnings: [String] { scores.warning.map { [$0] } ?? [] }
   var classCount: Int? { layout == .detr ? columns - 1 : columns }
   var clipsBoxes: Bool { true }
 
@@ -65,8 +66,7 @@ struct BoxScoreHead: DetectionHead {
     switch layout {
     case .yoloNAS: reading.pictures(fit: .yolo, .unit)
     case .detr:
-      reading.pictures(
-        fit: .stretch, .meanStd(mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]))
+      reading.pictures(fit: .stretch, .imageNet)
     default: reading.pictures(fit: .stretch, .unit)
     }
   }
@@ -115,6 +115,8 @@ struct BoxScoreHead: DetectionHead {
     var selected = BestValues<(row: Int, index: Int, score: Float)>(limit: limit)
     try run.withValues(of: values.output) { numbers throws(ApusError) in
       try check(numbers.count, values)
+      try AnswerCheck(readings).refuseNaN(
+        in: numbers, from: values.first, rows: (rows, values.perRow), columns: (columns, values.perColumn))
       select(numbers, criteria, &selected)
       try AnswerCheck(readings).refuseConstant(Set(selected.sorted().map(\.index)), rows: rows) {
         numbers[values[$0, $1]]
@@ -199,10 +201,9 @@ struct BoxScoreHead: DetectionHead {
     -> [Candidate]
   {
     let (unitX, unitY): (Float, Float) = boxUnits.units == .pixel ? (1, 1) : (width, height)
-    return selected.compactMap { row, index, score in
+    return selected.map { row, index, score in
       let (a, b) = (numbers[boxes[row, 0]] * unitX, numbers[boxes[row, 1]] * unitY)
       let (c, d) = (numbers[boxes[row, 2]] * unitX, numbers[boxes[row, 3]] * unitY)
-      guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return nil }
       return isCorners
         ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)
         : Candidate(

@@ -12,7 +12,7 @@ struct BoxScoreRecognition {
   let columns: Int
 
   /// The numbers of queries that transformers are published with.
-  private static let queryCounts = [100, 300, 500, 900]
+  static let queryCounts = [100, 300, 500, 900]
   private static let mostClasses = 1 << 16
 
   /// Two outputs with a box and scores for each row, in any order, or one with both, if it has as many rows as a transformer has queries;

@@ -115,6 +115,8 @@ struct CellHead: DetectionHead {
           .invalidData,
           "output 0 has \(values.count) values, not \(rows)×\(columns)×\(channels) as when prepared")
       }
+      try AnswerCheck(readings).refuseNaN(
+        in: values, from: 0, rows: (1, 1), columns: (values.count, 1))
       return try self.joined(values, criteria, run)
     }
     var best = BestValues<DetectedObject>(limit: criteria.maxResults)
@@ -134,18 +136,23 @@ struct CellHead: DetectionHead {
     -> [Cells]
   {
     let (perCell, perChannel) = isPlanar ? (1, rows * columns) : (channels, 1)
-    // Of each class, only boxes that reach the row before can be touched.
     var found: [[Cells]] = [[Cells]](repeating: [], count: channels)
+    // Of each class, the boxes that reach the row before, in their order: others cannot be touched any more.
+    var near: [[Int]] = [[Int]](repeating: [], count: channels)
     for row in 0..<rows {
       try run.checkTime()
+      for channel in 1..<channels where !near[channel].isEmpty {
+        near[channel].removeAll { found[channel][$0].bottom < row }
+      }
       for column in 0..<columns {
         let start = (row * columns + column) * perCell
         for channel in 1..<channels {
           let value = values[start + channel * perChannel]
           guard value >= criteria.scoreThreshold, criteria.categories.contains(channel - 1) else { continue }
-          if let place = found[channel].firstIndex(where: { $0.touches(column, row) }) {
+          if let place = near[channel].first(where: { found[channel][$0].touches(column, row) }) {
             found[channel][place].join(column, row, value)
           } else {
+            near[channel].append(found[channel].count)
             found[channel].append(
               Cells(
                 left: column, top: row, right: column + 1, bottom: row + 1, score: value, index: channel - 1))

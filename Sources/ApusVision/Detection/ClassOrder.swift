@@ -9,6 +9,9 @@ final class ClassOrder: Sendable {
   /// The order of outputs that only their values tell apart, or of others, whose order is known.
   init(isAmbiguous: Bool) { self.isAmbiguous = isAmbiguous }
 
+  /// Whether an answer can still decide.
+  var isOpen: Bool { isAmbiguous && settled.withLock { $0 == nil } }
+
   /// Whether the rows change places: they do if only that makes classes of the whole numbers and scores of the fractions up
   /// to 1.
   func isExchanged(classes: ArraySlice<Float>, scores: ArraySlice<Float>) -> Bool {

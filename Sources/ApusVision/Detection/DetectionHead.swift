@@ -51,6 +51,8 @@ protocol DetectionHead: Sendable {
   var clipsBoxes: Bool { get }
   /// What looks suspicious about the model.
   var warnings: [String] { get }
+  /// Whether the next answer may decide how all later ones are read.
+  var isUndecided: Bool { get }
 
   /// What is done with the outputs, for people.
   func steps(_ criteria: DetectionCriteria) -> [String]
@@ -63,6 +65,7 @@ extension DetectionHead {
   var pictureDefaults: PictureDefaults { PictureDefaults() }
   var clipsBoxes: Bool { false }
   var warnings: [String] { [] }
+  var isUndecided: Bool { false }
 }
 
 extension Sequence where Element == DetectedObject {

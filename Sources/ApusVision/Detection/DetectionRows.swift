@@ -14,8 +14,8 @@ struct DetectionRows {
   /// Combines the outputs of a run.
   ///
   /// - Parameters:
-  ///   - objects: The model's number of objects; nil if it has none. NaN and numbers
-  ///     below zero count as zero, fractions are truncated, and the number of rows is the maximum.
+  ///   - objects: The model's number of objects; nil if it has none. Numbers below zero count as zero, fractions are truncated, and the
+  ///     number of rows is the maximum.
   ///   - order: Whether `classes` and `scores` change places.
   init(
     boxes: [Float], classes: [Float], scores: [Float], objects: Float?, rowsPerObject: Int = 1,
@@ -37,16 +37,23 @@ struct DetectionRows {
     }
   }
 
-  /// The class of a row with at least that score, if it is far from a whole number; nil if there is none.
+  /// The scores of the rows that are detections.
+  var scoresThatCount: [Float] { Array(scores[..<count]) }
+
+  /// The class of a row with at least that score, if it is far from a whole number from 0 on; nil if there is none.
   func oddClass(scoreThreshold: Float) -> Float? {
-    for row in 0..<count where scores[row] >= scoreThreshold && classes[row].isFinite {
-      if abs(classes[row] - classes[row].rounded()) > 0.1 { return classes[row] }
+    for row in 0..<count where scores[row] >= scoreThreshold {
+      let number = classes[row]
+      guard let index = Int(exactly: number.rounded()), index >= 0, abs(number - number.rounded()) <= 0.1
+      else {
+        return number
+      }
     }
     return nil
   }
 
   /// The rows with a class that is wanted and at least that score, best first; equal scores stay in the model's
-  /// order. Rows are left out if their class is not a whole number from zero on, or their box is not finite.
+  /// order. Rows are left out if their class is not a whole number from zero on.
   ///
   /// - Parameters:
   ///   - edges: Where top, left, bottom and right stand in a box.
@@ -59,7 +66,7 @@ struct DetectionRows {
     for row in 0..<count {
       guard let index = Int(exactly: classes[row].rounded()), index >= 0, isWanted(index) else { continue }
       let score = calibration?.score(scores[row], of: index) ?? scores[row]
-      guard score >= scoreThreshold, boxes[4 * row..<4 * row + 4].allSatisfy(\.isFinite) else { continue }
+      guard score >= scoreThreshold else { continue }
       let box = BoundingBox(
         ymin: boxes[4 * row + edges[0]], xmin: boxes[4 * row + edges[1]], ymax: boxes[4 * row + edges[2]],
         xmax: boxes[4 * row + edges[3]])

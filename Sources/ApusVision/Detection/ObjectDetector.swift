@@ -21,13 +21,14 @@ public final class ObjectDetector: VisionTask {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
       roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings)
+      warnings: head.warnings + beyondNames.warnings(names))
   }
 
   private let pictures: PictureModel
   private let head: any DetectionHead
   private let names: LabelSource?
   private let criteria: DetectionCriteria
+  private let beyondNames = ClassesBeyondNames()
 
   /// Makes a detector.
   ///
@@ -41,12 +42,19 @@ public final class ObjectDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     if options.layout == nil, options.outputs == nil {
       try prepared.checkExporter(["detect", "segment", "pose", "obb"], for: "detect")
     }
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)
     head = try Self.head(of: prepared, labels: names?.map, options: options)
+    guard options.anchors == nil || head is AnchorHead else {
+      throw ApusError(
+        .invalidArgument,
+        "anchors are given, but a model of the layout \(head.layout.rawValue) takes none: they are for raw heads of YOLO"
+      )
+    }
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
     criteria = DetectionCriteria(
@@ -77,6 +85,9 @@ public final class ObjectDetector: VisionTask {
   /// The kind of model.
   public var layout: DetectorLayout { head.layout }
 
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { head.isUndecided }
+
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
 
@@ -94,7 +105,8 @@ public final class ObjectDetector: VisionTask {
   /// Finds objects in a picture, best first; equal scores keep the model's order.
   ///
   /// Boxes refer to the picture after orientation. Those of YOLO end at the picture's edges; others may reach beyond them.
-  /// Rows whose box or class is not a finite number are ignored.
+  /// Scores that are not numbers are an error, and so are boxes and classes that are not where the score is enough. Boxes that no
+  /// reading of the model can have are an error, too; beside others, those with scores below 0.05 are left out.
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
@@ -135,8 +147,10 @@ public final class ObjectDetector: VisionTask {
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
     let objects = try checked(head.objects(in: run, criteria))
-    let detections = objects.map { object in
+    let detections: [Detection] = objects.compactMap { object in
       var rect = placement.imageRect(ofModelBox: object.box)
+      // An object of the bars around the picture is none of the picture's.
+      if placement.isOutside(rect) { return nil }
       let corners = object.corners.map { corner in
         let point = placement.imagePoint(modelX: corner.x, modelY: corner.y)
         return PixelPoint(x: point.x, y: point.y)
@@ -162,16 +176,31 @@ public final class ObjectDetector: VisionTask {
   /// The objects, if the reading of the model can have them.
   private func checked(_ objects: [DetectedObject]) throws(ApusError) -> [DetectedObject] {
     let check = AnswerCheck(self.head.readings)
+    let areRaw = options.baseOptions.scores == .raw
     var objects = objects
     for index in objects.indices {
-      if options.baseOptions.scores != .raw { objects[index].score = try check.score(objects[index].score) }
-      objects[index].box = try check.checked(objects[index].box)
-      if let names, names.origin == .exporter, objects[index].index >= names.map.rowCount {
+      if !areRaw { objects[index].score = try check.score(objects[index].score) }
+      let box = objects[index].box
+      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
+      if let names, names.origin == .exporter, !names.hasRow(ofClass: objects[index].index) {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",
           "layout")
       }
     }
+    let score = { (object: DetectedObject) in areRaw ? .infinity : object.score }
+    objects = try check.possible(objects, score: score) {
+      object throws(ApusError) in
+      var object = object
+      object.box = try check.checked(object.box)
+      // Points are shown only with their objects.
+      for place in object.keypoints.indices {
+        object.keypoints[place] = try check.checked(
+          object.keypoints[place], threshold: KeypointDetector.Options().scoreThreshold, areRaw: areRaw)
+      }
+      return object
+    }
+    for object in objects { beyondNames.add(object.index, names) }
     return objects
   }
 
@@ -198,6 +227,7 @@ public final class ObjectDetector: VisionTask {
     of prepared: PreparedModel, labels: LabelMap?, options: Options
   ) throws(ApusError) -> any DetectionHead {
     let chosen = options.layout
+    if let chosen { try LayoutShapes(prepared).check(chosen) }
     if options.outputs != nil || chosen == .postProcessed {
       return try PostProcessedHead(prepared, chosen: options.outputs)
     }
@@ -211,14 +241,17 @@ public final class ObjectDetector: VisionTask {
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
-    if chosen == nil || chosen?.isYOLO == true,
+    if [nil, .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd].contains(chosen),
       let head = try YOLOHead(prepared, chosen: chosen, labelCount: labels?.rowCount)
     {
       return head
     }
     if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }
     let looked =
-      chosen.map { "those of the layout \($0.rawValue)" }
+      chosen.map {
+        "those of the layout \($0.rawValue) (\(LayoutShapes(prepared).outputs(of: $0)) for "
+          + "\(prepared.geometry.width) × \(prepared.geometry.height) pixels)"
+      }
         ?? """
         those of a detector (boxes 1×N×4, classes 1×N, scores 1×N, a count; boxes 1×N×4 and scores 1×N×classes of SSD; \
         YOLO's 1×(4+classes)×N, 1×N×(5+classes), 1×300×6 or 1×100×7, FOMO's height/8×width/8×(1+classes), for \
@@ -227,6 +260,8 @@ public final class ObjectDetector: VisionTask {
     let advice =
       if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
         "; such rows are the outputs of a classifier or an embedder"
+      } else if chosen == nil, let command = prepared.otherCommand {
+        "; '\(command)' takes such models"
       } else if chosen == nil, prepared.isMap {
         """
         ; a map of cells is that of FOMO, if its numbers are probabilities (--layout fomo), or of YOLO v2 and ST's YOLO-lc \

@@ -53,7 +53,8 @@ struct PostProcessedHead: DetectionHead {
       usual: .probability)
   }
 
-  var warnings: [String] { boxUnits.warning.map { [$0] } ?? [] }
+  var warnings: [String] { [boxUnits.warning, scores.warning].compactMap(\.self) }
+  var isUndecided: Bool { boxUnits.isOpen || order.isOpen }
 
   var readings: [Assumption] {
     [
@@ -100,15 +101,19 @@ struct PostProcessedHead: DetectionHead {
     let outputs = rows.outputs
     var objects: Float?
     if let count = outputs.count { objects = try run.values(of: count).first ?? 0 }
+    let check = AnswerCheck(readings)
+    if let objects, objects.isNaN {
+      throw check.refusal("an answer has a number of objects that is not a number", "layout")
+    }
     var numbers = try run.values(of: outputs.scores)
     if areLogits { numbers = numbers.map { 1 / (1 + exp(-$0)) } }
     let found = DetectionRows(
       boxes: try run.values(of: outputs.boxes), classes: try run.values(of: outputs.classes),
       scores: numbers, objects: objects, rowsPerObject: rows.rowsPerObject,
       order: order)
-    let check = AnswerCheck(readings)
+    try check.refuseNaN(in: found.scoresThatCount)
     if calibration == nil, let odd = found.oddClass(scoreThreshold: criteria.scoreThreshold) {
-      throw check.refusal("an answer has a class of \(odd), not a whole number", "layout")
+      throw check.refusal("an answer has a class of \(odd), not a whole number from 0 on", "layout")
     }
     let selected = found.selected(
       edges: edges, calibration: calibration, scoreThreshold: criteria.scoreThreshold,

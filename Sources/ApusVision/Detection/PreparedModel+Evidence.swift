@@ -28,6 +28,26 @@ extension PreparedModel {
     }
   }
 
+  /// The command that takes a model of poses, faces or masks; nil for others.
+  var otherCommand: String? {
+    if MoveNetHead(self) != nil || PoseNetHead(self) != nil { return "apus keypoints" }
+    let counts = outputs.map(\.shape.elementCount)
+    let isFaces =
+      outputs.count == 2
+      && [(0, 1), (1, 0)].contains { scores, boxes in
+        counts[scores] > 1 && counts[boxes] > 4 * counts[scores]
+          && counts[boxes].isMultiple(of: counts[scores])
+          && FaceAnchors.centers(count: counts[scores], width: geometry.width, height: geometry.height) != nil
+      }
+    if isFaces { return "apus faces" }
+    // As large as the picture, with several channels: more than a grid of cells.
+    let isMask = outputs.contains { output in
+      output.shape.rank == 4 && output.shape.dimensions.contains(geometry.width)
+        && output.shape.dimensions.contains(geometry.height) && geometry.width > 4
+    }
+    return isMask ? "apus segment' or 'apus transform" : nil
+  }
+
   /// The number of classes that names give: those of the exporter, else the caller's.
   func knownClassCount(_ labels: LabelMap?) -> Int? {
     export?.names.keys.max().map { $0 + 1 } ?? labels.map { $0.rowCount - $0.detectedOffset }
@@ -93,13 +113,9 @@ extension PreparedModel {
   /// Whether the last column of candidates is an angle, as some of its values for a gray picture can be no scores, while all others
   /// from the fifth on can; nil if the model refuses the picture.
   func hasAngles(_ output: Int, rows: Int, columns: Int, isTransposed: Bool) -> Bool? {
-    guard let values = probe(output), values.count == rows * columns else { return nil }
-    func isScore(_ column: Int) -> Bool {
-      (0..<rows).allSatisfy {
-        (-0.01...1.01).contains(values[isTransposed ? column * rows + $0 : $0 * columns + column])
-      }
+    CandidateColumns(self, output, rows: rows, columns: columns, isTransposed: isTransposed).map {
+      !$0.isScore(columns - 1) && (4..<columns - 1).allSatisfy($0.isScore)
     }
-    return !isScore(columns - 1) && (4..<columns - 1).allSatisfy(isScore)
   }
 
   private func fillInput<Value: TensorElement>(_ value: Value) throws(ApusError) {
@@ -110,9 +126,11 @@ extension PreparedModel {
 
   /// The error for an output that several layouts fit, which the caller has to choose from.
   ///
-  /// - Parameter readings: The layouts, each with what would be read.
-  func ambiguity(of output: Int, _ readings: [(DetectorLayout, String)]) -> ApusError {
-    let choices = readings.map { "\($0.0.rawValue) (\($0.1))" }.joined(separator: " or ")
+  /// - Parameters:
+  ///   - readings: The layouts, each with what would be read.
+  ///   - others: What else the output may be, which is no detector's.
+  func ambiguity(of output: Int, _ readings: [(DetectorLayout, String)], others: [String] = []) -> ApusError {
+    let choices = (readings.map { "\($0.0.rawValue) (\($0.1))" } + others).joined(separator: " or ")
     return ApusError(
       .invalidArgument,
       """

@@ -11,11 +11,6 @@ struct RotatedBox {
   /// In radians, clockwise from the horizontal to the side of the width.
   var angle: Float
 
-  /// Whether it is a box at all.
-  var isFinite: Bool {
-    x.isFinite && y.isFinite && width.isFinite && height.isFinite && angle.isFinite
-  }
-
   /// The corners, clockwise from the top left one before the turn.
   var corners: [(x: Float, y: Float)] {
     let (cosine, sine) = (cos(angle), sin(angle))

@@ -143,6 +143,8 @@ struct RowsHead: DetectionHead {
     let (scorePlace, classPlace) = Self.places(layout)
     let check = AnswerCheck(readings)
     return try run.withValues(of: 0) { values throws(ApusError) in
+      try check.refuseNaN(
+        in: values, from: scorePlace, rows: (values.count / Self.columns, Self.columns), columns: (1, 1))
       var found = BestValues<(row: Int, index: Int, score: Float)>(limit: criteria.maxResults)
       for row in stride(from: 0, to: values.count - values.count % Self.columns, by: Self.columns) {
         let score = values[row + scorePlace]
@@ -159,16 +161,16 @@ struct RowsHead: DetectionHead {
       }
       var objects: [DetectedObject] = []
       for item in found.sorted() {
-        if let object = try object(item.row, item.index, item.score, values, check) { objects.append(object) }
+        objects.append(try object(item.row, item.index, item.score, values, check))
       }
       return objects
     }
   }
 
-  /// The object of a row; nil where its box is not finite.
+  /// The object of a row.
   private func object(
     _ row: Int, _ index: Int, _ score: Float, _ values: Span<Float>, _ check: AnswerCheck
-  ) throws(ApusError) -> DetectedObject? {
+  ) throws(ApusError) -> DetectedObject {
     func number(_ column: Int) -> Float { values[row + column] }
     let isPixels = boxUnits.units == .pixel
     if layout == .yoloOBBEndToEnd {
@@ -176,11 +178,9 @@ struct RowsHead: DetectionHead {
       let box = RotatedBox(
         x: number(0) * unitX, y: number(1) * unitY, width: number(2) * unitX, height: number(3) * unitY,
         angle: number(6))
-      guard box.isFinite else { return nil }
       return try RotatedCandidate(box: box, score: score, index: index).object(width, height, check)
     }
     let (unitX, unitY) = isPixels ? (width, height) : (1, 1)
-    guard (1...4).allSatisfy({ number($0).isFinite }) else { return nil }
     let box =
       layout == .efficientDet
       ? BoundingBox(

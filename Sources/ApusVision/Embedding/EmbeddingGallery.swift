@@ -39,6 +39,12 @@ public struct EmbeddingGallery: Hashable, Sendable {
   public static let maximumEntryCount = 1 << 20
 
   private static let magic = Array("ApusGallery1\n".utf8)
+  /// A file that says how pictures became embeddings.
+  private static let magicWithPreparation = Array("ApusGallery2\n".utf8)
+
+  /// How pictures became embeddings, such as `pixels unit, channels rgb`; nil if that is not known. Distances mean something only between
+  /// embeddings that were made alike.
+  public var preparation: String?
 
   /// Makes an empty gallery.
   public init() {}
@@ -54,15 +60,21 @@ public struct EmbeddingGallery: Hashable, Sendable {
     return entries.map(\.name).filter { seen.insert($0).inserted }
   }
 
+  /// Refuses what cannot be a name.
+  ///
+  /// - Throws: `invalidArgument` for an empty or too long name.
+  package static func check(name: String) throws(ApusError) {
+    guard !name.isEmpty, name.utf8.count <= maximumNameLength else {
+      throw ApusError(.invalidArgument, "a name has 1 to \(maximumNameLength) bytes, not \(name.utf8.count)")
+    }
+  }
+
   /// Enrolls an embedding under a name.
   ///
   /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are not finite, or if their
   ///   number differs from the other entries'.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
-    guard !name.isEmpty, name.utf8.count <= Self.maximumNameLength else {
-      throw ApusError(
-        .invalidArgument, "a name has 1 to \(Self.maximumNameLength) bytes, not \(name.utf8.count)")
-    }
+    try Self.check(name: name)
     let count = embedding.values.count
     guard count > 0, count <= Self.maximumDimension, count == dimension ?? count else {
       throw ApusError(
@@ -132,15 +144,21 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// The gallery as the bytes of a file, with a checksum at the end.
   public var bytes: [UInt8] {
-    var bytes = Self.magic
+    var bytes = preparation == nil ? Self.magic : Self.magicWithPreparation
     func append(_ value: UInt32, to bytes: inout [UInt8]) {
       for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    }
+    func append(_ text: String, to bytes: inout [UInt8]) {
+      append(UInt32(text.utf8.count), to: &bytes)
+      bytes += Array(text.utf8)
+    }
+    if let preparation {
+      append(String(decoding: preparation.utf8.prefix(Self.maximumNameLength), as: UTF8.self), to: &bytes)
     }
     append(UInt32(dimension ?? 0), to: &bytes)
     append(UInt32(entries.count), to: &bytes)
     for entry in entries {
-      append(UInt32(entry.name.utf8.count), to: &bytes)
-      bytes += Array(entry.name.utf8)
+      append(entry.name, to: &bytes)
       for value in entry.values { append(value.bitPattern, to: &bytes) }
     }
     append(CRC32.checksum(bytes), to: &bytes)
@@ -151,7 +169,8 @@ public struct EmbeddingGallery: Hashable, Sendable {
   ///
   /// - Throws: `malformedGallery` with the place of the damage, or `resourceLimit` for too many entries.
   public init(bytes: [UInt8]) throws(ApusError) {
-    guard bytes.starts(with: Self.magic), bytes.count >= Self.magic.count + 12 else {
+    let isPrepared = bytes.starts(with: Self.magicWithPreparation)
+    guard isPrepared || bytes.starts(with: Self.magic), bytes.count >= Self.magic.count + 12 else {
       throw ApusError(.malformedGallery, "\(bytes.count) bytes are not a gallery")
     }
     let end = bytes.count - 4
@@ -162,7 +181,16 @@ public struct EmbeddingGallery: Hashable, Sendable {
     guard found == number(end) else {
       throw ApusError(.malformedGallery, "the checksum is \(found), not \(number(end))")
     }
-    let (dimension, count) = (Int(number(Self.magic.count)), Int(number(Self.magic.count + 4)))
+    var position = Self.magic.count
+    if isPrepared {
+      let length = Int(number(position))
+      guard length <= 2 * Self.maximumNameLength, position + 4 + length + 8 <= end else {
+        throw ApusError(.malformedGallery, "the preparation of pictures ends outside the file")
+      }
+      preparation = String(decoding: bytes[position + 4..<position + 4 + length], as: UTF8.self)
+      position += 4 + length
+    }
+    let (dimension, count) = (Int(number(position)), Int(number(position + 4)))
     guard dimension <= Self.maximumDimension else {
       throw ApusError(
         .malformedGallery, "embeddings have \(dimension) coordinates, at most \(Self.maximumDimension)")
@@ -171,7 +199,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
       throw ApusError(
         .resourceLimit, "the gallery has \(count) entries, at most \(Self.maximumEntryCount)")
     }
-    var position = Self.magic.count + 8
+    position += 8
     for index in 0..<count {
       guard position <= end - 4 else {
         throw ApusError(.malformedGallery, "entry \(index): begins outside the file")

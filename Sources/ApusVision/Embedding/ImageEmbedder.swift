@@ -77,7 +77,8 @@ public final class ImageEmbedder: VisionTask {
     self.dimensions = dimensions
     names = prepared.outputs.indices.map(prepared.name(of:))
     pictures = try PictureModel(
-      prepared, defaults: PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults()))
+      prepared,
+      defaults: PictureDefaults(exportedBy: prepared.export, as: "classify", usual: PictureDefaults()))
     assumptions = TaskAssumptions(
       task: "embedder", kind: dimensions.count == 1 ? "one output" : "\(dimensions.count) outputs",
       reason: "each output is a row of numbers", pictures: pictures,

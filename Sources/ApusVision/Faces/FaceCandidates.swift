@@ -37,7 +37,6 @@ struct FaceCandidates {
     var found = BestValues<Candidate>(limit: Self.maximumCandidates)
     for (row, center) in centers.enumerated() {
       let value = scores[row]
-      guard !value.isNaN else { continue }
       let score =
         areProbabilities ? value : 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore)))
       guard score >= threshold else { continue }
@@ -50,7 +49,6 @@ struct FaceCandidates {
         coordinates.append(predictions[start + column] / width + center.x)
         coordinates.append(predictions[start + column + 1] / height + center.y)
       }
-      guard coordinates.allSatisfy(\.isFinite), w >= 0, h >= 0 else { continue }
       found.add(Candidate(score: score, coordinates: coordinates), score: score)
     }
     candidates = found.sorted()
@@ -72,8 +70,9 @@ struct FaceCandidates {
         }
       }
       var face = best
-      if !alike.isEmpty {
-        let total = alike.reduce(0) { $0 + $1.score }
+      let total = alike.reduce(0) { $0 + $1.score }
+      // Scores of 0 have no mean.
+      if total > 0 {
         for index in face.coordinates.indices {
           face.coordinates[index] = alike.reduce(0) { $0 + $1.coordinates[index] * $1.score } / total
         }

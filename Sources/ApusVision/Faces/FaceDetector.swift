@@ -66,6 +66,7 @@ public final class FaceDetector: VisionTask {
     try options.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     try prepared.checkExporter([], for: "faces")
     let geometry = prepared.geometry
     let shapes = prepared.outputs.map(\.shape)
@@ -112,7 +113,7 @@ public final class FaceDetector: VisionTask {
         candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
         best score
         """,
-      ])
+      ], warnings: scoreReading.warning.map { [$0] } ?? [])
   }
 
   /// Makes a detector from a file.
@@ -171,11 +172,21 @@ public final class FaceDetector: VisionTask {
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
-    let merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
     let check = AnswerCheck(self.assumptions.readings)
+    try check.refuseNaN(in: logits)
+    var merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    let areRaw = options.baseOptions.scores == .raw
     for candidate in merged {
-      if options.baseOptions.scores != .raw { _ = try check.score(candidate.score) }
+      if !areRaw { _ = try check.score(candidate.score) }
+      let box = candidate.box
+      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
+    }
+    let score = { (candidate: FaceCandidates.Candidate) in areRaw ? .infinity : candidate.score }
+    merged = try check.possible(merged, score: score) {
+      candidate throws(ApusError) in
       _ = try check.checked(candidate.box)
+      for position in candidate.coordinates { try check.check(position: position) }
+      return candidate
     }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)

@@ -101,6 +101,9 @@ package struct NumPyArray {
     return halves
   }
 
+  /// The most dimensions of an array in NumPy.
+  private static let mostDimensions = 64
+
   /// How many bytes of a file say how long its head is.
   package static let leastHead = 12
 
@@ -151,6 +154,10 @@ package struct NumPyArray {
       shape.append(dimension)
     }
     let kind = type.drop { "<>=|".contains($0) }
+    guard shape.count <= Self.mostDimensions else {
+      throw Self.malformed(
+        "its shape has \(shape.count) dimensions, more than the \(Self.mostDimensions) of NumPy")
+    }
     self.type = (kind.hasSuffix("1") && kind.count == 2 ? "|" : type.hasPrefix("|") ? "|" : "<") + kind
     self.shape = shape
     // A complex number is two numbers.

@@ -47,6 +47,9 @@ public final class KeypointDetector: VisionTask {
       warnings: head.warnings)
   }
 
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { head.isUndecided }
+
   private let pictures: PictureModel
   private let head: any KeypointHead
 
@@ -74,6 +77,7 @@ public final class KeypointDetector: VisionTask {
     }
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
+    try prepared.refuseByteScores()
     try prepared.checkExporter(["pose"], for: "keypoints")
     let isYOLO = options.layout != nil || options.keypoints != nil
     if !isYOLO, let found = MoveNetHead(prepared) {
@@ -87,7 +91,7 @@ public final class KeypointDetector: VisionTask {
         .invalidArgument,
         """
         the model's outputs are not those of MoveNet (1×1×17×3 or 1×6×56), PoseNet (maps of 17, 34 and 64 or twice 32 \
-        channels) or YOLO pose, but: \(prepared.outputDescription)
+        channels) or YOLO pose, but: \(prepared.outputDescription)\(YOLOPoseHead.advice(prepared))
         """)
     }
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
@@ -138,23 +142,27 @@ public final class KeypointDetector: VisionTask {
     try pictures.run(images, cancellation: cancellation, result)
   }
 
-  /// Refuses poses that the reading of the model cannot have.
-  private func check(_ poses: [ModelPose]) throws(ApusError) {
+  /// The poses, if the reading of the model can have them.
+  private func checked(_ poses: [ModelPose]) throws(ApusError) -> [ModelPose] {
     let check = AnswerCheck(self.head.readings)
-    for pose in poses {
-      if options.baseOptions.scores != .raw { _ = try check.score(pose.score) }
-      for point in pose.keypoints where (point.score ?? 1) >= options.scoreThreshold {
-        try check.check(position: point.x)
-        try check.check(position: point.y)
+    let areRaw = options.baseOptions.scores == .raw
+    var poses = poses
+    for index in poses.indices {
+      if !areRaw { poses[index].score = try check.score(poses[index].score) }
+      for place in poses[index].keypoints.indices {
+        poses[index].keypoints[place] = try check.checked(
+          poses[index].keypoints[place], threshold: options.scoreThreshold, areRaw: areRaw)
       }
     }
+    return poses
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> KeypointResult {
-    let found = try head.poses(in: run, threshold: options.scoreThreshold).filter { pose in
-      !head.filtersPoses || pose.score >= options.scoreThreshold
-    }
-    try check(found)
+    let found = try checked(
+      head.poses(in: run, threshold: options.scoreThreshold).filter { pose in
+        // NaN is refused rather than left out.
+        !head.filtersPoses || !(pose.score < options.scoreThreshold)
+      })
     let sorted = found.enumerated().sorted { one, other in
       one.element.score > other.element.score
         || one.element.score == other.element.score && one.offset < other.offset

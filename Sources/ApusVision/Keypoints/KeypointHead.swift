@@ -25,6 +25,8 @@ protocol KeypointHead: Sendable {
   var steps: [String] { get }
   /// What looks suspicious about the model, or its answers have shown.
   var warnings: [String] { get }
+  /// Whether the next answer may decide how all later ones are read.
+  var isUndecided: Bool { get }
 
   /// The poses, in any order.
   func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose]
@@ -33,6 +35,7 @@ protocol KeypointHead: Sendable {
 extension KeypointHead {
   var filtersPoses: Bool { true }
   var warnings: [String] { [] }
+  var isUndecided: Bool { false }
 }
 
 /// MoveNet for one person: y, x and score of seventeen points.
@@ -142,10 +145,23 @@ struct YOLOPoseHead: KeypointHead {
     self.head = head
   }
 
+  /// Which keypoints the candidates of an output may have, for an error; empty if it has none.
+  static func advice(_ prepared: PreparedModel) -> String {
+    guard prepared.outputs.count == 1, let dimensions = YOLOHead.dimensions(prepared.outputs[0].shape),
+      let head = YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
+    else { return "" }
+    let count = head.columns - 5
+    let sizes = [3, 2].filter { count > 0 && count.isMultiple(of: $0) }.map { "\(count / $0)x\($0)" }
+    guard !sizes.isEmpty else { return "" }
+    return
+      "; \(count) columns behind a box and one class can be keypoints: --keypoints \(sizes.joined(separator: " or "))"
+  }
+
   var kind: String { "YOLO pose, \(head.layout.rawValue)" }
   var reason: String { head.reason }
   var readings: [Assumption] { head.readings }
   var warnings: [String] { head.warnings }
+  var isUndecided: Bool { head.isUndecided }
   var pictureDefaults: PictureDefaults { head.pictureDefaults }
   var roles: [Int: String] { head.roles }
   var steps: [String] { head.steps(criteria(threshold: 0.3)) }

@@ -33,7 +33,7 @@ struct LabelRows: Hashable, Sendable {
   mutating func add(_ name: String?, at row: Int?, line: Int) throws(ApusError) {
     guard let row, (0..<LabelMap.maximumRowCount).contains(row) else {
       throw ApusError(
-        .malformedLabels, "line \(line): the number is not below \(LabelMap.maximumRowCount)")
+        .malformedLabels, "line \(line): the number is not from 0 to \(LabelMap.maximumRowCount - 1)")
     }
     if let other = lines.updateValue(line, forKey: row) {
       throw ApusError(.malformedLabels, "line \(line): the number \(row) is that of line \(other)")

@@ -25,11 +25,16 @@ struct LabelTable {
     guard let first = lines.first(where: { !$0.isEmpty && !$0.isComment }),
       let separator = separator(of: first.text), let cells = try? cells(first, separator)
     else { return false }
-    let words = cells.map(word)
-    return words.indices.contains { index in
-      indexWords.contains(words[index])
-        && words.indices.contains { $0 != index && nameWords.contains(words[$0]) }
+    // Counts rather than pairs: a line may have millions of cells.
+    var (indices, names, both) = (0, 0, 0)
+    for word in cells.lazy.map(word) {
+      let (isIndex, isName) = (indexWords.contains(word), nameWords.contains(word))
+      if isIndex { indices += 1 }
+      if isName { names += 1 }
+      if isIndex && isName { both += 1 }
     }
+    // One cell alone cannot be both columns.
+    return indices > 0 && names > 0 && !(indices == 1 && names == 1 && both == 1)
   }
 
   /// Reads a table; nil if the first line is no header, so that lines may be numbers and names, or names alone.

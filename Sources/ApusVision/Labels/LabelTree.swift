@@ -90,8 +90,7 @@ struct LabelTree {
   }
 
   private static func rows(of values: [LabelTree]) throws(ApusError) -> LabelRows {
-    // Either all entries say which row they are, or none does.
-    let indexKey = indexKeys.first { key in values.allSatisfy { $0[key]?.integer != nil } }
+    let indexKey = try indexKey(of: values)
     var rows = LabelRows(statesRows: indexKey != nil)
     for (position, value) in values.enumerated() {
       var row: Int? = position
@@ -101,11 +100,36 @@ struct LabelTree {
     return rows
   }
 
+  /// The key under which all entries have their row; nil if none of them has one.
+  ///
+  /// - Throws: `malformedLabels` if some entries have one, and others do not: their order says nothing.
+  private static func indexKey(of values: [LabelTree]) throws(ApusError) -> String? {
+    if let key = indexKeys.first(where: { key in values.allSatisfy { $0[key]?.integer != nil } }) {
+      return key
+    }
+    // A "value" may be anything, such as a color.
+    for key in indexKeys where key != "value" {
+      guard let known = values.first(where: { $0[key]?.isWhole == true }),
+        let other = values.first(where: { $0[key]?.integer == nil })
+      else { continue }
+      if other[key]?.isWhole == true { throw other.refusal("its index under '\(key)' is negative") }
+      throw other.refusal("it has no index of a class under '\(key)', unlike what line \(known.line) has")
+    }
+    return nil
+  }
+
   private static func rows(
     of entries: [(key: LabelTree, value: LabelTree)], under outer: String?, depth: Int
   ) throws(ApusError) -> LabelRows {
+    let longest = keys.reduce(0) { max($0, $1.utf8.count) }
+    var known: [String: LabelTree] = [:]
+    for (key, value) in entries {
+      guard let text = key.text, text.utf8.count <= longest else { continue }
+      let word = text.lowercased()
+      if known[word] == nil { known[word] = value }
+    }
     for key in keys {
-      guard let value = entries.first(where: { $0.key.text?.lowercased() == key })?.value else { continue }
+      guard let value = known[key] else { continue }
       switch value.kind {
       case .list(let values): return try rows(of: values)
       case .map(let inner):
@@ -146,7 +170,8 @@ struct LabelTree {
     else {
       return false
     }
-    return first <= 1 && last - first + 1 == numbers.count
+    // No overflow: neither is negative.
+    return first <= 1 && last - first == numbers.count - 1
   }
 
   /// The name that a value says: itself, the last text of a list such as `["n01440764", "tench"]`, or what an object has
@@ -180,8 +205,16 @@ struct LabelTree {
   }
 
   private var integer: Int? {
-    guard let text, let value = Int(text), value >= 0 else { return nil }
-    return value
+    guard let whole, whole >= 0 else { return nil }
+    return whole
+  }
+
+  private var isWhole: Bool { whole != nil }
+
+  /// A whole number, also as `1.0`, which tools write that keep all numbers as floats; nil for other values.
+  private var whole: Int? {
+    guard case .scalar(let text, let isQuoted) = kind else { return nil }
+    return Int(!isQuoted && text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
   }
 
   private func refusal(_ message: String) -> ApusError {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
-import ApusKernels
+import ApusPixels
+import ApusRuntime
 
 extension ImageProcessor {
   /// Writes a picture's values directly into a float32 input; without a normalization, `(v − 127.5) / 127.5`.

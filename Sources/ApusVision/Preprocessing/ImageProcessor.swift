@@ -2,6 +2,8 @@
 
 import Apus
 import ApusKernels
+import ApusPixels
+import ApusRuntime
 
 /// Turns pictures of any size, format and orientation into the pixels that a model expects.
 ///

@@ -10,6 +10,8 @@ public enum Normalization: Hashable, Sendable {
   case signed
   /// `v`: 0 to 255.
   public static let raw = Normalization.meanStd(mean: [0], std: [1])
+  /// The mean colors of ImageNet, on which PyTorch's models are trained.
+  static let imageNet = Normalization.meanStd(mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375])
   /// `(v − mean) / std`, with one number for all channels or one for each, in the order of the input's channels.
   case meanStd(mean: [Float], std: [Float])
   /// `(v − mean) / max(std, 1/√N)` over all `N` values of the picture, as `tf.image.per_image_standardization`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusPixels
 
 /// The weights of one axis of a resize: which source pixels make which result.
 struct ResizeAxis {

@@ -47,8 +47,41 @@ public final class ImageSegmenter: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
-  public let assumptions: TaskAssumptions
+  /// What the task assumes about the model, and what its answers have shown so far.
+  public var assumptions: TaskAssumptions {
+    TaskAssumptions(
+      task: "segmenter",
+      kind: form == .classes
+        ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
+      reason: "the output has a cell for each part of the picture", pictures: pictures,
+      roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
+      readings: Self.readings(form, layout) + (mask.map { [$0.assumption] } ?? []),
+      labels: names, steps: [step],
+      warnings: byteWarnings + (mask?.warning.map { [$0] } ?? []) + beyondNames.warnings(names))
+  }
+
+  /// Where the output has its channels, for people.
+  private var layout: String { channels.perChannel == 1 ? "channels last" : "channels first" }
+
+  private var step: String {
+    switch form {
+    case .scores: "scores are enlarged bilinearly to the picture, then the largest wins"
+    case .probability:
+      "the number is enlarged bilinearly to the picture: 1 where above \(mask?.threshold ?? 0.5), else 0"
+    case .classes: "each pixel takes the class of the nearest cell"
+    }
+  }
+
+  /// What is doubtful about bytes that are taken for classes.
+  private var byteWarnings: [String] {
+    guard form == .classes, names == nil, MaskReading.hasPlainBytes(pictures.outputs[output]) else {
+      return []
+    }
+    return [
+      "the output \(pictures.outputs[output]) has bytes without a scale, taken for classes, which is a guess: if they "
+        + "are a mask of 0 to 255, --scores byte says so; --labels says that they are classes"
+    ]
+  }
 
   private let pictures: PictureModel
   private let output: Int
@@ -61,6 +94,7 @@ public final class ImageSegmenter: VisionTask {
   private let mask: MaskReading?
   /// For a model that takes the mask of the picture before: how it is made.
   private let feedback: MaskFeedback?
+  private let beyondNames = ClassesBeyondNames()
 
   /// The maximum number of pixels times classes that are compared: some twenty seconds of work.
   private static let maximumWork = 1 << 32
@@ -90,7 +124,7 @@ public final class ImageSegmenter: VisionTask {
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
     self.names = names
-    var defaults = PictureDefaults(exportedBy: prepared.export, usual: PictureDefaults())
+    var defaults = PictureDefaults(exportedBy: prepared.export, as: "semantic", usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
     pictures = try PictureModel(prepared, defaults: defaults)
     feedback =
@@ -98,28 +132,6 @@ public final class ImageSegmenter: VisionTask {
       ? try MaskFeedback(
         grid, mask, of: model, width: prepared.geometry.width, height: prepared.geometry.height)
       : nil
-    let step =
-      switch form {
-      case .scores: "scores are enlarged bilinearly to the picture, then the largest wins"
-      case .probability:
-        "the number is enlarged bilinearly to the picture: 1 where above \(mask?.threshold ?? 0.5), else 0"
-      case .classes: "each pixel takes the class of the nearest cell"
-      }
-    let layout = channels.perChannel == 1 ? "channels last" : "channels first"
-    assumptions = TaskAssumptions(
-      task: "segmenter",
-      kind: form == .classes
-        ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
-      reason: "the output has a cell for each part of the picture", pictures: pictures,
-      roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
-      readings: Self.readings(form, layout) + (mask.map { [$0.assumption] } ?? []),
-      labels: names,
-      steps: [step],
-      warnings: form == .classes && names == nil && MaskReading.hasPlainBytes(prepared.outputs[output])
-        ? [
-          "the output \(prepared.outputs[output]) has bytes without a scale, taken for classes, which is a guess: if they "
-            + "are a mask of 0 to 255, --scores probability says so; --labels says that they are classes"
-        ] : [])
   }
 
   /// Makes a segmenter from files. Without `labelsFile`, the labels are those inside the model.
@@ -262,6 +274,15 @@ public final class ImageSegmenter: VisionTask {
     try pictures.run(images, cancellation: cancellation, result)
   }
 
+  /// Refuses scores that no other can be compared with; classes are looked at one by one.
+  private func refuseOdd(_ values: Span<Float>) throws(ApusError) {
+    guard form != .classes else { return }
+    for index in 0..<values.count where !values[index].isFinite {
+      throw ApusError(
+        .invalidData, "output \(output) has the score \(values[index]), which is not a finite number")
+    }
+  }
+
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> SegmentationResult {
     let pixels = placement.imageWidth * placement.imageHeight
     // Both are limited: a picture to 2²⁸ pixels, a dimension of the output to 2¹⁵.
@@ -285,6 +306,7 @@ public final class ImageSegmenter: VisionTask {
       guard values.count == gridWidth * gridHeight * channels.count else {
         throw ApusError(.invalidData, "output \(output) has another shape than when prepared")
       }
+      try refuseOdd(values)
       try self.mask?.check(values)
       inputMask = feedback?.mask(values) ?? []
       mask =
@@ -315,6 +337,8 @@ public final class ImageSegmenter: VisionTask {
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
     }
+    // One probability has two classes; only the second may have a name.
+    if form != .probability { for index in shares { beyondNames.add(index, names) } }
     var result = SegmentationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
       categoryMask: options.shouldOutputCategoryMask ? mask : [], classCount: classCount,

@@ -12,12 +12,16 @@ struct MaskReading: Sendable {
   let reason: String
   /// The number that stands for certainty: 1, or 255 where the numbers are bytes.
   let one: Float
+  /// What the model itself says against the reading that is given; nil if nothing.
+  let warning: String?
 
   /// The largest magnitude of a logit: beyond it, a sigmoid in single precision is 0 or 1.
   private static let largestLogit: Float = 88
 
-  private init(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String, one: Float = 1) {
-    (self.form, self.source, self.reason, self.one) = (form, source, reason, one)
+  private init(
+    _ form: ScoreForm, _ source: AssumptionSource, _ reason: String, one: Float = 1, warning: String? = nil
+  ) {
+    (self.form, self.source, self.reason, self.one, self.warning) = (form, source, reason, one, warning)
   }
 
   /// Reads an output with one number for each cell: by the options, else by what the last operators and the quantization say.
@@ -26,8 +30,12 @@ struct MaskReading: Sendable {
   init(of output: Int, in prepared: PreparedModel, given: ScoreForm?) throws(ApusError) {
     let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
     if let given {
-      let areBytes = bounds.isNear(0, 255) || Self.hasPlainBytes(prepared.outputs[output])
-      self.init(given, .given, "the options", one: areBytes && given != .logit ? 255 : 1)
+      let areBytes =
+        given == .byte
+        || given == .probability && (bounds.isNear(0, 255) || Self.hasPlainBytes(prepared.outputs[output]))
+      self.init(
+        given == .byte ? .probability : given, .given, "the options", one: areBytes ? 255 : 1,
+        warning: prepared.scores(of: output, given: given, usual: .probability).warning)
       return
     }
     let origin = BoundsSearch(prepared.model, input: .unknown).origin(
@@ -38,7 +46,7 @@ struct MaskReading: Sendable {
     } else if bounds.isNear(0, 255) {
       throw Self.refusal(
         prepared, output, "one number for each pixel, \(bounds), as a gray picture or a depth map has",
-        "--scores probability says that it is a mask of 0 to 255 after all")
+        "--scores byte says that it is a mask of 0 to 255 after all")
     } else if bounds.lower >= -0.01 {
       throw Self.refusal(prepared, output, "one number for each pixel, \(bounds), as a depth map has")
     } else if bounds.isNear(-1, 1) {
@@ -90,11 +98,9 @@ struct MaskReading: Sendable {
   ///
   /// - Throws: `invalidData` for numbers that it cannot have.
   func check(_ values: Span<Float>) throws(ApusError) {
-    guard form != .raw else { return }
     var (low, high) = (Float.infinity, -Float.infinity)
     for index in 0..<values.count {
       let value = values[index]
-      guard !value.isNaN else { throw ApusError(.invalidData, "the mask has a value that is not a number") }
       low = min(low, value)
       high = max(high, value)
     }
@@ -105,11 +111,13 @@ struct MaskReading: Sendable {
     }
     switch form {
     case .probability where low < -0.01 * one || high > 1.01 * one:
+      let areBytes = one == 1 && low >= -0.01 && high <= 256
       throw contradiction(
-        "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
+        (areBytes ? "if they are a mask of 0 to 255, --scores byte says so; " : "")
+          + "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
     case .logit where source != .given && low >= 0 && high <= 1 && high > 0:
       throw contradiction("if they are probabilities, --scores probability says so")
-    case .logit where max(high, -low) > Self.largestLogit:
+    case .logit where source != .given && max(high, -low) > Self.largestLogit:
       throw contradiction("these are no logits; if they are depths or a picture, use 'apus transform'")
     default: break
     }

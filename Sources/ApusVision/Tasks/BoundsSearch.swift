@@ -53,7 +53,9 @@ struct BoundsSearch {
       guard let producer = producers[tensor] else { return nil }
       let node = subgraph.operators[producer]
       let code = model.file.operatorCodes[node.operatorCode].code
-      guard Self.movements.contains(code), let source = node.inputs.first, source >= 0 else { return code }
+      guard let code, Self.movements.contains(code), let source = node.inputs.first, source >= 0 else {
+        return code
+      }
       tensor = source
     }
     return nil
@@ -76,8 +78,8 @@ struct BoundsSearch {
       switch code {
       case .concatenation, .pack: sources = node.inputs[...]
       case .split: sources = node.inputs.dropFirst().prefix(1)
-      case _ where Self.movements.contains(code) || code == .splitV || code == .topKV2:
-        sources = node.inputs.prefix(1)
+      case .splitV, .topKV2: sources = node.inputs.prefix(1)
+      case let code? where Self.movements.contains(code): sources = node.inputs.prefix(1)
       default: sources = []
       }
       if sources.isEmpty { origins.append(node) }
@@ -88,26 +90,23 @@ struct BoundsSearch {
 
   /// Whether an operator is a layer whose results have no bounds: a sum of products without an activation.
   func isLinear(_ node: OperatorEntry) -> Bool {
-    let field: Int
     switch model.file.operatorCodes[node.operatorCode].code {
-    case .conv2D, .transposeConv: field = 3
-    case .depthwiseConv2D: field = 4
-    case .fullyConnected: field = 0
-    case .batchMatMul: return true
-    default: return false
+    case .conv2D, .transposeConv, .depthwiseConv2D, .fullyConnected:
+      (try? model.fusedActivation(of: node)) == FusedActivation.none
+    case .batchMatMul: true
+    default: false
     }
-    return (try? node.options.int8(field, default: 0)) == 0
   }
 
   /// Operators whose results are values of their first input, or lie between them.
-  private static let movements: Set<OperatorCode> = [
+  static let movements: Set<OperatorCode> = [
     .reshape, .transpose, .squeeze, .expandDims, .slice, .stridedSlice, .gather, .gatherND, .resizeBilinear,
     .resizeNearestNeighbor, .depthToSpace, .spaceToDepth, .batchToSpaceND, .cast, .dequantize, .quantize,
     .tile, .reverseV2, .unpack, .mirrorPad, .mean, .reduceMax, .reduceMin, .broadcastTo,
   ]
 
   private mutating func result(of node: OperatorEntry, depth: Int) throws(ApusError) -> ValueBounds {
-    let code = model.file.operatorCodes[node.operatorCode].code
+    guard let code = model.file.operatorCodes[node.operatorCode].code else { return .unknown }
     func first() throws(ApusError) -> ValueBounds { try operand(0, of: node, depth) }
     if Self.movements.contains(code) { return try first() }
     switch code {
@@ -130,16 +129,16 @@ struct BoundsSearch {
       return try first().mapped {
         $0.rounded(code == .floor ? .down : code == .ceil ? .up : .toNearestOrEven)
       }
-    case .averagePool2D, .maxPool2D: return try first().activated(node, field: 5)
+    case .averagePool2D, .maxPool2D: return try activated(first(), node)
     case .minimum, .maximum:
       let (one, other) = (try first(), try operand(1, of: node, depth))
       return code == .minimum
         ? ValueBounds(min(one.lower, other.lower), min(one.upper, other.upper))
         : ValueBounds(max(one.lower, other.lower), max(one.upper, other.upper))
-    case .add: return try (first() + operand(1, of: node, depth)).activated(node, field: 0)
-    case .sub: return try (first() - operand(1, of: node, depth)).activated(node, field: 0)
-    case .mul: return try (first() * operand(1, of: node, depth)).activated(node, field: 0)
-    case .div: return try (first() / operand(1, of: node, depth)).activated(node, field: 0)
+    case .add: return try activated(first() + operand(1, of: node, depth), node)
+    case .sub: return try activated(first() - operand(1, of: node, depth), node)
+    case .mul: return try activated(first() * operand(1, of: node, depth), node)
+    case .div: return try activated(first() / operand(1, of: node, depth), node)
     case .pad: return try first().union(ValueBounds(0, 0))
     case .padV2: return try first().union(operand(2, of: node, depth))
     case .split: return try operand(1, of: node, depth)
@@ -151,9 +150,8 @@ struct BoundsSearch {
       }
       return bounds
     case .select, .selectV2: return try operand(1, of: node, depth).union(operand(2, of: node, depth))
-    case .conv2D, .transposeConv: return try ValueBounds.unknown.activated(node, field: 3)
-    case .depthwiseConv2D: return try ValueBounds.unknown.activated(node, field: 4)
-    case .fullyConnected: return try ValueBounds.unknown.activated(node, field: 0)
+    case .conv2D, .transposeConv, .depthwiseConv2D, .fullyConnected:
+      return try activated(.unknown, node)
     default: return .unknown
     }
   }
@@ -164,22 +162,15 @@ struct BoundsSearch {
     guard node.inputs.indices.contains(position) else { return .unknown }
     return try bounds(of: node.inputs[position], depth: depth)
   }
-}
 
-extension ValueBounds {
-  /// The values after the activation in a field of an operator's options.
-  fileprivate func activated(_ node: OperatorEntry, field: Int) throws(ApusError) -> ValueBounds {
-    let activation: Int8
-    do { activation = try node.options.int8(field, default: 0) } catch {
-      throw ApusError(.malformedModel, error.message)
-    }
-    // The schema's `ActivationFunctionType`.
-    return switch activation {
-    case 1: clamped(0, .infinity)
-    case 2: clamped(-1, 1)
-    case 3: clamped(0, 6)
-    case 4: ValueBounds(-1, 1)
-    default: self
+  /// The values after the activation in an operator's options.
+  private func activated(_ bounds: ValueBounds, _ node: OperatorEntry) throws(ApusError) -> ValueBounds {
+    switch try model.fusedActivation(of: node) {
+    case .relu: bounds.clamped(0, .infinity)
+    case .reluN1To1: bounds.clamped(-1, 1)
+    case .relu6: bounds.clamped(0, 6)
+    case .tanh: ValueBounds(-1, 1)
+    case .some(.none), .signBit, nil: bounds
     }
   }
 }

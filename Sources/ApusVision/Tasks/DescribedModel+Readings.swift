@@ -6,12 +6,24 @@ import ApusFormat
 struct ScoreReading: Sendable {
   let form: ScoreForm
   let assumption: Assumption
+  /// What the model itself says against the reading that is given; nil if nothing.
+  var warning: String?
 }
 
 /// The unit of boxes, with the reading that says why.
 struct BoxReading: Sendable {
   let units: BoxUnits
   let assumption: Assumption
+}
+
+extension PreparedModel {
+  /// Refuses scores in bytes, which no model with boxes or points has.
+  func refuseByteScores() throws(ApusError) {
+    guard options.scores == .byte else { return }
+    throw ApusError(
+      .invalidArgument,
+      "scores of boxes and points are probability, logit or raw; byte is for classifiers and masks")
+  }
 }
 
 extension DescribedModel {
@@ -35,7 +47,15 @@ extension DescribedModel {
         form: form,
         assumption: Assumption("scores", form.rawValue, source, reason: reason, option: "--scores"))
     }
-    if let given { return reading(given, .given, "the options") }
+    if let given {
+      var found = reading(given, .given, "the options")
+      let own = scores(of: output, tensor: tensor, given: nil, usual: usual).assumption
+      if given == .logit, own.source == .model, own.value == ScoreForm.probability.rawValue {
+        found.warning =
+          "--scores logit makes probabilities of what the model says are probabilities already (\(own.reason))"
+      }
+      return found
+    }
     let tensor = tensor ?? model.file.subgraphs[0].outputs[output]
     let bounds = bounds(ofTensor: tensor)
     if bounds.isProbability {

@@ -26,11 +26,11 @@ struct ImageInput: Sendable {
   /// Whether elements of a type are computed as floats, and then converted.
   static func isConverted(_ type: ElementType) -> Bool { ![.uint8, .int8, .float32].contains(type) }
 
-  /// Decides how pixels become numbers: by the options, else by the metadata, else as this kind of model is
-  /// commonly trained.
+  /// Decides how pixels become numbers: by the options, else by the metadata, else by the exporter, else by what the graph does first,
+  /// else as this kind of model is commonly trained.
   init(
     _ geometry: InputGeometry, tensor: Tensor, metadata: TensorMetadata?, export: ExportMetadata?,
-    options: BaseOptions, defaults: PictureDefaults
+    options: BaseOptions, defaults: PictureDefaults, arithmetic: FirstArithmetic?
   ) throws(ApusError) {
     self.geometry = geometry
     self.tensor = tensor
@@ -75,9 +75,12 @@ struct ImageInput: Sendable {
       (normalization, source, reason) = (nil, isPixels ? .model : .guess, why)
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
+    } else if isFloat, defaults.heedsMetadata, defaults.source == .guess, let arithmetic {
+      (normalization, source, reason) = (arithmetic.normalization, .model, arithmetic.reason)
     } else {
       // What has no channels, or one more than a picture, was mostly trained on values from 0 to 1.
-      let isUsual = !geometry.isBare && count < 4 || defaults.source != .guess
+      let fits = (try? defaults.normalization.check(channels: count)) != nil
+      let isUsual = fits && (!geometry.isBare && count < 4 || defaults.source != .guess)
       (normalization, source, reason) =
         isUsual
         ? (defaults.normalization, defaults.source, defaults.reason)

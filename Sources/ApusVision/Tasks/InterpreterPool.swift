@@ -63,7 +63,8 @@ final class InterpreterPool: Sendable {
     state.withLock { max(options.memoryLimit / max($0.byteCountOfPicture ?? options.memoryLimit, 1), 1) }
   }
 
-  /// Lends an interpreter whose input takes this many pictures.
+  /// Lends an interpreter whose input takes this many pictures. What the model keeps between runs is as at first, so that no
+  /// answer depends on those before it.
   ///
   /// - Throws: What making an interpreter throws; `cancelled` or `resourceLimit` if it would come too late.
   func withInterpreter<R>(
@@ -71,6 +72,7 @@ final class InterpreterPool: Sendable {
   ) throws(ApusError) -> R {
     let lent = try take(batch: batch, cancellation)
     defer { give(lent) }
+    lent.interpreter.resetVariables()
     return try body(lent.interpreter)
   }
 

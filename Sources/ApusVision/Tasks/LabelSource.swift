@@ -100,16 +100,29 @@ struct LabelSource: Sendable {
   /// What is suspicious about the number of labels; empty if it suits the model.
   private var countWarnings: [String] {
     guard let classCount else { return [] }
-    let found =
-      "there \(map.rowCount == 1 ? "is 1 label" : "are \(map.rowCount) labels")"
-      + (source == Self.caller ? " for" : " in \(source) for")
-      + " \(classCount) class\(classCount == 1 ? "" : "es")"
+    let found = "\(count) for \(classCount) class\(classCount == 1 ? "" : "es")"
     if leavesOutBackground {
       return classCount == Self.imageNetClassCount
         ? [] : ["\(found): class 0 is taken for a background without a name"]
     }
     let fits = map.rowCount == classCount || map.rowCount &- map.offset == classCount
-    return fits ? [] : ["\(found): names may be those of other classes, or missing"]
+    guard !fits else { return [] }
+    let advice =
+      map.rowCount == classCount + 1 && map.offset == 0
+      ? "; if the first is that of a background, --label-offset 1 says so" : ""
+    return ["\(found): names may be those of other classes, or missing\(advice)"]
+  }
+
+  /// How many names there are: `there are 3 labels`.
+  var count: String {
+    "there \(map.rowCount == 1 ? "is 1 label" : "are \(map.rowCount) labels")"
+      + (source == Self.caller ? "" : " in \(source)")
+  }
+
+  /// Whether a class is among those that the names count, with or without a name.
+  func hasRow(ofClass index: Int) -> Bool {
+    let (row, overflow) = index.addingReportingOverflow(map.offset)
+    return !overflow && row < map.rowCount
   }
 
   /// The map for classes that are the rows themselves.

@@ -22,9 +22,14 @@ struct PictureDefaults: Sendable {
 
   /// What the exporter's metadata implies; otherwise what is usual for this kind of model.
   ///
-  /// Ultralytics trains on pixels from 0 to 1: classifiers on the largest centered square, the rest on a letterbox.
-  init(exportedBy export: ExportMetadata?, usual: PictureDefaults) {
-    guard let export, let task = export.task, ExportMetadata.tasks.contains(task) else {
+  /// Ultralytics trains on pixels from 0 to 1: classifiers on the largest centered square, the rest on a letterbox. So does YOLO v5,
+  /// but for its classifiers, which take the colors of ImageNet.
+  ///
+  /// - Parameter asked: The exporter's name of the task that is asked for; it is that of a model whose metadata names none.
+  init(exportedBy export: ExportMetadata?, as asked: String? = nil, usual: PictureDefaults) {
+    guard let export, let task = export.task ?? (export.isOfYOLO ? asked : nil),
+      ExportMetadata.tasks.contains(task)
+    else {
       self = usual
       return
     }
@@ -32,7 +37,13 @@ struct PictureDefaults: Sendable {
     normalization = .unit
     normalizesIntegers = true
     source = .exporter
-    reason = "task '\(task)' in \(export.fileName)"
+    reason =
+      export.task == nil
+      ? "exports with \(export.fileName) are trained so" : "task '\(task)' in \(export.fileName)"
+    if export.task == nil, task == "classify", export.isOfVersion5 {
+      (normalization, source) = (.imageNet, .guess)
+      reason = "usual for the classifiers of YOLO v5, whose exports have \(export.fileName)"
+    }
   }
 
   /// Makes defaults.

@@ -87,7 +87,8 @@ final class PictureModel: Sendable {
     let options = prepared.options
     input = try ImageInput(
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
-      export: prepared.export, options: options, defaults: defaults)
+      export: prepared.export, options: options, defaults: defaults,
+      arithmetic: FirstArithmetic(prepared.model))
     let fit = options.fit ?? defaults.fit
     readings =
       [

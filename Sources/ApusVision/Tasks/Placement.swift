@@ -40,6 +40,11 @@ struct Placement: Hashable, Sendable {
   /// The pixels of the picture that a model's box covers; not clamped.
   func imageRect(ofModelBox box: BoundingBox) -> PixelRect { transform.imageRect(ofModelBox: box) }
 
+  /// Whether a rectangle lies wholly beside what the model saw, as in the bars of a letterbox.
+  func isOutside(_ rect: PixelRect) -> Bool {
+    rect.maxX <= seen.x || rect.maxY <= seen.y || rect.x >= seen.maxX || rect.y >= seen.maxY
+  }
+
   /// The part of a rectangle that the model saw.
   func clipped(_ rect: PixelRect) -> PixelRect {
     let left = clamp(rect.x - seen.x, to: seen.width)

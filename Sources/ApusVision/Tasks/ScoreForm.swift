@@ -8,4 +8,6 @@ public enum ScoreForm: String, Codable, Hashable, Sendable, CaseIterable {
   case logit
   /// Any numbers, reported as the model gives them.
   case raw
+  /// Probabilities times 255, as bytes without a scale have them: for classifiers and masks.
+  case byte
 }

@@ -115,6 +115,15 @@ public final class PictureTransformer: VisionTask {
       pixels = try .following(
         pictures.input.normalization ?? .raw, of: grid.output, channels: count, in: model)
     }
+    for channel in 0..<count {
+      let (black, white) = pixels.range(channel, of: count)
+      guard black.isFinite, white.isFinite, white > black else {
+        throw ApusError(
+          .invalidArgument,
+          "with output pixels of \(pixels.assumption.value) (\(pixels.reason)), black is \(black) and white is \(white), "
+            + "which is no range; --output-pixels decides")
+      }
+    }
     let kind = pixels.normalization == nil ? "one number for each pixel" : "a picture"
     assumptions = TaskAssumptions(
       task: "transformer", kind: kind, reason: "the output has rows and columns", pictures: pictures,

@@ -51,12 +51,15 @@ public struct TransformedPicture: VisionResult {
     var bytes = [UInt8](repeating: 0, count: values.count)
     for channel in 0..<channelCount {
       let (low, high) = isPicture ? pixels.range(channel, of: channelCount) : (minimum, maximum)
-      let scale = high > low ? 255 / (high - low) : 0
+      // Halves, where the range is that of all floats.
+      let unit: Float = (high - low).isFinite ? 1 : 0.5
+      let black = low * unit
+      let scale = high > low ? 255 / (high * unit - black) : 0
       // What is stored as blue, green, red is read as red, green, blue.
       let target = isBGR && channel < 3 && channelCount > 1 ? 2 - channel : channel
       for pixel in 0..<width * height {
-        let value = (values[pixel * channelCount + channel] - low) * scale
-        bytes[pixel * channelCount + target] = UInt8(min(max(value, 0), 255).rounded())
+        let value = (values[pixel * channelCount + channel] * unit - black) * scale
+        bytes[pixel * channelCount + target] = value > 0 ? UInt8(min(value, 255).rounded()) : 0
       }
     }
     return ImageBuffer(

@@ -69,7 +69,7 @@ import Testing
           .init(name: "w", type: TestModel.int8, shape: [depth, 40], scale: 0.1, zeroPoint: 7),
           .init(name: "y", type: TestModel.int8, shape: [20, 40], scale: 1, zeroPoint: 0),
         ],
-        operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+        operators: [.init(code: .batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
         outputs: [2])
       try withTemporaryFolder { folder in
         try Data(model.bytes).write(to: folder.appending(path: "model.tflite"))

@@ -17,7 +17,7 @@ import Testing
         .init(name: "lengths", type: TestModel.int32, shape: [Int32(lengths.count)], data: bytes(lengths)),
         .init(name: "y", type: TestModel.complex64, shape: []),
       ],
-      operators: [.init(code: TestModel.rfft2D, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+      operators: [.init(code: .rfft2D, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
   }
 
   private static func spectrogram(_ options: [String: Double], shape: [Int32] = [100, 1]) -> TestModel {
@@ -25,7 +25,7 @@ import Testing
       tensors: [.init(name: "x", shape: shape), .init(name: "y", shape: [])],
       operators: [
         .init(
-          code: TestModel.custom, inputs: [0], outputs: [1], customName: "AudioSpectrogram",
+          code: .custom, inputs: [0], outputs: [1], customName: "AudioSpectrogram",
           customOptions: flexBuffer(options))
       ],
       inputs: [0], outputs: [1])
@@ -46,7 +46,7 @@ import Testing
       ],
       operators: [
         .init(
-          code: TestModel.custom, inputs: [0, 1], outputs: [2], customName: "Mfcc",
+          code: .custom, inputs: [0, 1], outputs: [2], customName: "Mfcc",
           customOptions: flexBuffer(options.merging(changes) { $1 }))
       ],
       inputs: [0], outputs: [2])

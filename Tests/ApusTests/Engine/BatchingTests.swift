@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import Foundation
 import TestSupport
 import Testing
@@ -30,14 +31,6 @@ import Testing
     }
   }
 
-  // Numbers of the schema.
-  private static let (fullyConnected, softmax, pad, gather, transpose): (Int32, Int32, Int32, Int32, Int32) =
-    (9, 25, 34, 36, 39)
-  private static let (mean, stridedSlice, topK, slice, reduceMax): (Int32, Int32, Int32, Int32, Int32) =
-    (40, 45, 48, 65, 82)
-  private static let (reverse, cumulativeSum, shape, pack, tile): (Int32, Int32, Int32, Int32, Int32) =
-    (105, 128, 77, 83, 69)
-
   private static func numbers(_ name: String, _ values: [Int32], shape: [Int32]? = nil)
     -> TestModel.TensorSpec
   {
@@ -52,8 +45,9 @@ import Testing
   }
 
   private static func sample(
-    _ name: String, row: [Int32] = [4], code: Int32, constants: [TestModel.TensorSpec] = [], result: [Int32],
-    inputs: [Int32]? = nil, options: [Int: FlatTable.Field] = [:]
+    _ name: String, row: [Int32] = [4], code: OperatorCode, constants: [TestModel.TensorSpec] = [],
+    result: [Int32],
+    inputs: [Int32]? = nil, options: TestOptions = .none
   ) -> Sample {
     let output = Int32(constants.count + 1)
     return Sample(
@@ -64,30 +58,30 @@ import Testing
   }
 
   static let apart: [Sample] = [
-    sample("RELU", code: TestModel.relu, result: [1, 4]),
-    sample("ADD of a constant", code: TestModel.add, constants: [floats("c", [4])], result: [1, 4]),
-    sample("ADD of a row", code: TestModel.add, constants: [floats("c", [1, 4])], result: [1, 4]),
-    sample("ADD of itself", code: TestModel.add, result: [1, 4], inputs: [0, 0]),
+    sample("RELU", code: .relu, result: [1, 4]),
+    sample("ADD of a constant", code: .add, constants: [floats("c", [4])], result: [1, 4]),
+    sample("ADD of a row", code: .add, constants: [floats("c", [1, 4])], result: [1, 4]),
+    sample("ADD of itself", code: .add, result: [1, 4], inputs: [0, 0]),
     sample(
-      "RESHAPE", row: [6], code: TestModel.reshape, constants: [numbers("s", [-1, 2, 3])], result: [1, 2, 3]),
+      "RESHAPE", row: [6], code: .reshape, constants: [numbers("s", [-1, 2, 3])], result: [1, 2, 3]),
     sample(
-      "TRANSPOSE", row: [2, 3], code: transpose, constants: [numbers("p", [0, 2, 1])], result: [1, 3, 2]),
-    sample("SOFTMAX", code: softmax, result: [1, 4], options: [0: .float(1)]),
-    sample("MEAN", row: [3, 4], code: mean, constants: [numbers("a", [1])], result: [1, 4]),
-    sample("REDUCE_MAX", row: [3, 4], code: reduceMax, constants: [numbers("a", [-1])], result: [1, 3]),
+      "TRANSPOSE", row: [2, 3], code: .transpose, constants: [numbers("p", [0, 2, 1])], result: [1, 3, 2]),
+    sample("SOFTMAX", code: .softmax, result: [1, 4], options: .softmax(beta: 1)),
+    sample("MEAN", row: [3, 4], code: .mean, constants: [numbers("a", [1])], result: [1, 4]),
+    sample("REDUCE_MAX", row: [3, 4], code: .reduceMax, constants: [numbers("a", [-1])], result: [1, 3]),
     sample(
-      "PAD", row: [3], code: pad, constants: [numbers("p", [0, 0, 1, 2], shape: [2, 2])], result: [1, 6]),
+      "PAD", row: [3], code: .pad, constants: [numbers("p", [0, 0, 1, 2], shape: [2, 2])], result: [1, 6]),
     sample(
-      "GATHER", code: gather, constants: [numbers("i", [3, 0])], result: [1, 2], options: [0: .int(1)]),
+      "GATHER", code: .gather, constants: [numbers("i", [3, 0])], result: [1, 2], options: .gather(axis: 1)),
     sample(
-      "SLICE", code: slice, constants: [numbers("b", [0, 1]), numbers("s", [-1, 2])], result: [1, 2]),
+      "SLICE", code: .slice, constants: [numbers("b", [0, 1]), numbers("s", [-1, 2])], result: [1, 2]),
     sample(
-      "STRIDED_SLICE", code: stridedSlice,
+      "STRIDED_SLICE", code: .stridedSlice,
       constants: [numbers("b", [0, 3]), numbers("e", [0, 0]), numbers("s", [1, -1])], result: [1, 3],
-      options: [0: .int(1), 1: .int(1)]),
-    sample("REVERSE_V2", code: reverse, constants: [numbers("a", [1])], result: [1, 4]),
+      options: .stridedSlice(beginMask: 1, endMask: 1)),
+    sample("REVERSE_V2", code: .reverseV2, constants: [numbers("a", [1])], result: [1, 4]),
     sample(
-      "CONCATENATION", code: TestModel.concatenation, result: [1, 8], inputs: [0, 0], options: [0: .int(1)]),
+      "CONCATENATION", code: .concatenation, result: [1, 8], inputs: [0, 0], options: .concatenation(axis: 1)),
     Sample(
       name: "RESHAPE to a shape with the batch in it", row: [2, 3],
       tensors: [
@@ -99,84 +93,90 @@ import Testing
 
       ],
       operators: [
-        .init(code: shape, inputs: [0], outputs: [1]),
-        .init(code: stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: [4: .int(1)]),
-        .init(code: pack, inputs: [5, 6], outputs: [7], options: [0: .int(2)]),
-        .init(code: TestModel.reshape, inputs: [0, 7], outputs: [8]),
+        .init(code: .shape, inputs: [0], outputs: [1]),
+        .init(
+          code: .stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: .stridedSlice(shrinkMask: 1)),
+        .init(code: .pack, inputs: [5, 6], outputs: [7], options: .pack(count: 2)),
+        .init(code: .reshape, inputs: [0, 7], outputs: [8]),
       ], output: 8),
   ]
 
   static let mixing: [(sample: Sample, reason: String)] = [
     (
       sample(
-        "REDUCE_MAX", code: reduceMax, constants: [numbers("a", [0])], result: [1, 4], options: [0: .byte(1)]),
+        "REDUCE_MAX", code: .reduceMax, constants: [numbers("a", [0])], result: [1, 4],
+        options: .reducer(keepsDimensions: true)),
       "REDUCE_MAX, works along the first axis of x"
     ),
     (
       sample(
-        "MEAN of all", code: mean, constants: [numbers("a", [0, 1])], result: [1, 1], options: [0: .byte(1)]),
+        "MEAN of all", code: .mean, constants: [numbers("a", [0, 1])], result: [1, 1],
+        options: .reducer(keepsDimensions: true)),
       "MEAN, works along the first axis"
     ),
     (
       sample(
-        "RESHAPE to one row", code: TestModel.reshape, constants: [numbers("s", [1, -1])], result: [1, 4]),
+        "RESHAPE to one row", code: .reshape, constants: [numbers("s", [1, -1])], result: [1, 4]),
       "RESHAPE, makes y, 1×8, which has no row for each of the 2"
     ),
     (
       sample(
-        "RESHAPE to two rows", code: TestModel.reshape, constants: [numbers("s", [2, -1])], result: [2, 2]),
+        "RESHAPE to two rows", code: .reshape, constants: [numbers("s", [2, -1])], result: [2, 2]),
       "RESHAPE, makes y, 2×2, which has no row for each of the 1"
     ),
     (
       sample(
-        "RESHAPE of rows cut in two", code: TestModel.reshape, constants: [numbers("s", [-1, 2])],
+        "RESHAPE of rows cut in two", code: .reshape, constants: [numbers("s", [-1, 2])],
         result: [2, 2]),
       "has no row for each"
     ),
     (
-      sample("TRANSPOSE", code: transpose, constants: [numbers("p", [1, 0])], result: [4, 1]),
+      sample("TRANSPOSE", code: .transpose, constants: [numbers("p", [1, 0])], result: [4, 1]),
       "TRANSPOSE, works along the first axis"
     ),
     (
-      sample("SOFTMAX of the batch", row: [], code: softmax, result: [1], options: [0: .float(1)]),
+      sample("SOFTMAX of the batch", row: [], code: .softmax, result: [1], options: .softmax(beta: 1)),
       "SOFTMAX, works along the first axis"
     ),
     (
       sample(
-        "CONCATENATION", code: TestModel.concatenation, result: [2, 4], inputs: [0, 0], options: [0: .int(0)]),
+        "CONCATENATION", code: .concatenation, result: [2, 4], inputs: [0, 0],
+        options: .concatenation(axis: 0)),
       "CONCATENATION, works along the first axis"
     ),
     (
       sample(
-        "CONCATENATION from the end", code: TestModel.concatenation, result: [2, 4], inputs: [0, 0],
-        options: [0: .int(-2)]), "CONCATENATION, works along the first axis"
+        "CONCATENATION from the end", code: .concatenation, result: [2, 4], inputs: [0, 0],
+        options: .concatenation(axis: -2)), "CONCATENATION, works along the first axis"
     ),
     (
-      sample("GATHER", code: gather, constants: [numbers("i", [0])], result: [1, 4], options: [0: .int(0)]),
+      sample(
+        "GATHER", code: .gather, constants: [numbers("i", [0])], result: [1, 4], options: .gather(axis: 0)),
       "GATHER, works along the first axis"
     ),
     (
-      sample("REVERSE_V2", code: reverse, constants: [numbers("a", [0])], result: [1, 4]),
+      sample("REVERSE_V2", code: .reverseV2, constants: [numbers("a", [0])], result: [1, 4]),
       "REVERSE_V2, works along the first axis"
     ),
     (
-      sample("CUMSUM", code: cumulativeSum, constants: [numbers("a", [-2], shape: [])], result: [1, 4]),
+      sample("CUMSUM", code: .cumsum, constants: [numbers("a", [-2], shape: [])], result: [1, 4]),
       "CUMSUM, works along the first axis"
     ),
     (
-      sample("TILE", code: tile, constants: [numbers("m", [2, 1])], result: [2, 4]),
+      sample("TILE", code: .tile, constants: [numbers("m", [2, 1])], result: [2, 4]),
       "TILE, works along the first axis"
     ),
     (
       // Row 1 would begin with the last number of row 0.
       sample(
-        "FULLY_CONNECTED of longer rows", row: [11], code: fullyConnected, constants: [floats("f", [3, 10])],
+        "FULLY_CONNECTED of longer rows", row: [11], code: .fullyConnected,
+        constants: [floats("f", [3, 10])],
         result: [1, 3]), "FULLY_CONNECTED, cuts x, 1×11, into other rows"
     ),
     (
       sample(
-        "BATCH_MATMUL of rows with rows", code: TestModel.batchMatMul, result: [1, 1], inputs: [0, 0],
-        options: [1: .byte(1)]), "BATCH_MATMUL, works along the first axis"
+        "BATCH_MATMUL of rows with rows", code: .batchMatMul, result: [1, 1], inputs: [0, 0],
+        options: .batchMatMul(transposesRight: true)), "BATCH_MATMUL, works along the first axis"
     ),
     (
       Sample(
@@ -185,8 +185,8 @@ import Testing
           numbers("a", [1]), .init(name: "m", shape: [1]), .init(name: "y", shape: [1, 4]),
         ],
         operators: [
-          .init(code: mean, inputs: [0, 1], outputs: [2]),
-          .init(code: TestModel.add, inputs: [0, 2], outputs: [3]),
+          .init(code: .mean, inputs: [0, 1], outputs: [2]),
+          .init(code: .add, inputs: [0, 2], outputs: [3]),
         ], output: 3), "ADD, repeats m, 1, along the first axis"
     ),
     (
@@ -201,16 +201,17 @@ import Testing
 
         ],
         operators: [
-          .init(code: shape, inputs: [0], outputs: [1]),
-          .init(code: stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: [4: .int(1)]),
-          .init(code: 53, inputs: [5], outputs: [6]),
-          .init(code: TestModel.mul, inputs: [0, 6], outputs: [7]),
+          .init(code: .shape, inputs: [0], outputs: [1]),
+          .init(
+            code: .stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: .stridedSlice(shrinkMask: 1)),
+          .init(code: .cast, inputs: [5], outputs: [6]),
+          .init(code: .mul, inputs: [0, 6], outputs: [7]),
         ], output: 7), "MUL, reads values that depend on the batch"
     ),
     (
       Sample(
         name: "WHERE", row: [4], tensors: [.init(name: "y", type: 4, shape: [1, 2])],
-        operators: [.init(code: 109, inputs: [0], outputs: [1])], output: 1),
+        operators: [.init(code: .where, inputs: [0], outputs: [1])], output: 1),
       "WHERE, has shapes that depend on data"
     ),
   ]
@@ -244,10 +245,10 @@ import Testing
         .init(name: "beyond", shape: []), y,
       ],
       operators: [
-        .init(code: Self.reduceMax, inputs: [0, 1], outputs: [2]),
-        .init(code: TestModel.add, inputs: [2, 3], outputs: [4]),
-        .init(code: TestModel.relu, inputs: [4], outputs: [5]),
-        .init(code: TestModel.add, inputs: [0, 5], outputs: [6]),
+        .init(code: .reduceMax, inputs: [0, 1], outputs: [2]),
+        .init(code: .add, inputs: [2, 3], outputs: [4]),
+        .init(code: .relu, inputs: [4], outputs: [5]),
+        .init(code: .add, inputs: [0, 5], outputs: [6]),
       ], inputs: [0], outputs: [6]
     ).model()
     let reason = try #require(try model.batching(upTo: 8).reason)
@@ -266,7 +267,7 @@ import Testing
     arguments: Runtime.kernelSets.filter(\.isSupported).map(\.name))
   func comparesOrders(kernels: String) throws {
     let sample = Self.sample(
-      "FULLY_CONNECTED", row: [64], code: Self.fullyConnected, constants: [Self.floats("f", [32, 64])],
+      "FULLY_CONNECTED", row: [64], code: .fullyConnected, constants: [Self.floats("f", [32, 64])],
       result: [1, 32])
     let model = try sample.model
     var options = Interpreter.Options()
@@ -285,7 +286,7 @@ import Testing
   func comparesParts() throws {
     let model = { (side: Int32) in
       try Self.sample(
-        "MEAN", row: [side, side, 16], code: Self.mean, constants: [Self.numbers("a", [1, 2])],
+        "MEAN", row: [side, side, 16], code: .mean, constants: [Self.numbers("a", [1, 2])],
         result: [1, 16]
       ).model
     }

@@ -27,7 +27,7 @@ import Testing
     let size: Int32 = 64
     return try TestModel(
       tensors: ["a", "b", "c"].map { .init(name: $0, shape: [size, size]) },
-      operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+      operators: [.init(code: .batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
       outputs: [2]
     ).model()
   }

@@ -17,7 +17,7 @@ import Testing
         .init(name: "limit", type: int32, shape: [], data: bytes),
         .init(name: "goes on", type: TestModel.bool, shape: []),
       ],
-      operators: [.init(code: TestModel.less, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+      operators: [.init(code: .less, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
     if limit == nil {
       // A condition that is a constant: no operator runs that could look at the flag.
       condition = TestModel(
@@ -32,12 +32,12 @@ import Testing
         .init(name: "one", type: int32, shape: [], data: [1, 0, 0, 0]),
         .init(name: "next", type: int32, shape: []),
       ],
-      operators: limit == nil ? [] : [.init(code: TestModel.add, inputs: [0, 1], outputs: [2])], inputs: [0],
+      operators: limit == nil ? [] : [.init(code: .add, inputs: [0, 1], outputs: [2])], inputs: [0],
       outputs: [limit == nil ? 0 : 2])
     return TestModel(
       tensors: [.init(name: "start", type: int32, shape: []), .init(name: "end", type: int32, shape: [])],
       operators: [
-        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+        .init(code: .while, inputs: [0], outputs: [1], options: .while(condition: 1, body: 2))
       ],
       inputs: [0], outputs: [1], children: [condition, body])
   }
@@ -64,7 +64,7 @@ import Testing
     var model = Self.counting(to: 5)
     // The body calls the main subgraph's loop again.
     model.children[1].operators[0] = .init(
-      code: TestModel.loop, inputs: [0], outputs: [2], options: [0: .int(1), 1: .int(2)])
+      code: .while, inputs: [0], outputs: [2], options: .while(condition: 1, body: 2))
     let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
     #expect(error?.code == .malformedModel)
   }
@@ -72,7 +72,7 @@ import Testing
   @Test(arguments: [-1, 0, 3, .max] as [Int32])
   func aSubgraphThatIsNotThereOrTheCallerIsRefused(index: Int32) throws {
     var model = Self.counting(to: 5)
-    model.operators[0].options[1] = .int(index)
+    model.operators[0].options.fields[1] = .int(index)
     let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
     #expect(error?.code == .malformedModel)
   }
@@ -92,9 +92,9 @@ import Testing
         tensors: tensors,
         operators: (0..<4).map {
           .init(
-            code: TestModel.conditional, inputs: $0 % 2 == 0 ? [0, 0, 1] : [0, 0, 1],
+            code: .if, inputs: $0 % 2 == 0 ? [0, 0, 1] : [0, 0, 1],
             outputs: [Int32($0) + 2],
-            options: [0: .int(target), 1: .int(target)])
+            options: .if(then: target, else: target))
         }, inputs: [0, 1], outputs: [5])
     }
     var model = level(0)
@@ -129,8 +129,8 @@ import Testing
         .init(name: "goes on", type: TestModel.bool, shape: []),
       ],
       operators: [
-        .init(code: 74, inputs: [0, 1], outputs: [2]),
-        .init(code: TestModel.less, inputs: [2, 3], outputs: [4]),
+        .init(code: .sum, inputs: [0, 1], outputs: [2]),
+        .init(code: .less, inputs: [2, 3], outputs: [4]),
       ], inputs: [0], outputs: [4])
     // Adds one to each, after the condition has seen twice as many.
     let body = TestModel(
@@ -141,15 +141,15 @@ import Testing
         .init(name: "ones", shape: [4], data: floats([1, 1, 1, 1])), .init(name: "y", shape: [4]),
       ],
       operators: [
-        .init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1]),
+        .init(code: .concatenation, inputs: [0, 0], outputs: [1]),
         .init(
-          code: TestModel.conditional, inputs: [2, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
-        .init(code: TestModel.add, inputs: [0, 4], outputs: [5]),
+          code: .if, inputs: [2, 1], outputs: [3], options: .if(then: 1, else: 1)),
+        .init(code: .add, inputs: [0, 4], outputs: [5]),
       ], inputs: [0], outputs: [5])
     let model = TestModel(
       tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
       operators: [
-        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+        .init(code: .while, inputs: [0], outputs: [1], options: .while(condition: 1, body: 2))
       ], inputs: [0], outputs: [1], children: [condition, body])
     let interpreter = try Interpreter(model: model.model())
     for _ in 0..<2 {
@@ -170,10 +170,10 @@ import Testing
         .init(name: "sum", shape: [1, 2]), .init(name: "y", shape: [1, 2]),
       ],
       operators: [
-        .init(code: 77, inputs: [0], outputs: [1], options: [0: .byte(2)]),
-        .init(code: TestModel.reshape, inputs: [2, 1], outputs: [3]),
-        .init(code: TestModel.add, inputs: [3, 4], outputs: [5]),
-        .init(code: TestModel.add, inputs: [0, 5], outputs: [6]),
+        .init(code: .shape, inputs: [0], outputs: [1], options: .resultType(TestModel.int32)),
+        .init(code: .reshape, inputs: [2, 1], outputs: [3]),
+        .init(code: .add, inputs: [3, 4], outputs: [5]),
+        .init(code: .add, inputs: [0, 5], outputs: [6]),
       ], inputs: [0], outputs: [6])
     let interpreter = try Interpreter(model: model.model())
     for (shape, expected) in [
@@ -183,6 +183,51 @@ import Testing
       try interpreter.copy([0, 0] as [Float], toInputAt: 0)
       try interpreter.invoke()
       #expect(try interpreter.output(at: 0) == expected)
+    }
+  }
+
+  /// An IF that calls a subgraph, whose own IF gives four elements or eight; and an input that has nothing to do with it.
+  private static let nested: TestModel = {
+    let inner = TestModel(
+      tensors: [
+        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "y", shape: [4]),
+      ],
+      operators: [
+        .init(code: TestModel.conditional, inputs: [0, 1], outputs: [2], options: [0: .int(2), 1: .int(3)])
+      ], inputs: [0, 1], outputs: [2])
+    let doubled = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [8])],
+      operators: [.init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
+      outputs: [1])
+    let same = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
+      operators: [.init(code: TestModel.relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+    return TestModel(
+      tensors: [
+        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "other", shape: [1]), .init(name: "y", shape: [4]), .init(name: "z", shape: [1]),
+      ],
+      operators: [
+        .init(
+          code: TestModel.conditional, inputs: [0, 0, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
+        .init(code: TestModel.relu, inputs: [2], outputs: [4]),
+      ], inputs: [0, 1, 2], outputs: [3, 4], children: [inner, doubled, same])
+  }()
+
+  @Test(
+    "the shape that data gave a branch's result in one run is not that of the next, after another input was resized"
+  )
+  func shapesOfBranchesAreForgotten() throws {
+    let interpreter = try Interpreter(model: Self.nested.model())
+    for (place, doubles) in [true, false, true, true, false].enumerated() {
+      try interpreter.resizeInput(at: 2, to: [place + 1])
+      try interpreter.copy([doubles], toInputAt: 0)
+      try interpreter.copy([1, 2, 3, 4] as [Float], toInputAt: 1)
+      try interpreter.invoke()
+      #expect(
+        try interpreter.output(at: 0) == (doubles ? [1, 2, 3, 4, 1, 2, 3, 4] : [1, 2, 3, 4]) as [Float])
+      #expect(interpreter.outputs[0].shape == [doubles ? 8 : 4])
     }
   }
 }

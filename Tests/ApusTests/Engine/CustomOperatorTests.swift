@@ -37,8 +37,8 @@ import Testing
         .init(name: "x", shape: [1, 3]), .init(name: "a", shape: [1, 3]), .init(name: "y", shape: [1, 3]),
       ],
       operators: [
-        .init(code: TestModel.custom, inputs: [0], outputs: [1], customName: name, customOptions: options),
-        .init(code: TestModel.add, inputs: [1, 0], outputs: [2]),
+        .init(code: .custom, inputs: [0], outputs: [1], customName: name, customOptions: options),
+        .init(code: .add, inputs: [1, 0], outputs: [2]),
       ],
       inputs: [0], outputs: [2]
     ).model()
@@ -88,8 +88,8 @@ import Testing
         .init(name: "x", shape: [1, 3]), .init(name: "a", shape: [1, 3]), .init(name: "y", shape: [1, 3]),
       ],
       operators: [
-        .init(code: TestModel.custom, inputs: [0], outputs: [1], customName: "First"),
-        .init(code: TestModel.custom, inputs: [1], outputs: [2], customName: "Second"),
+        .init(code: .custom, inputs: [0], outputs: [1], customName: "First"),
+        .init(code: .custom, inputs: [1], outputs: [2], customName: "Second"),
       ],
       inputs: [0], outputs: [2])
     return (model, [copying("First", first), copying("Second") { count.add() }])

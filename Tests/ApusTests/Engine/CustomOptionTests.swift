@@ -30,7 +30,7 @@ import Testing
       tensors: tensors.enumerated().map { .init(name: "t\($0)", shape: $1) },
       operators: [
         .init(
-          code: TestModel.custom, inputs: shapes.indices.map { Int32($0) },
+          code: .custom, inputs: shapes.indices.map { Int32($0) },
           outputs: (shapes.count..<tensors.count).map { Int32($0) }, customName: name,
           customOptions: options)
       ], inputs: shapes.indices.map { Int32($0) },

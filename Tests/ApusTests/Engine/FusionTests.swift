@@ -6,8 +6,6 @@ import Testing
 
 /// Operators that the one before them does; where every tensor keeps its memory, each is done by itself.
 @Suite struct FusionTests {
-  private static let convolution: Int32 = 3
-  private static let parametricRelu: Int32 = 54
   private static let channels = 20
 
   private static func floats(_ count: Int, seed: UInt64) -> [Float] {
@@ -27,16 +25,16 @@ import Testing
       .init(name: "b", shape: [Int32(channels)], data: TestModel.bytes(floats(channels, seed: 2))),
       .init(name: "alpha", shape: [1, 1, Int32(channels)], data: TestModel.bytes(floats(channels, seed: 3))),
     ]
-    let product = TestModel.OperatorSpec(code: TestModel.mul, inputs: [0, 0], outputs: [2])
+    let product = TestModel.OperatorSpec(code: .mul, inputs: [0, 0], outputs: [2])
     let first = TestModel.OperatorSpec(
-      code: convolution, inputs: [0, 7, 8], outputs: [1], options: [1: .int(1), 2: .int(1)])
+      code: .conv2D, inputs: [0, 7, 8], outputs: [1], options: .conv2D())
     return try TestModel(
       tensors: tensors,
       operators: (productFirst ? [product, first] : [first, product]) + [
-        .init(code: TestModel.add, inputs: [1, 2], outputs: [3]),
-        .init(code: parametricRelu, inputs: [3, 9], outputs: [4]),
-        .init(code: TestModel.add, inputs: [4, 4], outputs: [5]),
-        .init(code: TestModel.relu, inputs: [5], outputs: [6]),
+        .init(code: .add, inputs: [1, 2], outputs: [3]),
+        .init(code: .prelu, inputs: [3, 9], outputs: [4]),
+        .init(code: .add, inputs: [4, 4], outputs: [5]),
+        .init(code: .relu, inputs: [5], outputs: [6]),
       ],
       inputs: [0], outputs: readsSum ? [6, 3] : [6]
     ).model()
@@ -90,10 +88,10 @@ import Testing
       tensors: tensors,
       operators: [
         isFloat
-          ? .init(code: convolution, inputs: [0, 4, 5], outputs: [1], options: [1: .int(1), 2: .int(1)])
-          : .init(code: TestModel.relu, inputs: [0], outputs: [1]),
-        .init(code: TestModel.logistic, inputs: [1], outputs: [2]),
-        .init(code: TestModel.mul, inputs: gateFirst ? [2, 1] : [1, 2], outputs: [3]),
+          ? .init(code: .conv2D, inputs: [0, 4, 5], outputs: [1], options: .conv2D())
+          : .init(code: .relu, inputs: [0], outputs: [1]),
+        .init(code: .logistic, inputs: [1], outputs: [2]),
+        .init(code: .mul, inputs: gateFirst ? [2, 1] : [1, 2], outputs: [3]),
       ],
       inputs: [0], outputs: readsGate ? [3, 2] : [3]
     ).model()
@@ -141,7 +139,7 @@ import Testing
     var options = Interpreter.Options()
     options.profiles = true
     options.kernels = "portable"
-    options.passes.subtract(.chains)
+    options.passes = .all.without([.chains])
     func names(_ model: Model) throws -> [String] {
       let interpreter = try Interpreter(model: model, options: options)
       _ = try Self.outputs(interpreter)

@@ -89,9 +89,9 @@ import Testing
         .init(name: "r", shape: [4]), .init(name: "s", shape: [4]), .init(name: "y", shape: [4]),
       ],
       operators: [
-        .init(code: TestModel.relu, inputs: [0], outputs: [2]),
-        .init(code: TestModel.add, inputs: [2, 0], outputs: [3]),
-        .init(code: TestModel.add, inputs: [3, 1], outputs: [4]),
+        .init(code: .relu, inputs: [0], outputs: [2]),
+        .init(code: .add, inputs: [2, 0], outputs: [3]),
+        .init(code: .add, inputs: [3, 1], outputs: [4]),
       ],
       inputs: [1], outputs: [4, 3])
     var options = Interpreter.Options()
@@ -119,7 +119,7 @@ import Testing
       operators: [], inputs: [0], outputs: [])
     for index in 0..<10 {
       description.tensors.append(.init(name: "t\(index)", shape: [1000, 1000]))
-      description.operators.append(.init(code: TestModel.add, inputs: [1, 2], outputs: [Int32(3 + index)]))
+      description.operators.append(.init(code: .add, inputs: [1, 2], outputs: [Int32(3 + index)]))
     }
     description.outputs = (3..<13).map { $0 }
     var options = Interpreter.Options()

@@ -171,8 +171,8 @@ import Testing
         ],
         operators: [
           .init(
-            code: TestModel.conv3D, inputs: [0, 1], outputs: [2],
-            options: [1: .int(1), 2: .int(stride), 3: .int(stride)])
+            code: .conv3D, inputs: [0, 1], outputs: [2],
+            options: .conv3D(strideDepth: 1, strideWidth: stride, strideHeight: stride))
         ], inputs: [0, 1], outputs: [2]
       ).model()
       var options = Interpreter.Options()
@@ -218,7 +218,7 @@ import Testing
         .init(name: "x", shape: [2]), .init(name: "state", shape: [2], isVariable: true),
         .init(name: "y", shape: [2]),
       ],
-      operators: [.init(code: TestModel.add, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+      operators: [.init(code: .add, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
     let interpreter = try Interpreter(model: model.model())
     #expect(interpreter.memoryPlan.variableByteCount == 8)
     try interpreter.copy([1, 2] as [Float], toInputAt: 0)
@@ -240,8 +240,8 @@ import Testing
         .init(name: "sum", shape: [2]), .init(name: "zero", shape: [2], data: TestModel.bytes([0, 0])),
       ],
       operators: [
-        .init(code: TestModel.add, inputs: [0, 1], outputs: [2]),
-        .init(code: TestModel.add, inputs: [2, 3], outputs: [1]),
+        .init(code: .add, inputs: [0, 1], outputs: [2]),
+        .init(code: .add, inputs: [2, 3], outputs: [1]),
       ],
       inputs: [0], outputs: [2])
     let interpreter = try Interpreter(model: model.model())

@@ -6,8 +6,6 @@ import Testing
 
 /// What Docs/Security.md says that large models are refused for.
 @Suite struct LargeModelTests {
-  private static let fullyConnected: Int32 = 9
-  private static let dequantize: Int32 = 6
   private static let float16: Int32 = 1
 
   private func error(_ model: TestModel, memoryLimit: Int? = nil, resizedTo shape: TensorShape? = nil)
@@ -37,8 +35,8 @@ import Testing
         .init(name: "weights", shape: [side, side]), .init(name: "y", shape: [1, side]),
       ],
       operators: [
-        .init(code: Self.dequantize, inputs: [1], outputs: [2]),
-        .init(code: Self.fullyConnected, inputs: [0, 2], outputs: [3]),
+        .init(code: .dequantize, inputs: [1], outputs: [2]),
+        .init(code: .fullyConnected, inputs: [0, 2], outputs: [3]),
       ], inputs: [0], outputs: [3])
     // The file has 512 KiB, packed weights 1 MiB.
     #expect(error(model, memoryLimit: 3 << 18)?.code == .resourceLimit)
@@ -55,7 +53,7 @@ import Testing
           name: "w", type: TestModel.int8, shape: [columns, 1],
           data: Array(repeating: 1, count: Int(columns)), scale: 1),
         .init(name: "y", shape: [1, columns]),
-      ], operators: [.init(code: Self.fullyConnected, inputs: [0, 1], outputs: [2])], inputs: [0],
+      ], operators: [.init(code: .fullyConnected, inputs: [0, 1], outputs: [2])], inputs: [0],
       outputs: [2])
     let refused = error(model)
     #expect(refused?.code == .resourceLimit)
@@ -72,8 +70,8 @@ import Testing
         .init(name: "y", shape: [1, 4]),
       ],
       operators: [
-        .init(code: TestModel.relu, inputs: [0], outputs: [1]),
-        .init(code: TestModel.add, inputs: [1, 0], outputs: [2]),
+        .init(code: .relu, inputs: [0], outputs: [1]),
+        .init(code: .add, inputs: [1, 0], outputs: [2]),
       ], inputs: [0], outputs: [2])
     #expect(error(model) == nil)
     let refused = error(model, resizedTo: [3, 4])

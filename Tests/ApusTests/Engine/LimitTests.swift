@@ -13,12 +13,12 @@ import Testing
       ], operators: [], inputs: [0], outputs: [1])
     let body = TestModel(
       tensors: [.init(name: "x", shape: [width]), .init(name: "y", shape: [width])],
-      operators: adds ? [.init(code: TestModel.add, inputs: [0, 0], outputs: [1])] : [], inputs: [0],
+      operators: adds ? [.init(code: .add, inputs: [0, 0], outputs: [1])] : [], inputs: [0],
       outputs: [adds ? 1 : 0])
     return TestModel(
       tensors: [.init(name: "x", shape: [width]), .init(name: "y", shape: [width])],
       operators: [
-        .init(code: TestModel.loop, inputs: [0], outputs: [1], options: [0: .int(1), 1: .int(2)])
+        .init(code: .while, inputs: [0], outputs: [1], options: .while(condition: 1, body: 2))
       ], inputs: [0], outputs: [1], children: [condition, body])
   }
 
@@ -26,7 +26,7 @@ import Testing
   private static func product(_ size: Int32) -> TestModel {
     TestModel(
       tensors: ["a", "b", "c"].map { .init(name: $0, shape: [size, size]) },
-      operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+      operators: [.init(code: .batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
       outputs: [2])
   }
 
@@ -110,7 +110,7 @@ import Testing
         .init(name: "shape", type: TestModel.int32, shape: [1], data: [0, 0, 0, 2]),
         .init(name: "numbers", shape: [count]),
       ],
-      operators: [.init(code: 146, inputs: [0], outputs: [1])], inputs: [],
+      operators: [.init(code: .randomStandardNormal, inputs: [0], outputs: [1])], inputs: [],
       outputs: [1])
     var options = Interpreter.Options()
     options.timeLimit = .milliseconds(200)
@@ -196,8 +196,8 @@ import Testing
       tensors: [.init(name: "x", shape: [1, 2 * rows, 1, 1]), .init(name: "y", shape: [1, rows, 1, 1])],
       operators: [
         .init(
-          code: 17, inputs: [0], outputs: [1],
-          options: [0: .byte(1), 1: .int(1), 2: .int(2), 3: .int(1), 4: .int(2)])
+          code: .maxPool2D, inputs: [0], outputs: [1],
+          options: .pool2D(isValid: true, strideHeight: 2, filterHeight: 2))
       ], inputs: [0], outputs: [1])
     // Distinct values are looked for in a dictionary, which takes more than they do.
     let unique = TestModel(
@@ -205,7 +205,9 @@ import Testing
         .init(name: "x", type: TestModel.int32, shape: [rows]),
         .init(name: "values", type: TestModel.int32, shape: [rows]),
         .init(name: "places", type: TestModel.int32, shape: [rows]),
-      ], operators: [.init(code: 103, inputs: [0], outputs: [1, 2], options: [0: .byte(2)])], inputs: [0],
+      ],
+      operators: [.init(code: .unique, inputs: [0], outputs: [1, 2], options: .resultType(TestModel.int32))],
+      inputs: [0],
       outputs: [1, 2])
     for (model, place) in [(pool, "MAX_POOL_2D: tables: "), (unique, "UNIQUE: values: ")] {
       func run(_ limit: Int) -> ApusError? {
@@ -257,8 +259,8 @@ import Testing
         .init(name: "one", type: int32, shape: [], data: [1, 0, 0, 0]),
       ],
       operators: [
-        .init(code: 144, inputs: [0, 2], outputs: []),
-        .init(code: TestModel.add, inputs: [0, 2], outputs: [1]),
+        .init(code: .assignVariable, inputs: [0, 2], outputs: []),
+        .init(code: .add, inputs: [0, 2], outputs: [1]),
       ], inputs: [0], outputs: [1])
     var options = Interpreter.Options()
     options.memoryLimit = 1 << 20
@@ -279,8 +281,8 @@ import Testing
       tensors: (0..<100).map { .init(name: "\($0)", type: 13, shape: []) },
       operators: (0..<100).map {
         .init(
-          code: 142, inputs: [], outputs: [Int32($0)],
-          options: [1: .text("\($0)" + String(repeating: "n", count: 10_000))])
+          code: .varHandle, inputs: [], outputs: [Int32($0)],
+          options: .varHandle(name: "\($0)" + String(repeating: "n", count: 10_000)))
       }, inputs: [], outputs: [0])
     var options = Interpreter.Options()
     let file = try model.model()
@@ -304,7 +306,7 @@ import Testing
           data: [1, width].flatMap { value in withUnsafeBytes(of: value.littleEndian) { Array($0) } }),
         .init(name: "value", shape: [], data: TestModel.bytes([2])),
         .init(name: "floats", shape: [1, width]),
-      ], operators: [.init(code: 6, inputs: [0], outputs: [3])], inputs: [0], outputs: [])
+      ], operators: [.init(code: .dequantize, inputs: [0], outputs: [3])], inputs: [0], outputs: [])
     for _ in 0..<count {
       let first = Int32(model.tensors.count)
       model.tensors += [
@@ -312,9 +314,9 @@ import Testing
         .init(name: "y", type: TestModel.int8, shape: [1, width], scale: 0.1),
       ]
       model.operators += [
-        .init(code: 94, inputs: [1, 2], outputs: [first]),
-        .init(code: TestModel.mul, inputs: [3, first], outputs: [first + 1]),
-        .init(code: 114, inputs: [first + 1], outputs: [first + 2]),
+        .init(code: .fill, inputs: [1, 2], outputs: [first]),
+        .init(code: .mul, inputs: [3, first], outputs: [first + 1]),
+        .init(code: .quantize, inputs: [first + 1], outputs: [first + 2]),
       ]
       model.outputs.append(first + 2)
     }

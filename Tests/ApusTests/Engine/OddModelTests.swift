@@ -27,7 +27,7 @@ import Testing
         .init(name: "x", shape: [1, 1]), .init(name: "shape", type: TestModel.int32, shape: [0], data: []),
         .init(name: "y", shape: []),
       ],
-      operators: [.init(code: TestModel.reshape, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+      operators: [.init(code: .reshape, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
     let (shape, values) = try outputs(of: model, [7])
     #expect(shape == [])
     #expect(values == [7])
@@ -42,7 +42,7 @@ import Testing
         .init(name: "exponent", shape: [], data: TestModel.bytes([exponent])),
         .init(name: "y", shape: [1, 5]),
       ],
-      operators: [.init(code: 78, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+      operators: [.init(code: .pow, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
     for (value, found) in zip(values, try outputs(of: model, values).1) {
       let expected = Float(pow(Double(value), Double(exponent)))
       #expect(found == expected || abs(found - expected) <= 2 * expected.ulp, "\(value)")
@@ -66,8 +66,8 @@ import Testing
       ],
       operators: [
         .init(
-          code: 3, inputs: [0, 1, -1], outputs: [2],
-          options: [0: .byte(1), 1: .int(3), 2: .int(3), 4: .int(1), 5: .int(1)])
+          code: .conv2D, inputs: [0, 1, -1], outputs: [2],
+          options: .conv2D(isValid: true, strideWidth: 3, strideHeight: 3))
       ],
       inputs: [0], outputs: [2])
     for kernels in Runtime.kernelSets where kernels.isSupported {
@@ -85,7 +85,9 @@ import Testing
         .init(name: "x", shape: [2, 3]), .init(name: "nothing", shape: [0, 3], data: []),
         .init(name: "y", shape: [2, 3]),
       ],
-      operators: [.init(code: TestModel.concatenation, inputs: [1, 0], outputs: [2], options: [0: .int(0)])],
+      operators: [
+        .init(code: .concatenation, inputs: [1, 0], outputs: [2], options: .concatenation(axis: 0))
+      ],
       inputs: [0], outputs: [2])
     let (shape, values) = try outputs(of: model, [1, 2, 3, 4, 5, 6])
     #expect(shape == [2, 3])
@@ -119,7 +121,7 @@ import Testing
     var model = TestModel(
       tensors: [.init(name: "x", shape: [2]), .init(name: "y", shape: [2])],
       operators: [
-        .init(code: TestModel.add, inputs: [0, 0], outputs: [1], options: [0: .byte(1)])
+        .init(code: .add, inputs: [0, 0], outputs: [1], options: .activation(1))
       ],
       inputs: [0], outputs: [1])
     #expect(try outputs(of: model, [-1, 2]).1 == [0, 4])
@@ -137,8 +139,8 @@ import Testing
       ],
       operators: [
         .init(
-          code: 3, inputs: [0, 2, 3], outputs: [1],
-          options: [0: .byte(1), 1: .int(1), 2: .int(1)])
+          code: .conv2D, inputs: [0, 2, 3], outputs: [1],
+          options: .conv2D(isValid: true))
       ],
       inputs: [0], outputs: [1])
   }
@@ -172,8 +174,8 @@ import Testing
       ],
       operators: [
         .init(
-          code: 17, inputs: [0], outputs: [1],
-          options: [1: .int(1), 2: .int(1), 3: .int(side), 4: .int(side)])
+          code: .maxPool2D, inputs: [0], outputs: [1],
+          options: .pool2D(filterHeight: side, filterWidth: side))
       ],
       inputs: [0], outputs: [1])
     let error = try #require(throws: ApusError.self) { try Interpreter(model: model.model()) }
@@ -189,7 +191,8 @@ import Testing
         .init(name: "axis", type: TestModel.int32, shape: [1], data: [0, 0, 0, 0]),
         .init(name: "y", type: TestModel.int8, shape: [3], scale: 0.25, zeroPoint: 5),
       ],
-      operators: [.init(code: 81, inputs: [0, 1], outputs: [2], version: 2)], inputs: [0], outputs: [2])
+      operators: [.init(code: .reduceProd, inputs: [0, 1], outputs: [2], version: 2)], inputs: [0],
+      outputs: [2])
     let interpreter = try Interpreter(model: model.model())
     try interpreter.invoke()
     #expect(try interpreter.output(at: 0, as: Int8.self) == [9, 9, 9])

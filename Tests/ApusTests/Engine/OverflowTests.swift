@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import TestSupport
 import Testing
 
@@ -23,7 +24,7 @@ import Testing
 
   /// Two equal numbers times a matrix that adds them, and one that adds what is opposite.
   private static func product(
-    _ code: Int32, weights: [Float], isQuantized: Bool, activation: UInt8 = 0, shape: [Int32] = [2, 2]
+    _ code: OperatorCode, weights: [Float], isQuantized: Bool, activation: UInt8 = 0, shape: [Int32] = [2, 2]
   ) -> TestModel {
     let bytes =
       isQuantized ? weights.map { UInt8(bitPattern: Int8($0 * 100)) } : TestModel.bytes(weights)
@@ -37,7 +38,7 @@ import Testing
       ],
       operators: [
         .init(
-          code: code, inputs: [0, 1], outputs: [2], options: activation == 0 ? [:] : [0: .byte(activation)])
+          code: code, inputs: [0, 1], outputs: [2], options: .activation(activation))
       ],
       inputs: [0], outputs: [2])
   }
@@ -69,7 +70,7 @@ import Testing
   @Test("products of batches of matrices are not", arguments: [false, true])
   func batches(isQuantized: Bool) throws {
     let model = Self.product(
-      TestModel.batchMatMul, weights: [1, -1, 1, -1], isQuantized: isQuantized, shape: [1, 2, 2])
+      .batchMatMul, weights: [1, -1, 1, -1], isQuantized: isQuantized, shape: [1, 2, 2])
     for result in try Self.results(model) { #expect(result == [.infinity, -.infinity]) }
   }
 }

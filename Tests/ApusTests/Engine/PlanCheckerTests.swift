@@ -5,7 +5,6 @@ import Testing
 
 /// Whatever is wrong with a plan is an error that names step and tensor, not a trap or a wrong number.
 @Suite struct PlanCheckerTests {
-  private static let convolution: Int32 = 3
 
   /// `a = conv(x)`, `b = a · a`, `c = reshape(b)`, `d = σ(c)`, `e = d · k` and `y = c + e`; `y` and `a` are outputs.
   private static func interpreter() throws -> Interpreter {
@@ -24,17 +23,17 @@ import Testing
         .init(name: "shape", type: TestModel.int32, shape: [2], data: [1, 0, 0, 0, 0, 1, 0, 0]),
       ],
       operators: [
-        .init(code: convolution, inputs: [0, 1, 2], outputs: [3], options: [1: .int(1), 2: .int(1)]),
-        .init(code: TestModel.mul, inputs: [3, 3], outputs: [4]),
-        .init(code: TestModel.reshape, inputs: [4, 10], outputs: [5]),
-        .init(code: TestModel.logistic, inputs: [5], outputs: [6]),
-        .init(code: TestModel.mul, inputs: [6, 7], outputs: [8]),
-        .init(code: TestModel.add, inputs: [5, 8], outputs: [9]),
+        .init(code: .conv2D, inputs: [0, 1, 2], outputs: [3], options: .conv2D()),
+        .init(code: .mul, inputs: [3, 3], outputs: [4]),
+        .init(code: .reshape, inputs: [4, 10], outputs: [5]),
+        .init(code: .logistic, inputs: [5], outputs: [6]),
+        .init(code: .mul, inputs: [6, 7], outputs: [8]),
+        .init(code: .add, inputs: [5, 8], outputs: [9]),
       ],
       inputs: [0], outputs: [9, 3])
     // One step for each operator, whose results lie apart from what it reads.
     var options = Interpreter.Options()
-    options.passes.subtract([.chains, .overwriting])
+    options.passes = .all.without([.chains, .overwriting])
     return try Interpreter(model: model.model(), options: options)
   }
 

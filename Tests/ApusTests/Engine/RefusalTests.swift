@@ -24,7 +24,7 @@ import Testing
           .init(name: "w", type: TestModel.int8, shape: [depth, columns], scale: 0.1, zeroPoint: 7),
           .init(name: "y", type: TestModel.int8, shape: [rows, columns], scale: 1, zeroPoint: 0),
         ],
-        operators: [.init(code: TestModel.batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
+        operators: [.init(code: .batchMatMul, inputs: [0, 1], outputs: [2])], inputs: [0, 1],
         outputs: [2])
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import Foundation
 import TestSupport
 import Testing
@@ -8,17 +9,14 @@ import Testing
 /// Infinities, NaN, zeros of either sign, subnormal numbers and what overflows: passes leave their bits alone, and functions and what
 /// follows them keep their digits.
 @Suite struct SpecialValueTests {
-  private static let subtract: Int32 = 41
-  private static let negate: Int32 = 59
-  private static let leakyRelu: Int32 = 98
-  private static let prelu: Int32 = 54
-  private static let convolution: Int32 = 3
-  private static let mean: Int32 = 40
-  private static let logarithm: Int32 = 73
-  /// RELU, RELU_N1_TO_1, RELU6, LOGISTIC, TANH, EXP, LOG, SQRT, RSQRT, SQUARE, NEG, ABS, ELU, HARD_SWISH, FLOOR, SIN.
-  private static let functions: [Int32] = [19, 20, 21, 14, 28, 47, 73, 75, 76, 92, 59, 101, 111, 117, 8, 66]
-  /// ADD, MUL, SUB, DIV, MAXIMUM, MINIMUM, SQUARED_DIFFERENCE.
-  private static let operations: [Int32] = [0, 18, 41, 42, 55, 57, 99]
+  private static let functions: [OperatorCode] = [
+    .relu, .reluN1To1, .relu6, .logistic, .tanh, .exp, .log, .sqrt, .rsqrt, .square, .neg, .abs, .elu,
+    .hardSwish,
+    .floor, .sin,
+  ]
+  private static let operations: [OperatorCode] = [
+    .add, .mul, .sub, .div, .maximum, .minimum, .squaredDifference,
+  ]
 
   private static let special: [Float] = [
     0, -0.0, .infinity, -.infinity, .nan, .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
@@ -41,7 +39,7 @@ import Testing
   ) throws {
     for kernels in Runtime.kernelSets where kernels.isSupported {
       var expected: [[Float]]?
-      for passes in [[], Passes.all] + Passes.named.map({ Passes.all.subtracting($0.pass) }) {
+      for passes in [Passes.none, .all] + Passes.optional.map({ Passes.all.without([$0]) }) {
         var options = Interpreter.Options()
         options.kernels = kernels.name
         options.passes = passes
@@ -84,7 +82,7 @@ import Testing
     var operators: [TestModel.OperatorSpec] = []
     var values: [Int32] = [0, 1]
     var unread: Set<Int32> = []
-    func emit(_ code: Int32, _ inputs: [Int32], _ options: [Int: FlatTable.Field] = [:]) {
+    func emit(_ code: OperatorCode, _ inputs: [Int32], _ options: TestOptions = .none) {
       let result = Int32(tensors.count)
       tensors.append(.init(name: "t\(result)", shape: shape))
       operators.append(.init(code: code, inputs: inputs, outputs: [result], options: options))
@@ -98,20 +96,20 @@ import Testing
       case 0..<4: emit(Self.functions.pick(using: &random), [first])
       case 4..<7: emit(Self.operations.pick(using: &random), [first, second])
       case 7: emit(Self.operations.pick(using: &random), [first, 2])
-      case 8: emit(Self.prelu, [first, 3])
-      case 9: emit(Self.leakyRelu, [first], [0: .float([0.1, -0.3].pick(using: &random))])
+      case 8: emit(.prelu, [first, 3])
+      case 9: emit(.leakyRelu, [first], .leakyRelu(alpha: [0.1, -0.3].pick(using: &random)))
       case 10:
         // A gate.
-        emit(TestModel.logistic, [first])
-        emit(TestModel.mul, [first, values[values.count - 1]])
+        emit(.logistic, [first])
+        emit(.mul, [first, values[values.count - 1]])
       default:
         // PRELU in five operators.
-        emit(TestModel.relu, [first])
+        emit(.relu, [first])
         let positive = values[values.count - 1]
-        emit(Self.negate, [first])
-        emit(TestModel.relu, [values[values.count - 1]])
-        emit(TestModel.mul, [values[values.count - 1], [2, 3].pick(using: &random)])
-        emit(TestModel.add, [positive, values[values.count - 1]])
+        emit(.neg, [first])
+        emit(.relu, [values[values.count - 1]])
+        emit(.mul, [values[values.count - 1], [2, 3].pick(using: &random)])
+        emit(.add, [positive, values[values.count - 1]])
       }
     }
     let model = try TestModel(
@@ -124,9 +122,12 @@ import Testing
   /// `MUL` and `NEG` in all orders on the way to a term below zero: `RELU(x) + …`.
   @Test(
     "a rectifier of several operators has the same bits as one step",
-    arguments: [[59, 19, 18], [59, 19, 18, 59], [59, 19, 59, 18], [18, 59, 19], [59, 18, 19]] as [[Int32]],
+    arguments: [
+      [.neg, .relu, .mul], [.neg, .relu, .mul, .neg], [.neg, .relu, .neg, .mul], [.mul, .neg, .relu],
+      [.neg, .mul, .relu],
+    ] as [[OperatorCode]],
     [Float(0.25), -0.25, 1.5, -1.5, 0, -0.0])
-  func rectifiers(path: [Int32], factor: Float) throws {
+  func rectifiers(path: [OperatorCode], factor: Float) throws {
     let shape: [Int32] = [1, 3, 8, 8]
     var tensors: [TestModel.TensorSpec] = [
       .init(name: "x", shape: shape), .init(name: "w", shape: [8, 1, 1, 8]), .init(name: "b", shape: [8]),
@@ -141,18 +142,18 @@ import Testing
       if isBehindConvolution {
         operators.append(
           .init(
-            code: Self.convolution, inputs: [0, 1, 2], outputs: [4], options: [1: .int(1), 2: .int(1)]))
+            code: .conv2D, inputs: [0, 1, 2], outputs: [4], options: .conv2D()))
       }
       let start: Int32 = isBehindConvolution ? 4 : 0
-      func emit(_ code: Int32, _ inputs: [Int32]) -> Int32 {
+      func emit(_ code: OperatorCode, _ inputs: [Int32]) -> Int32 {
         tensors.append(.init(name: "t\(tensors.count)", shape: shape))
         operators.append(.init(code: code, inputs: inputs, outputs: [Int32(tensors.count - 1)]))
         return Int32(tensors.count - 1)
       }
-      let positive = emit(TestModel.relu, [start])
+      let positive = emit(.relu, [start])
       var last = start
-      for code in path { last = emit(code, code == TestModel.mul ? [last, 3] : [last]) }
-      let sum = emit(TestModel.add, [positive, last])
+      for code in path { last = emit(code, code == .mul ? [last, 3] : [last]) }
+      let sum = emit(.add, [positive, last])
       let model = try TestModel(tensors: tensors, operators: operators, inputs: [0], outputs: [sum]).model()
       let values = (0..<192).map { index in
         isBehindConvolution && index % 8 != 0
@@ -172,8 +173,8 @@ import Testing
           .init(name: "y", shape: [1, 24]),
         ],
         operators: [
-          .init(code: TestModel.logistic, inputs: [0], outputs: [1]),
-          .init(code: TestModel.mul, inputs: [0, 1], outputs: [2]),
+          .init(code: .logistic, inputs: [0], outputs: [1]),
+          .init(code: .mul, inputs: [0, 1], outputs: [2]),
         ], inputs: [0], outputs: isRead ? [2, 1] : [2]
       ).model()
       for kernels in Runtime.kernelSets where kernels.isSupported {
@@ -203,13 +204,13 @@ import Testing
         .init(name: "relu", shape: shape),
       ],
       operators: [
-        .init(code: Self.mean, inputs: [0, 1], outputs: [2], options: [0: .byte(1)]),
-        .init(code: 99, inputs: [0, 2], outputs: [3]),
-        .init(code: Self.mean, inputs: [3, 1], outputs: [4], options: [0: .byte(1)]),
-        .init(code: 76, inputs: [4], outputs: [5]),
-        .init(code: Self.subtract, inputs: [0, 2], outputs: [6]),
-        .init(code: TestModel.mul, inputs: [6, 5], outputs: [7]),
-        .init(code: TestModel.logistic, inputs: [7], outputs: [8]),
+        .init(code: .mean, inputs: [0, 1], outputs: [2], options: .reducer(keepsDimensions: true)),
+        .init(code: .squaredDifference, inputs: [0, 2], outputs: [3]),
+        .init(code: .mean, inputs: [3, 1], outputs: [4], options: .reducer(keepsDimensions: true)),
+        .init(code: .rsqrt, inputs: [4], outputs: [5]),
+        .init(code: .sub, inputs: [0, 2], outputs: [6]),
+        .init(code: .mul, inputs: [6, 5], outputs: [7]),
+        .init(code: .logistic, inputs: [7], outputs: [8]),
       ], inputs: [0], outputs: [8]
     ).model()
     // Most rows have ordinary values but for one.
@@ -230,14 +231,14 @@ import Testing
         .init(name: "x", shape: shape), .init(name: "s", shape: shape), .init(name: "y", shape: shape),
       ],
       operators: [
-        .init(code: TestModel.logistic, inputs: [0], outputs: [1]),
-        .init(code: Self.logarithm, inputs: [1], outputs: [2]),
+        .init(code: .logistic, inputs: [0], outputs: [1]),
+        .init(code: .log, inputs: [1], outputs: [2]),
       ], inputs: [0], outputs: [2]
     ).model()
     // From 0 down to −103.97, below which the nearest float is zero.
     let values = (0..<count).map { -0.024_99 * Float($0) }
     for kernels in Runtime.kernelSets where kernels.isSupported {
-      for passes in [Passes.all, []] {
+      for passes in [Passes.all, .none] {
         var options = Interpreter.Options()
         options.kernels = kernels.name
         options.passes = passes

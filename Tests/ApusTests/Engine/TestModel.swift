@@ -18,15 +18,38 @@ struct TestModel {
   }
 
   struct OperatorSpec {
-    var code: Int32
+    /// The number in the schema.
+    var number: Int32
     var inputs: [Int32]
     var outputs: [Int32]
-    var options: [Int: FlatTable.Field] = [:]
+    var options: TestOptions
     /// The options' number in the schema's union; nil for the operator's own.
     var optionsType: Int?
     var customName: String?
     var customOptions: [UInt8]?
-    var version: Int32 = 1
+    var version: Int32
+
+    init(
+      code: OperatorCode, inputs: [Int32], outputs: [Int32], options: TestOptions = .none,
+      optionsType: Int? = nil,
+      customName: String? = nil, customOptions: [UInt8]? = nil, version: Int32 = 1
+    ) {
+      self.init(number: code.number, inputs: inputs, outputs: outputs)
+      self.options = options
+      self.optionsType = optionsType ?? code.optionsType
+      self.customName = customName
+      self.customOptions = customOptions
+      self.version = version
+    }
+
+    /// An operator without options, of any number.
+    init(number: Int32, inputs: [Int32], outputs: [Int32]) {
+      self.number = number
+      self.inputs = inputs
+      self.outputs = outputs
+      options = .none
+      version = 1
+    }
   }
 
   // Numbers of the schema.
@@ -34,20 +57,6 @@ struct TestModel {
   static let int32: Int32 = 2
   static let uint8: Int32 = 3
   static let int8: Int32 = 9
-  static let add: Int32 = 0
-  static let concatenation: Int32 = 2
-  static let logistic: Int32 = 14
-  static let mul: Int32 = 18
-  static let relu: Int32 = 19
-  static let reshape: Int32 = 22
-  static let custom: Int32 = 32
-  static let less: Int32 = 58
-  static let conditional: Int32 = 118
-  static let loop: Int32 = 119
-  static let batchMatMul: Int32 = 126
-  static let callOnce: Int32 = 129
-  static let rfft2D: Int32 = 131
-  static let conv3D: Int32 = 132
   static let bool: Int32 = 6
   static let string: Int32 = 5
   static let complex64: Int32 = 8
@@ -82,8 +91,8 @@ struct TestModel {
     for node in operators {
       var fields: [Int: FlatTable.Field] = [
         0: .int(Int32(codes.count)), 1: .ints(node.inputs), 2: .ints(node.outputs),
-        3: .byte(UInt8(node.optionsType ?? OperatorCode(rawValue: node.code).optionsType ?? 1)),
-        4: .table(FlatTable(node.options)),
+        3: .byte(UInt8(node.optionsType ?? 1)),
+        4: .table(FlatTable(node.options.fields)),
       ]
       if let bytes = node.customOptions { fields[5] = .bytes(bytes) }
       operatorTables.append(FlatTable(fields))
@@ -103,7 +112,7 @@ struct TestModel {
     for graph in [self] + children { subgraphs.append(graph.subgraph(&buffers, &codes)) }
     let codeTables = codes.map { node in
       var fields: [Int: FlatTable.Field] = [
-        0: .byte(UInt8(min(node.code, 127))), 2: .int(node.version), 3: .int(node.code),
+        0: .byte(UInt8(min(node.number, 127))), 2: .int(node.version), 3: .int(node.number),
       ]
       if let name = node.customName { fields[1] = .text(name) }
       return FlatTable(fields)
@@ -143,9 +152,9 @@ struct TestModel {
         TensorSpec(name: "b", shape: shape), TensorSpec(name: "y", shape: shape),
       ],
       operators: [
-        OperatorSpec(code: relu, inputs: [0], outputs: [1]),
-        OperatorSpec(code: add, inputs: [1, 0], outputs: [2]),
-        OperatorSpec(code: relu, inputs: [2], outputs: [3]),
+        OperatorSpec(code: .relu, inputs: [0], outputs: [1]),
+        OperatorSpec(code: .add, inputs: [1, 0], outputs: [2]),
+        OperatorSpec(code: .relu, inputs: [2], outputs: [3]),
       ],
       inputs: [0], outputs: [3], signature: (["pixels"], ["answer"]))
   }
@@ -160,9 +169,9 @@ struct TestModel {
         TensorSpec(name: "y", shape: [2, 3], signature: [-1, -1]),
       ],
       operators: [
-        OperatorSpec(code: reshape, inputs: [0, 1], outputs: [2]),
-        OperatorSpec(code: relu, inputs: [2], outputs: [3]),
-        OperatorSpec(code: add, inputs: [3, 2], outputs: [4]),
+        OperatorSpec(code: .reshape, inputs: [0, 1], outputs: [2]),
+        OperatorSpec(code: .relu, inputs: [2], outputs: [3]),
+        OperatorSpec(code: .add, inputs: [3, 2], outputs: [4]),
       ],
       inputs: [0, 1], outputs: [4])
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusCodeGeneration
 import ApusFormat
 import ApusKernels
 import Foundation
@@ -14,7 +15,6 @@ struct UnreadWeightsTests {
 
   /// Two convolutions whose weights take 160 KiB each.
   private static var model: TestModel {
-    let convolution: Int32 = 3
     let (pixels, inner, outer) = (Int32(sizes.pixels), Int32(sizes.inner), Int32(sizes.outer))
     var random = SeededGenerator(seed: 1)
     func values(_ count: Int32) -> [UInt8] {
@@ -31,8 +31,8 @@ struct UnreadWeightsTests {
         .init(name: "narrowing", shape: [inner, 1, 1, outer], data: values(outer * inner)),
       ],
       operators: [
-        .init(code: convolution, inputs: [0, 5, 3], outputs: [1], options: [1: .int(1), 2: .int(1)]),
-        .init(code: convolution, inputs: [1, 6, 4], outputs: [2], options: [1: .int(1), 2: .int(1)]),
+        .init(code: .conv2D, inputs: [0, 5, 3], outputs: [1], options: .conv2D()),
+        .init(code: .conv2D, inputs: [1, 6, 4], outputs: [2], options: .conv2D()),
       ],
       inputs: [0], outputs: [2])
   }
@@ -167,8 +167,8 @@ struct UnreadWeightsTests {
         .init(name: "shape", type: TestModel.int32, shape: [1], data: [0xA0, 0x86, 1, 0]),
       ],
       operators: [
-        .init(code: TestModel.reshape, inputs: [3, 4], outputs: [2]),
-        .init(code: TestModel.mul, inputs: isOutput ? [0, 0] : [0, 2], outputs: [1]),
+        .init(code: .reshape, inputs: [3, 4], outputs: [2]),
+        .init(code: .mul, inputs: isOutput ? [0, 0] : [0, 2], outputs: [1]),
       ],
       inputs: [0], outputs: isOutput ? [1, 2] : [1])
     try withTemporaryFolder { folder in

@@ -5,7 +5,7 @@ import Testing
 
 /// What a model needs that this build lacks is told for each operator, without throwing.
 @Suite struct UnsupportedOperatorTests {
-  private static var relu: TestModel.OperatorSpec { .init(code: TestModel.relu, inputs: [0], outputs: [1]) }
+  private static var relu: TestModel.OperatorSpec { .init(code: .relu, inputs: [0], outputs: [1]) }
 
   private static func model(_ operators: [TestModel.OperatorSpec], type: Int32 = TestModel.float32)
     -> TestModel
@@ -18,9 +18,9 @@ import Testing
 
   @Test func namesUnknownCustomOperatorsAndNewVersions() throws {
     let model = try Self.model([
-      Self.relu, .init(code: TestModel.custom, inputs: [1], outputs: [2], customName: "Foo"),
-      .init(code: TestModel.logistic, inputs: [2], outputs: [3], version: 9),
-      .init(code: 4000, inputs: [3], outputs: [4]),
+      Self.relu, .init(code: .custom, inputs: [1], outputs: [2], customName: "Foo"),
+      .init(code: .logistic, inputs: [2], outputs: [3], version: 9),
+      .init(number: 4000, inputs: [3], outputs: [4]),
     ]).model()
     #expect(
       model.unsupportedOperators == [
@@ -50,7 +50,7 @@ import Testing
           .init(name: "shape", type: shape, shape: [2]), .init(name: "value", type: value, shape: []),
           .init(name: "y", type: value, shape: [2, 3]),
         ],
-        operators: [.init(code: 94, inputs: [0, 1], outputs: [2])], inputs: [0, 1], outputs: [2]
+        operators: [.init(code: .fill, inputs: [0, 1], outputs: [2])], inputs: [0, 1], outputs: [2]
       ).model().unsupportedOperators
     }
     #expect(try fill(shape: TestModel.int32, value: TestModel.float32) == [])
@@ -65,7 +65,7 @@ import Testing
   @Test func namesTheSubgraph() throws {
     var model = Self.model([Self.relu])
     model.children = [
-      Self.model([.init(code: TestModel.custom, inputs: [0], outputs: [1], customName: "Deep")])
+      Self.model([.init(code: .custom, inputs: [0], outputs: [1], customName: "Deep")])
     ]
     #expect(
       try model.model().unsupportedOperators

@@ -7,10 +7,8 @@ import Testing
 /// What reads a variable sees its value at that moment, whatever passes do to the operators around; expected values are computed by hand.
 @Suite struct VariablePassTests {
   private static let one = TestModel.bytes([1, 1])
-  private static let conv2D: Int32 = 3
-  private static let pad: Int32 = 34
   /// Valid padding, strides of one.
-  private static let valid: [Int: FlatTable.Field] = [0: .byte(1), 1: .int(1), 2: .int(1)]
+  private static let valid = TestOptions.conv2D(isValid: true)
 
   /// The first output after each of some runs, whose inputs are given.
   private func answers(_ model: TestModel, _ inputs: [[Float]]) throws -> [[Float]] {
@@ -30,8 +28,8 @@ import Testing
         .init(name: "state", shape: [2], isVariable: true), .init(name: "y", shape: [2]),
       ],
       operators: [
-        .init(code: TestModel.relu, inputs: [2], outputs: [3]),
-        .init(code: TestModel.add, inputs: [0, 1], outputs: [2]),
+        .init(code: .relu, inputs: [2], outputs: [3]),
+        .init(code: .add, inputs: [0, 1], outputs: [2]),
       ], inputs: [0], outputs: [3])
     #expect(try answers(model, [[1, -3], [5, 5], [0, 0]]) == [[0, 0], [2, 0], [6, 6]])
   }
@@ -45,9 +43,9 @@ import Testing
         .init(name: "y", shape: [2]),
       ],
       operators: [
-        .init(code: TestModel.add, inputs: [0, 1], outputs: [3]),
-        .init(code: TestModel.mul, inputs: [2, 0], outputs: [4]),
-        .init(code: TestModel.relu, inputs: [3], outputs: [2]),
+        .init(code: .add, inputs: [0, 1], outputs: [3]),
+        .init(code: .mul, inputs: [2, 0], outputs: [4]),
+        .init(code: .relu, inputs: [3], outputs: [2]),
       ], inputs: [0], outputs: [4])
     #expect(try answers(model, [[1, -3], [5, 5], [2, 1]]) == [[0, 0], [10, 0], [12, 6]])
   }
@@ -60,8 +58,8 @@ import Testing
         .init(name: "y", shape: [2]),
       ],
       operators: [
-        .init(code: TestModel.mul, inputs: [0, 1], outputs: [2]),
-        .init(code: TestModel.logistic, inputs: [0], outputs: [1]),
+        .init(code: .mul, inputs: [0, 1], outputs: [2]),
+        .init(code: .logistic, inputs: [0], outputs: [1]),
       ], inputs: [0], outputs: [2])
     #expect(try answers(model, [[0, 0], [8, 4], [0, 0]]) == [[0, 0], [4, 2], [0, 0]])
   }
@@ -89,8 +87,8 @@ import Testing
     let model = TestModel(
       tensors: Self.pictures(isVariable: (false, true)),
       operators: [
-        .init(code: Self.conv2D, inputs: [2, 4, 5], outputs: [7], options: Self.valid),
-        .init(code: Self.pad, inputs: [0, 3], outputs: [2]),
+        .init(code: .conv2D, inputs: [2, 4, 5], outputs: [7], options: Self.valid),
+        .init(code: .pad, inputs: [0, 3], outputs: [2]),
       ], inputs: [0], outputs: [7])
     #expect(
       try answers(model, [[1, 2, 3, 4], [0, 0, 0, 1], [0, 0, 0, 0]]) == [
@@ -103,9 +101,9 @@ import Testing
     let model = TestModel(
       tensors: Self.pictures(isVariable: (true, false)),
       operators: [
-        .init(code: Self.pad, inputs: [1, 3], outputs: [2]),
-        .init(code: Self.conv2D, inputs: [2, 4, 5], outputs: [7], options: Self.valid),
-        .init(code: TestModel.add, inputs: [0, 6], outputs: [1]),
+        .init(code: .pad, inputs: [1, 3], outputs: [2]),
+        .init(code: .conv2D, inputs: [2, 4, 5], outputs: [7], options: Self.valid),
+        .init(code: .add, inputs: [0, 6], outputs: [1]),
       ], inputs: [0], outputs: [7])
     #expect(
       try answers(model, [[1, 2, 3, 4], [0, 0, 0, 1], [0, 0, 0, 0]]) == [

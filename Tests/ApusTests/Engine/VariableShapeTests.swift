@@ -6,9 +6,6 @@ import Testing
 
 /// Resource variables whose shape is not the one that a reader declares; expected values are LiteRT's.
 @Suite struct VariableShapeTests {
-  private static let handle: Int32 = 142
-  private static let read: Int32 = 143
-  private static let assign: Int32 = 144
   private static let resource: Int32 = 13
 
   /// Assigns the input to a variable, reads it into a tensor of a declared shape, and adds that to itself.
@@ -19,10 +16,10 @@ import Testing
         .init(name: "y", shape: shape), .init(name: "twice", shape: shape),
       ],
       operators: [
-        .init(code: handle, inputs: [], outputs: [1], options: [1: .text("state")]),
-        .init(code: assign, inputs: [1, 0], outputs: []),
-        .init(code: read, inputs: [1], outputs: [2]),
-        .init(code: TestModel.add, inputs: [2, 2], outputs: [3]),
+        .init(code: .varHandle, inputs: [], outputs: [1], options: .varHandle(name: "state")),
+        .init(code: .assignVariable, inputs: [1, 0], outputs: []),
+        .init(code: .readVariable, inputs: [1], outputs: [2]),
+        .init(code: .add, inputs: [2, 2], outputs: [3]),
       ], inputs: [0], outputs: [3])
   }
 

@@ -61,7 +61,7 @@ import Testing
     let contents = try Self.archive.open()
     let model = try contents.model(of: name)
     let (inputs, outputs) = (try contents.arrays("input", of: name), try contents.arrays("output", of: name))
-    for (pass, passes) in Passes.named.map({ ($0.name, Passes.all.subtracting($0.pass)) }) + [("all", [])] {
+    for (pass, passes) in Passes.optional.map({ ($0.name, Passes.all.without([$0])) }) + [("all", .none)] {
       var options = Interpreter.Options()
       options.passes = passes
       do {

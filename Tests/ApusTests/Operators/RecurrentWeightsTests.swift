@@ -37,7 +37,9 @@ struct RecurrentWeightsTests {
     return TestModel(
       tensors: tensors,
       operators: [
-        .init(code: 44, inputs: inputs, outputs: [Int32(tensors.count - 1)], options: [0: .byte(4)])
+        .init(
+          code: .unidirectionalSequenceLSTM, inputs: inputs, outputs: [Int32(tensors.count - 1)],
+          options: .activation(4))
       ],
       inputs: [0], outputs: [Int32(tensors.count - 1)])
   }

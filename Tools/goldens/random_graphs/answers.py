@@ -8,6 +8,9 @@ import numpy as np
 
 from reference import Rejected
 
+# Programs are small: what takes longer is a loop that grows.
+PROGRAM_TIMEOUT = 12
+
 
 class GraphReference:
     """Runs graphs with `BUILTIN_REF`, one thread and a place of its own for each tensor.
@@ -34,6 +37,13 @@ class GraphReference:
         moved by a millionth of the largest."""
         return self._ask(("moved", model, sets, is_mixed, (times, seed, has_state)))
 
+    def sequence(self, model, runs, is_mixed=False, has_state=False):
+        """The outputs of each run (a signature's key or None, and arrays), or why there are none.
+
+        Each has an interpreter of its own, unless there is state: then one has all, up to the first that fails.
+        """
+        return self._ask(("sequence", model, runs, is_mixed, has_state))
+
     def close(self):
         if self._process:
             self._process.kill()
@@ -45,7 +55,7 @@ class GraphReference:
             self._start()
         try:
             self._pipe.send(request)
-            if not self._pipe.poll(self._timeout):
+            if not self._pipe.poll(PROGRAM_TIMEOUT if request[0] == "sequence" else self._timeout):
                 self.close()
                 raise Rejected("no answer in time")
             answer = self._pipe.recv()
@@ -87,7 +97,52 @@ def _serve(pipe):
         pipe.send(answer)
 
 
+def _sequence(model, runs, is_mixed, has_state):
+    answers, interpreter = [], None
+    for key, values in runs:
+        try:
+            if interpreter is None or not has_state:
+                interpreter = _made(model, is_mixed)
+            answers.append(_run_entry(interpreter, key, values))
+        except (ValueError, RuntimeError) as error:
+            lines = [line for line in str(error).strip().splitlines() if line]
+            answers.append((lines[-1] if lines else "") or type(error).__name__)
+            if has_state:
+                break
+    return answers
+
+
+def _run_entry(interpreter, key, values):
+    if key is not None:
+        return _run_signature(interpreter.get_signature_runner(key), values)
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, values):
+        if tuple(detail["shape"]) != array.shape:
+            interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    return _run(interpreter, [(detail["index"], None) for detail in details], values)
+
+
+def _run_signature(runner, values):
+    """As the runner does, which can neither pass nor fetch a tensor without elements."""
+    inner, subgraph = runner._interpreter_wrapper, runner._subgraph_index
+    inputs = [(runner._inputs[f"i{place:02}"], array) for place, array in enumerate(values)]
+    for index, array in inputs:
+        inner.ResizeInputTensor(index, np.array(array.shape, np.int32), False, subgraph)
+    inner.AllocateTensors(subgraph)
+    for index, array in inputs:
+        if array.size:
+            inner.SetTensor(index, array, subgraph)
+    inner.Invoke(subgraph)
+    details = runner.get_output_details()
+    return [
+        np.zeros(details[name]["shape"], details[name]["dtype"]) if 0 in details[name]["shape"]
+        else np.array(inner.GetTensor(index, subgraph)) for name, index in sorted(runner._outputs)]
+
+
 def _answer(kind, model, sets, is_mixed, more):
+    if kind == "sequence":
+        return _sequence(model, sets, is_mixed, more)
     interpreter, inputs = _prepared(model, is_mixed)
     if kind == "tensors":
         _run(interpreter, inputs, sets[0])
@@ -118,12 +173,16 @@ def _answer(kind, model, sets, is_mixed, more):
     return answers
 
 
-def _prepared(model, is_mixed):
+def _made(model, is_mixed):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
     resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES if is_mixed else OpResolverType.BUILTIN_REF
-    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver, num_threads=1,
-                              experimental_preserve_all_tensors=True)
+    return Interpreter(model_content=model, experimental_op_resolver_type=resolver, num_threads=1,
+                       experimental_preserve_all_tensors=True)
+
+
+def _prepared(model, is_mixed):
+    interpreter = _made(model, is_mixed)
     interpreter.allocate_tensors()
     return interpreter, [(detail["index"], tuple(detail["shape"])) for detail in interpreter.get_input_details()]
 

@@ -39,7 +39,9 @@ class Engine:
 
     def run(self, model, sets, has_state, kernels, ways, threads):
         """The runs (kernel set, number of the set of data, outputs or a reason), and how ways disagree."""
-        reader = self._ask(_frame(model, sets, has_state, kernels, ways, threads))
+        return self._outcomes(self._ask(_frame(model, sets, has_state, kernels, ways, threads)))
+
+    def _outcomes(self, reader):
         runs = []
         for _ in range(reader.integer()):
             name, number, count = reader.text(), reader.integer(), reader.integer()
@@ -55,6 +57,24 @@ class Engine:
         """What came of rows of a batch together and alone, by kernel sets: proved, refuted, or why there is no proof."""
         reader = self._ask(_frame(model, sets, False, kernels, ["rows"], []))
         return {reader.text(): reader.text() for _ in range(reader.integer())}
+
+    def sequence(self, model, runs, has_state, kernels, ways, threads):
+        """As `run`, for runs one after the other; their numbers are their positions."""
+        sets = [arrays for _, arrays in runs]
+        keys = [key for key, _ in runs] if any(key is not None for key, _ in runs) else []
+        # Runs of the same data are the same set.
+        first = {}
+        order = [first.setdefault((key, tuple(map(id, arrays))), place) for place, (key, arrays) in enumerate(runs)]
+        return self._outcomes(self._ask(_frame(model, sets, has_state, kernels, ways, threads, order, keys)))
+
+    def limits(self, model, inputs, kernels, limits):
+        """Why, and how long and how far beyond its limits, a preparation and a run went on; in seconds and bytes."""
+        reader = self._ask(_frame(model, [inputs], False, [kernels], ["limits"], [], limits=limits))
+        phases = []
+        for _ in range(reader.integer()):
+            reason, wall, _, late, grown = reader.text(), *(reader.integer() for _ in range(4))
+            phases.append({"reason": reason, "wall": wall / 1e6, "late": late / 1e6, "grown": grown << 10})
+        return phases
 
     def close(self):
         if self._process:
@@ -97,7 +117,7 @@ class Engine:
         return bytes(parts)
 
 
-def _frame(model, sets, has_state, kernels, ways, threads):
+def _frame(model, sets, has_state, kernels, ways, threads, order=(), keys=(), limits=()):
     parts = [struct.pack("<I", len(model)), model, struct.pack("<I", has_state)]
     for texts in (kernels, ways):
         parts.append(struct.pack("<I", len(texts)))
@@ -108,8 +128,13 @@ def _frame(model, sets, has_state, kernels, ways, threads):
     for arrays in sets:
         parts.append(struct.pack("<I", len(arrays)))
         for array in arrays:
-            contents = np.ascontiguousarray(array).tobytes()
+            contents = array.tobytes()
             parts.append(struct.pack(f"<{array.ndim + 2}I", array.ndim, *array.shape, len(contents)) + contents)
+    parts.append(struct.pack(f"<{1 + len(order)}I", len(order), *order))
+    parts.append(struct.pack("<I", len(keys)))
+    for key in keys:
+        parts.append(struct.pack("<I", len(key)) + key.encode())
+    parts.append(struct.pack(f"<{1 + len(limits)}I", bool(limits), *limits))
     return b"".join(parts)
 
 

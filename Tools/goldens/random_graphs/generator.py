@@ -8,10 +8,11 @@ import numpy as np
 from random_graphs.model import Graph
 from random_graphs.moves import MOVES
 from random_graphs.moves.grafts import RANDOM, Sources
+from random_graphs.programs import draw_program
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 3
+VERSION = 4
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -30,6 +31,8 @@ KINDS = {
     "batch": (6, "batch", ("float32", "float32", "int8", "uint8", "int16")),
     "grafts": (6, "grafts", ("float32", "int8", "uint8", "int16")),
     "special": (5, "special", ("float32",)),
+    # Drawn only when asked for, while some of these fail (see README.md).
+    "programs": (0, "programs", ("float32",)),
 }
 # Other kinds whose floats may be special: those that do not make integers of them everywhere.
 SPECIAL = ("float", "vectors", "mixed", "odd", "control", "state", "hybrid", "batch", "grafts")
@@ -50,11 +53,15 @@ class Generator:
         """The graph of a seed and a number: the same one each time."""
         chooser = random.Random(f"{VERSION} {seed} {index}")
         table = {kind: row[0] for kind, row in KINDS.items() if not kinds or kind in kinds}
-        kind = chooser.choices(list(table), list(table.values()))[0]
+        kind = chooser.choices(list(table), list(table.values()))[0] if any(table.values()) else next(iter(table))
         numbers = np.random.default_rng([VERSION, seed, index])
         for _ in range(20):
             try:
                 with np.errstate(all="ignore"):
+                    if kind == "programs":
+                        graph = Graph(kind)
+                        draw_program(graph, chooser, numbers)
+                        return graph
                     return _Drawing(kind, chooser, numbers, self._sources).graph
             except Abandoned:
                 continue

@@ -27,6 +27,11 @@ def listing(graph):
         lines.append("  outputs: " + ", ".join(
             names[id(tensor)] + (f" (constant {describe(tensor)})" if tensor.is_constant else "")
             for tensor in subgraph.outputs))
+    for key, subgraph in graph.signatures:
+        lines.append(f"signature {key}: subgraph {next(i for i, s in enumerate(subgraphs) if s is subgraph)}")
+    if graph.is_program:
+        lines.append("runs: " + "; ".join(
+            f"{key or 'main'} {', '.join(str(list(array.shape)) for array in arrays)}" for key, arrays in graph.runs()))
     if graph.resized:
         lines.append("another shape: " + ", ".join(str(list(array.shape)) for array in graph.sets()[-1]))
     return "\n".join(lines)

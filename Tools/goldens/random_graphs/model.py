@@ -128,16 +128,27 @@ class Graph:
         self.is_special = False
         # Shapes of the inputs in the last set, if that has other shapes.
         self.resized = False
+        # Whether it is a program: sets of data have shapes of their own and run in an order.
+        self.is_program = False
+        # For programs: which signature runs which of its sets, one after the other.
+        self.order = []
+        # Entries by key, the main subgraph first; empty if that is the only one.
+        self.signatures = []
 
     def subgraphs(self):
-        """The main subgraph, then all that it leads to, each once."""
-        found = [self.main]
+        """The main subgraph and other entries, then all that these lead to, each once."""
+        found = [self.main, *(subgraph for _, subgraph in self.signatures[1:])]
         for subgraph in found:
             for operator in subgraph.operators:
                 for child in operator.subgraphs:
                     if not any(child is known for known in found):
                         found.append(child)
         return found
+
+    def runs(self):
+        """For programs: the key of the signature (or None) and the arrays of each run."""
+        entries = self.signatures or [(None, self.main)]
+        return [(entries[number][0], [tensor.sets[place] for tensor in entries[number][1].inputs]) for number, place in self.order]
 
     def operator_count(self):
         return sum(len(subgraph.operators) for subgraph in self.subgraphs())

@@ -18,8 +18,20 @@ class Shrinker:
         before = None
         while self._left > 0 and before != size(graph):
             before = size(graph)
-            for step in (self._fewer_outputs, self._shorter_front, self._bypassed, self._without_resizing):
+            steps = (self._fewer_outputs, self._shorter_front, self._bypassed, self._without_resizing)
+            if graph.is_program:
+                steps = (self._fewer_runs, self._fewer_outputs, self._bypassed)
+            for step in steps:
                 graph = step(graph)
+        return graph
+
+    def _fewer_runs(self, graph):
+        """Less of the order in which a program's sets run."""
+        for position in reversed(range(len(graph.order))):
+            if len(graph.order) > 1 and position < len(graph.order):
+                smaller = copied(graph)
+                del smaller.order[position]
+                graph = self._tried(smaller) or graph
         return graph
 
     def _tried(self, graph):
@@ -160,7 +172,7 @@ def alike(a, b):
 
 
 def size(graph):
-    return graph.operator_count(), len(graph.main.outputs), len(graph.main.inputs), graph.resized
+    return graph.operator_count(), len(graph.main.outputs), len(graph.main.inputs), graph.resized, len(graph.order)
 
 
 def copied(graph):
@@ -179,7 +191,9 @@ def copied(graph):
 
     new = Graph(graph.kind)
     new.main = copy_of(graph.main)
-    for flag in ("has_state", "has_random", "is_mixed", "is_special", "resized"):
+    new.signatures = [(key, copy_of(subgraph)) for key, subgraph in graph.signatures]
+    new.order = list(graph.order)
+    for flag in ("has_state", "has_random", "is_mixed", "is_special", "resized", "is_program"):
         setattr(new, flag, getattr(graph, flag))
     return new
 

@@ -49,7 +49,8 @@ class _Writer:
     def finish(self):
         subgraphs = self._graph.subgraphs()
         self._indices = {id(subgraph): index for index, subgraph in enumerate(subgraphs)}
-        root, places = self._table([(0, "I", 3), (1, "O", 0), (2, "O", 0), (4, "O", 0)])
+        fields = [(0, "I", 3), (1, "O", 0), (2, "O", 0), (4, "O", 0)] + [(7, "O", 0)] * bool(self._graph.signatures)
+        root, places = self._table(fields)
         struct.pack_into("<I", self._bytes, 0, root)
         tensors = [subgraph.tensors() for subgraph in subgraphs]
         self._patch(places[2], self._vector_of_tables(
@@ -58,6 +59,9 @@ class _Writer:
             [lambda code=code: self._code(*code) for code in self._codes]))
         self._patch(places[4], self._vector_of_tables(
             [lambda data=data: self._buffer(data) for data in self._buffers]))
+        if self._graph.signatures:
+            self._patch(places[7], self._vector_of_tables(
+                [lambda each=each: self._signature(*each, tensors) for each in self._graph.signatures]))
         return bytes(self._bytes), tensors
 
     # Pieces of a FlatBuffer
@@ -126,6 +130,22 @@ class _Writer:
         self._patch(places[2], self._vector([indices[id(tensor)] for tensor in subgraph.outputs]))
         self._patch(places[3], self._vector_of_tables(
             [lambda operator=operator: self._operator(operator, indices) for operator in subgraph.operators]))
+        return start
+
+    def _signature(self, key, subgraph, tensors):
+        """Inputs are named i00, i01 and so on, outputs o00."""
+        number = self._indices[id(subgraph)]
+        indices = {id(tensor): index for index, tensor in enumerate(tensors[number])}
+        start, places = self._table([(0, "O", 0), (1, "O", 0), (2, "O", 0), (4, "I", number)])
+        for slot, letter, named in ((0, "i", subgraph.inputs), (1, "o", subgraph.outputs)):
+            self._patch(places[slot], self._vector_of_tables(
+                [lambda pair=pair: self._name(f"{letter}{pair[0]:02}", indices[id(pair[1])]) for pair in enumerate(named)]))
+        self._patch(places[2], self._string(key))
+        return start
+
+    def _name(self, name, index):
+        start, places = self._table([(0, "O", 0), (1, "I", index)])
+        self._patch(places[0], self._string(name))
         return start
 
     def _tensor(self, index, tensor):

@@ -155,14 +155,15 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
             if unwritten < Self.maximumUnwritten - 1 { unwritten += 1 } else { _ = await written.next() }
           }
         }
-        group.addTask {
+        // Written by the task that writes the status in the end: that of another task could be written first.
+        do {
           defer { didWrite.finish() }
           for await answer in answers {
             try await response.write(answer.value)
             didWrite.yield()
           }
-        }
-        do { try await group.waitForAll() } catch {
+          try await group.waitForAll()
+        } catch {
           presence.leave()
           throw error
         }

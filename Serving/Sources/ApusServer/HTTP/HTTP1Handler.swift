@@ -23,6 +23,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private struct Exchange {
     var version: HTTPVersion
     var keepsAlive: Bool
+    /// Whether its answer has no body, whatever its head says.
+    var isHead = false
     let arrival = NIODeadline.now()
   }
 
@@ -46,7 +48,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The time over which the rate of bodies and answers is judged, and the fewest bytes a second.
   private static let window = TimeAmount.seconds(30)
   private static let leastRate = 4_096
+  /// What may come beside the data of a body: sizes and extensions of chunks, and trailers. So many bytes for each of data, and some.
+  private static let framingOfByte = 16
+  private static let leastFraming = 128 << 10
 
+  private let received: ReceivedBytes
   /// How long a request may take to come; nil for any time.
   private let deadline: TimeAmount?
 
@@ -64,6 +70,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private var end: Scheduled<Void>?
 
   private var readBytes = 0
+  /// What had come when the request began, and how much data its body had so far.
+  private var receivedBefore = 0
+  private var bodyBytes = 0
   private var bodyDeadline: Scheduled<Void>?
   private var bodyPace: RepeatedTask?
   private var writtenBytes = 0
@@ -73,7 +82,10 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Answers of which a part is not yet with the system.
   private var unsentAnswers = 0
 
-  init(deadline: TimeAmount?) { self.deadline = deadline }
+  init(_ received: ReceivedBytes, deadline: TimeAmount?) {
+    self.received = received
+    self.deadline = deadline
+  }
 
   func handlerRemoved(context: ChannelHandlerContext) { stopTimers() }
 
@@ -104,9 +116,13 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapInboundIn(data) {
     case .head(let head):
       isReading = true
+      receivedBefore = received.count
+      bodyBytes = 0
       // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
       let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
-      waiting.append(Exchange(version: head.version, keepsAlive: head.isKeepAlive && !isLast))
+      waiting.append(
+        Exchange(
+          version: head.version, keepsAlive: head.isKeepAlive && !isLast, isHead: head.method == .HEAD))
       if let refusal = Refusal(of: head) {
         refuse(refusal, context)
       } else {
@@ -114,6 +130,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     case .body(let bytes):
       readBytes += bytes.readableBytes
+      bodyBytes += bytes.readableBytes
       context.fireChannelRead(data)
     case .end:
       isReading = false
@@ -123,7 +140,15 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
-    if state == .open, isReading, waiting.count == 1, bodyPace == nil { watchBody(context) }
+    if state == .open, isReading {
+      let framing = received.count - receivedBefore - bodyBytes
+      if framing > Self.leastFraming + Self.framingOfByte * bodyBytes {
+        refuse(
+          Refusal(.badRequest, "chunks and trailers take \(framing) bytes beside \(bodyBytes) of the body"),
+          context)
+      }
+    }
+    watchBodyOfNext(context)
     // Nobody else asks for more any longer.
     if state == .draining { context.read() }
     context.fireChannelReadComplete()
@@ -211,8 +236,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       dropsAnswer = true
       endsAfterAnswer = true
       let (head, body) = refusal.answer
-      context.write(wrapOutboundOut(.head(head)), promise: nil)
-      context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise)
+      context.write(wrapOutboundOut(.head(head)), promise: exchange.isHead ? promise : nil)
+      if !exchange.isHead { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise) }
       writeEnd(wrapOutboundOut(.end(nil)), context, nil)
       return
     }
@@ -234,6 +259,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     waiting.removeFirst()
     let promise = promise ?? context.eventLoop.makePromise()
     if endsAfterAnswer { state = .ending }
+    watchBodyOfNext(context)
     unsentAnswers += 1
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     promise.futureResult.whenComplete { _ in
@@ -290,8 +316,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Pace
 
   /// Watches the body of the request that is answered next: others wait for the server, too.
-  private func watchBody(_ context: ChannelHandlerContext) {
-    guard isReading else { return }
+  private func watchBodyOfNext(_ context: ChannelHandlerContext) {
+    guard state == .open, isReading, waiting.count == 1, bodyPace == nil else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     if let deadline {
       let end = waiting[waiting.startIndex].arrival + deadline

@@ -26,11 +26,13 @@ struct HTTPConnection: HTTPChannelHandler {
       limits.maxHeaderListSize = 80 << 10
       limits.maxHeaderFieldCount = 1_000
       let pipeline = channel.pipeline.syncOperations
+      let received = ReceivedBytes()
+      try pipeline.addHandler(received)
       try pipeline.configureHTTPServerPipeline(
         withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
         withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
       try pipeline.addHandlers(
-        HTTP1Handler(deadline: deadline.map { TimeAmount($0) }),
+        HTTP1Handler(received, deadline: deadline.map { TimeAmount($0) }),
         HTTP1ToHTTPServerCodec(secure: false),
         ConnectionHandler(connections),
         HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))

@@ -33,12 +33,15 @@ struct Refusal {
     // The parser leaves the blanks at the end of a value.
     let hosts = head.headers["Host"].map { $0.trimmingCharacters(in: .whitespaces) }
     let lengths = head.headers["Content-Length"].map { $0.trimmingCharacters(in: .whitespaces) }
-    let codings = head.headers[canonicalForm: "Transfer-Encoding"]
+    // Not the list's elements: of ",chunked", which has one, others may read none.
+    let codings = head.headers["Transfer-Encoding"].map { $0.trimmingCharacters(in: .whitespaces) }
     if head.version.major != 1 || head.version.minor > 1 {
       self.init(.httpVersionNotSupported, "the version of HTTP is \(head.version), not 1.0 or 1.1")
+    } else if !Self.isTarget(head.uri, of: head.method) {
+      self.init(.badRequest, "the target '\(head.uri.prefix(100))' is no path and no address of HTTP")
     } else if hosts.count > 1 || (hosts.isEmpty && head.version != .http1_0) {
       self.init(.badRequest, "the request has \(hosts.count) headers Host, not one")
-    } else if let host = hosts.first, host.contains(where: { " \t/\\@?#,".contains($0) }) {
+    } else if let host = hosts.first, !Self.isHost(host) {
       self.init(.badRequest, "the header Host is '\(host)', not a host with or without a port")
     } else if lengths.count > 1 {
       self.init(.badRequest, "the request has \(lengths.count) headers Content-Length")

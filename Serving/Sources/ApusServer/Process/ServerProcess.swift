@@ -122,11 +122,11 @@ struct ServerProcess {
     }
     if let certificate = options.tlsCertificate, let key = options.tlsKey {
       do {
-        let chain = try NIOSSLCertificate.fromPEMFile(certificate).map {
-          NIOSSLCertificateSource.certificate($0)
-        }
+        let chain = try NIOSSLCertificate.fromPEMFile(certificate)
+        Self.report(chain, of: certificate, state.logger)
         var configuration = TLSConfiguration.makeServerConfiguration(
-          certificateChain: chain, privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+          certificateChain: chain.map { .certificate($0) },
+          privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
         configuration.minimumTLSVersion = .tlsv12
         // Whether they belong together.
         _ = try NIOSSLContext(configuration: configuration)
@@ -145,6 +145,30 @@ struct ServerProcess {
         StandardError.write("http \(address.text(port: channel.localAddress?.port))")
       },
       eventLoopGroupProvider: .shared(group), logger: Self.quiet)
+  }
+
+  /// Says of a certificate that clients will refuse, now or soon. The operator may be about to replace it: the server starts.
+  private static func report(_ chain: [NIOSSLCertificate], of path: String, _ logger: Logger) {
+    let now = Date()
+    for certificate in chain {
+      let begin = Date(timeIntervalSince1970: TimeInterval(certificate.notValidBefore))
+      let end = Date(timeIntervalSince1970: TimeInterval(certificate.notValidAfter))
+      let message: Logger.Message
+      if end < now {
+        message = "the certificate has expired: clients refuse it"
+      } else if begin > now {
+        message = "the certificate is not yet valid: clients refuse it"
+      } else if end < now.addingTimeInterval(7 * 86_400) {
+        message = "the certificate expires in less than a week"
+      } else {
+        continue
+      }
+      logger.warning(
+        message,
+        metadata: [
+          "file": "\(path)", "from": "\(begin.formatted(.iso8601))", "to": "\(end.formatted(.iso8601))",
+        ])
+    }
   }
 
   private func makeGRPC(

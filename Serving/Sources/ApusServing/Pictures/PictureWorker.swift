@@ -34,7 +34,7 @@ public final class PictureWorker {
   /// The answer to a picture: the results with its number, or the reason why there are none.
   public func line(id: UInt32, picture file: [UInt8], cancellation: Cancellation) -> ByteBuffer {
     do throws(ApusError) {
-      let task = try instance.tasks.task(kind, settings, on: instance)
+      let task = try instance.tasks.task(kind, settings, on: instance).task
       let picture = try ImageBuffer(decoding: file, limits: instance.pictureLimits)
       var json = try task.run(on: picture, annotates: false, cancellation: cancellation).json
       json.moveReaderIndex(forwardBy: 1)

@@ -24,6 +24,8 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
 /// A task that is prepared for a model.
 struct PreparedTask: Sendable {
   private let answer: @Sendable (ImageBuffer, Bool, Cancellation) throws(ApusError) -> PictureAnswer
+  /// Whether no answer has changed how the model is read. A task learns that from its answers where the file leaves it open.
+  let isAsPrepared: @Sendable () -> Bool
 
   /// Prepares a task with the settings of the command line, but for what the client chose.
   init(_ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings) throws(ApusError) {
@@ -90,6 +92,8 @@ struct PreparedTask: Sendable {
   private init<Task: VisionTask>(
     _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)?
   ) {
+    let assumptions = task.assumptions
+    isAsPrepared = { task.assumptions == assumptions }
     answer = { picture, annotates, cancellation throws(ApusError) in
       if annotates, draw == nil {
         throw ApusError(.invalidArgument, "the task has nothing to draw on a picture")
@@ -129,12 +133,29 @@ struct PreparedTask: Sendable {
 
 extension PictureTask {
   /// Decodes the picture and runs the task.
+  ///
+  /// The pictures of one client must not decide how those of others are read: what an answer has shown is forgotten with its task.
   func run(on instance: ModelInstance, cancellation: Cancellation) throws(ApusError) -> PictureAnswer {
-    let task = try instance.tasks.task(kind, settings, on: instance)
+    let (task, isNew) = try instance.tasks.task(kind, settings, on: instance)
     return try DecodedPixels.shared.withPicture(file.array, instance.pictureLimits) {
       picture throws(ApusError) in
-      try task.run(on: picture, annotates: annotates, cancellation: cancellation)
+      do throws(ApusError) {
+        return try answer(picture, task, on: instance, cancellation)
+      } catch {
+        // It may contradict what earlier answers have shown.
+        guard error.code == .invalidData, !isNew else { throw error }
+        instance.tasks.forget(kind, settings)
+        let task = try instance.tasks.task(kind, settings, on: instance).task
+        return try answer(picture, task, on: instance, cancellation)
+      }
     }
+  }
+
+  private func answer(
+    _ picture: ImageBuffer, _ task: PreparedTask, on instance: ModelInstance, _ cancellation: Cancellation
+  ) throws(ApusError) -> PictureAnswer {
+    defer { if !task.isAsPrepared() { instance.tasks.forget(kind, settings) } }
+    return try task.run(on: picture, annotates: annotates, cancellation: cancellation)
   }
 }
 
@@ -143,16 +164,22 @@ struct TaskCache {
   private static let maximumCount = 4
   private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: PreparedTask)] = []
 
+  /// A task, and whether it has been prepared for this request.
   mutating func task(
     _ kind: VisionTaskKind, _ settings: PictureTask.Settings, on instance: ModelInstance
-  ) throws(ApusError) -> PreparedTask {
+  ) throws(ApusError) -> (task: PreparedTask, isNew: Bool) {
     if let index = tasks.firstIndex(where: { $0.kind == kind && $0.settings == settings }) {
-      return tasks[index].task
+      return (tasks[index].task, false)
     }
     // Room is made first, so that there are never more interpreters than tasks may be kept.
     if tasks.count == Self.maximumCount { tasks.removeFirst() }
     let task = try PreparedTask(kind, on: instance, settings: settings)
     tasks.append((kind, settings, task))
-    return task
+    return (task, true)
+  }
+
+  /// Lets a task go: the next request has one that has seen no answer.
+  mutating func forget(_ kind: VisionTaskKind, _ settings: PictureTask.Settings) {
+    tasks.removeAll { $0.kind == kind && $0.settings == settings }
   }
 }

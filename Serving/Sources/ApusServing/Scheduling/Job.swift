@@ -21,7 +21,10 @@ final class Job: Sendable {
   let model: ServedModel
   let work: Work
   let priority: Int
+  /// When the request began to come in.
   let arrival: ContinuousClock.Instant
+  /// When it was read as a whole, and could run.
+  let readiness = ContinuousClock.now
   let deadline: ContinuousClock.Instant?
 
   typealias Waiting = CheckedContinuation<Result<Outcome, ServingError>, Never>

@@ -54,10 +54,10 @@ final class ModelQueue {
     let limit = model.joining.count
     guard delay > .zero, limit > 1, first.mayJoin else { return .zero }
     var items = 0
-    var oldest = first.arrival
+    var oldest = first.readiness
     for job in jobs {
       items += job.items
-      oldest = min(oldest, job.arrival)
+      oldest = min(oldest, job.readiness)
     }
     return items >= limit ? .zero : max(.zero, oldest + delay - now)
   }

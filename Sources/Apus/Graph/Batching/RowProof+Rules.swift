@@ -7,6 +7,8 @@ extension RowProof {
   /// Applies the rule of an operator: its outputs have rows of their own, or there is an objection.
   mutating func apply(_ rule: RowRule, to node: RowNode) throws(Objection) {
     switch rule {
+    case .mixed:
+      throw Objection(reason: "\(place(node.index)), may move values from one row of a batch to another")
     case .elements: try elements(node, node.entry.inputs[...])
     case .choice:
       // Other conditions are as large as what they choose from.
@@ -36,7 +38,9 @@ extension RowProof {
       try finish(node)
     case .joining(let isNewAxis):
       for position in node.entry.inputs.indices { try requireRows(node, position, rank: 1) }
-      try requireOther(node.integer(isNewAxis ? 1 : 0), node, 0, added: isNewAxis ? 1 : 0)
+      try requireOther(
+        isNewAxis ? try? node.options.pack.axis : try? node.options.concatenation.axis, node, 0,
+        added: isNewAxis ? 1 : 0)
       try finish(node)
     case .parts(let position, let axis):
       try requireRows(node, position, rank: 1)
@@ -74,7 +78,7 @@ extension RowProof {
       try finish(node)
     case .oneHot:
       try requireRows(node, 0, rank: 1)
-      guard let axis = node.integer(0), axis != 0 else { throw moves(node, 0) }
+      guard let axis = try? node.options.oneHot.axis, axis != 0 else { throw moves(node, 0) }
       try requireOthersFixed(node, but: 0)
       try finish(node)
     case .tiling:
@@ -124,7 +128,7 @@ extension RowProof {
     try requireRows(node, 0, rank: 1)
     try requireOthersFixed(node, but: 0)
     let (rows, filter) = (try input(node, 0), try input(node, 1))
-    guard let format = try? node.entry.options.int8(1, default: 0), format == 0, rank(filter) == 2,
+    guard let format = try? node.options.fullyConnected.weightsFormat, format == 0, rank(filter) == 2,
       shape(filter)[1] > 0, shape(rows).dropFirst().reduce(1, &*).isMultiple(of: shape(filter)[1])
     else {
       throw Objection(
@@ -144,7 +148,8 @@ extension RowProof {
     case (.rows, .rows):
       guard rank > 2, self.rank(lhs) == rank, self.rank(rhs) == rank else { throw moves(node, 1) }
     case (.rows, _):
-      guard self.rank(lhs) == rank, rank > 2 || !node.bool(0) else { throw moves(node, 0) }
+      let isTransposed = (try? node.options.batchMatMul.transposesLeft) ?? false
+      guard self.rank(lhs) == rank, rank > 2 || !isTransposed else { throw moves(node, 0) }
       if rank == 2 { try requireFixed(rhs, at: node.index) } else { try requireAlike(rhs, rank: rank, node) }
     default:
       guard rank > 2, kind(rhs) == .rows, self.rank(rhs) == rank else { throw moves(node, 1) }
@@ -158,8 +163,9 @@ extension RowProof {
     try requireRows(node, 0, rank: 1)
     let (begins, strides) = (try values(node, 1), try values(node, 3))
     // Where ends are says no more than the shapes of rows.
-    guard let beginMask = node.integer(0), node.integer(2) == 0, node.integer(3) == 0,
-      let shrinkMask = node.integer(4), shrinkMask & 1 == 0,
+    let options = node.options.stridedSlice
+    guard let beginMask = try? options.beginMask, (try? options.ellipsisMask) == 0,
+      (try? options.newAxisMask) == 0, let shrinkMask = try? options.shrinkMask, shrinkMask & 1 == 0,
       let begin = begins.first, strides.first == 1, beginMask & 1 == 1 || begin == 0
     else { throw moves(node, 0) }
     try finish(node)
@@ -184,7 +190,8 @@ extension RowProof {
 
   private mutating func gathering(_ node: RowNode) throws(Objection) {
     let (values, indices) = (try input(node, 0), try input(node, 1))
-    guard let axis = node.integer(0), let batchRank = node.integer(1) else { throw moves(node, 0) }
+    let options = node.options.gather
+    guard let axis = try? options.axis, let batchRank = try? options.batchRank else { throw moves(node, 0) }
     switch (kind(values), kind(indices)) {
     case (.rows, .rows):
       guard batchRank > 0 || batchRank < 0 && batchRank + rank(indices) > 0 else { throw moves(node, 0) }
@@ -223,7 +230,7 @@ extension RowProof {
   private mutating func axis(_ axis: RowRule.RowAxis, _ node: RowNode) throws(Objection) -> Int? {
     switch axis {
     case .input(let position): try values(node, position).first
-    case .option(let field): node.integer(field)
+    case .unpackOption: try? node.options.unpack.axis
     }
   }
 

@@ -26,7 +26,7 @@ struct RowProof {
       /// The shape of a row.
       case shape(tensor: Int, [Int])
       /// Values that the plan knows.
-      case values(tensor: Int, [UInt8])
+      case values(tensor: Int, shape: [Int], [UInt8])
       /// In which order floats are added.
       case order(String)
     }
@@ -98,9 +98,8 @@ struct RowProof {
     let isPure = registration?.isPure ?? false
     if isPure, !read.isEmpty, read.allSatisfy({ $0 == .fixed }) { return set(entry.outputs, .fixed) }
     let areKnown = isPure && entry.outputs.allSatisfy { tensors[$0].constant != nil }
-    guard isPure, let rule = RowRule(of: graph.model.file.operatorCodes[entry.operatorCode].code),
-      read.contains(.rows) || rule.makesRows
-    else {
+    let rule = isPure ? registration?.rows ?? .mixed : .mixed
+    guard read.contains(.rows) || rule.makesRows else {
       // Such as a shape, which is known before any run.
       if areKnown { return set(entry.outputs, .known) }
       throw Objection(reason: "\(place(node)), may move values from one row of a batch to another")
@@ -174,7 +173,7 @@ struct RowProof {
         comparedByteCount <= Self.mostBytesInAll, let bytes = try? constant.values(as: UInt8.self)
       {
         comparedByteCount += bytes.count
-        facts.append(Fact(node: node, subject: .values(tensor: tensor, bytes)))
+        facts.append(Fact(node: node, subject: .values(tensor: tensor, shape: shape(tensor), bytes)))
         return
       }
       fallthrough
@@ -224,15 +223,8 @@ struct RowNode {
     return entry.inputs[position]
   }
 
-  /// A whole number of the options; nil if the file is broken there.
-  func integer(_ field: Int) -> Int? {
-    guard let value = try? entry.options.int32(field, default: 0) else { return nil }
-    return Int(value)
-  }
-
-  /// A truth value of the options; false if they have none.
-  func bool(_ field: Int) -> Bool {
-    guard !entry.options.isEmpty else { return false }
-    return (try? entry.options.bool(field, default: false)) ?? false
+  /// The options; ones that are damaged have errors without a place.
+  var options: OperatorOptions {
+    OperatorOptions(entry) { ApusError(.malformedModel, "options: \($0.message)") }
   }
 }

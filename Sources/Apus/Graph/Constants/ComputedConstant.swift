@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusKernels
+import ApusRuntime
 import Synchronization
 
 /// The result of an operator on constants: computed when it is first read, and kept if it will be read again.

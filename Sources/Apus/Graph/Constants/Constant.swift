@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
-import ApusKernels
+import ApusRuntime
 
 /// A tensor's values that no run changes.
 ///

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusKernels
+
+import ApusRuntime
 
 /// Constants in memory while they are packed.
 ///

@@ -8,26 +8,30 @@ struct Padding {
   let amounts: [Int]
 }
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** a convolution does the padding of a PAD of height and width that produces its first input and
   /// has no other consumer.
   ///
   /// **Reason:** convolutions pad without extra time or memory.
-  mutating func absorbPadding() {
-    guard contains(where: { $0.padding != nil }) else { return }
+  package static let padding = Pass(
+    "padding", .segment { (plan, _) throws(ApusError) in plan.absorbPadding() })
+}
+
+extension PlanDraft {
+  fileprivate func absorbPadding() {
+    guard contains(where: { if case .padding = $0 { true } else { false } }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices {
-      guard let tensor = steps[index].operation.paddableInput, tensor.index < writers.count,
-        writers[tensor.index] >= 0,
-        let padding = steps[writers[tensor.index]].operation.padding, padding.isOfPicture,
+      guard case .draft(let product) = steps[index].facet, let tensor = product.paddableInput,
+        tensor.index < writers.count, writers[tensor.index] >= 0,
+        case .padding(let padding) = steps[writers[tensor.index]].facet, padding.isOfPicture,
         isRead(tensor.index, byNoneBut: steps[index]), !isVariable(padding.input.index),
-        wiring.readers(of: tensor.index).count == 1,
-        let padded = steps[index].operation.absorbing(padding)
+        wiring.readers(of: tensor.index).count == 1
       else { continue }
       let pad = steps[writers[tensor.index]]
       steps[index] = steps[index].doing(
-        padded, absorbing: [pad],
+        product.absorbing(padding), absorbing: [pad],
         reads: steps[index].reads.map { $0 == tensor.index ? padding.input.index : $0 })
       isAbsorbed[writers[tensor.index]] = true
     }

@@ -10,18 +10,22 @@ struct FloatSum {
   let maximum: Float
 }
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** the product that produces one operand of a sum of two equally shaped tensors computes the sum,
   /// if it has no other consumer. If the other operand is computed later, the product moves to just after it.
   ///
   /// **Reason:** the product's outputs are still in the cache when the other operand is added.
-  mutating func absorbSums() {
+  package static let sums = Pass("sums", .segment { (plan, _) throws(ApusError) in plan.absorbSums() })
+}
+
+extension PlanDraft {
+  fileprivate func absorbSums() {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     var writers = writers
     for index in steps.indices {
       // A step that reads the variable before the sum must not see the result.
-      guard let sum = steps[index].operation.floatSum, !isVariable(sum.output.index) else { continue }
+      guard let sum = steps[index].facet.floatSum, !isVariable(sum.output.index) else { continue }
       for (input, other) in [(sum.lhs, sum.rhs), (sum.rhs, sum.lhs)] {
         guard input.shape == other.shape, input.shape == sum.output.shape, input.index != other.index,
           input.index < writers.count, writers[input.index] >= 0, other.index < writers.count,
@@ -30,7 +34,8 @@ extension PlanDraft {
         else { continue }
         let source = writers[input.index]
         guard steps[source].reads.allSatisfy({ !isVariable($0) }),
-          let fused = steps[source].operation.adding(
+          case .product(let product) = steps[source].facet,
+          let fused = product.adding(
             other, within: sum.minimum, sum.maximum, to: sum.output, using: kernels)
         else { continue }
         // A view is written by the writer of its root.

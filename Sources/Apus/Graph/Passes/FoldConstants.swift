@@ -1,5 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusKernels
+
+import ApusRuntime
+
+extension Pass {
+  /// **Rule:** the outputs of a pure operator whose inputs are all constants are constants.
+  ///
+  /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
+  package static let folding = Pass(
+    "folding", preservesTensors: true,
+    .operators { (step, registration, preparation) throws(ApusError) in
+      guard registration.isPure, preparation.plan.readsConstantsAlone(step) else { return false }
+      step = try preparation.packed(preparation.chosen(step))
+      guard let keptByteCount = try preparation.plan.fold(step, preparation) else { return false }
+      try preparation.hold(keptByteCount)
+      return true
+    })
+}
 
 extension PlanDraft {
   /// The maximum size of folded results in bytes; larger ones are computed in each run. Results with
@@ -14,15 +30,21 @@ extension PlanDraft {
   /// ``ComputedConstant``.
   private static let eagerLimit = 256
 
-  /// **Rule:** the outputs of a pure operator whose inputs are all constants are constants.
+  /// Whether an operator has inputs, and all of them are constants.
+  fileprivate func readsConstantsAlone(_ step: Step) -> Bool {
+    var hasInputs = false
+    for input in wiring.subgraph.operators[step.position].inputs where input >= 0 {
+      guard facts[input].constant != nil else { return false }
+      hasInputs = true
+    }
+    return hasInputs
+  }
+
+  /// Makes the outputs of an operator on constants constants.
   ///
-  /// **Reason:** models compute shapes, axes and paddings this way, and float32 weights from float16 ones.
-  ///
-  /// - Parameter reserve: throws if that many bytes would exceed the memory limit.
   /// - Returns: how many bytes of the results stay in memory; nil if the rule does not apply.
-  mutating func fold(
-    _ step: Step, threads: ThreadTeam, model: Model, reserve: (_ byteCount: Int) throws(ApusError) -> Void
-  ) throws(ApusError) -> Int? {
+  fileprivate func fold(_ step: Step, _ preparation: Preparation) throws(ApusError) -> Int? {
+    let model = preparation.model
     let operation = wiring.subgraph.operators[step.position]
     let outputs = operation.outputs
     guard let sources = sources(operation.inputs, step.reads),
@@ -52,10 +74,11 @@ extension PlanDraft {
       for (output, constant) in zip(outputs, known) { facts[output].constant = constant }
       return known.contains { $0.computation?.isShared ?? true } ? keptByteCount : 0
     }
-    try reserve(isEager ? chain : total)
+    try preparation.reserve(isEager ? chain : total)
     let isShared = isEager || outputs.contains { wiring.isOutput[$0] || wiring.readers(of: $0).count > 1 }
     let computed = ComputedConstant(
-      step.operation, inputs: sources, outputs: results, scratch: scratch, threads: threads,
+      step.operation, inputs: sources, outputs: results, scratch: scratch,
+      threads: preparation.context.threads,
       pool: model.packedMemory, tables: model.spareTables,
       isShared: isShared, depth: depth, work: work)
     var constants: [Constant] = []

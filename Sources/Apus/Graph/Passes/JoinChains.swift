@@ -8,20 +8,26 @@ struct ElementwiseStep {
   let output: TensorSlot
 }
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** connected elementwise operators become one step, at the position of the last. Their results
   /// have one shape, and apart from the last one's have consumers inside the chain only.
   ///
   /// **Reason:** elementwise operators are bound by memory; a chain reads its inputs and writes its output
   /// once.
-  mutating func joinChains(threadCount: Int, planner: Planner) throws(ApusError) {
+  package static let chains = Pass(
+    "chains",
+    .segment { (plan, preparation) throws(ApusError) in try plan.joinChains(preparation) })
+}
+
+extension PlanDraft {
+  fileprivate func joinChains(_ preparation: Preparation) throws(ApusError) {
     guard contains(where: { $0.elementwise != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices.reversed() where !isAbsorbed[index] {
       try limits.checkTime(at: index)
       let members = chain(endingAt: index, writers: writers)
-      guard members.count > 1, let joined = try joined(members, threadCount: threadCount, planner) else {
+      guard members.count > 1, let joined = try joined(members, preparation) else {
         continue
       }
       for member in members.dropLast() { isAbsorbed[member] = true }
@@ -32,12 +38,12 @@ extension PlanDraft {
 
   /// The steps of the chain that ends at `end`, in order.
   private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
-    guard let last = steps[end].operation.elementwise else { return [] }
+    guard let last = steps[end].facet.elementwise else { return [] }
     return members(
       endingAt: end, atMost: ElementwiseChain.mostStages, writers: writers,
-      operands: { $0.operation.elementwise?.operands ?? [] },
+      operands: { $0.facet.elementwise?.operands ?? [] },
       accepts: { step, tensor in
-        guard let stage = step.operation.elementwise else { return false }
+        guard let stage = step.facet.elementwise else { return false }
         return stage.output.index == tensor && stage.output.shape == last.output.shape
       })
   }
@@ -87,7 +93,7 @@ extension PlanDraft {
   }
 
   /// Adds scratch memory for a chain.
-  mutating func scratch(for chain: any ChainKernel, threadCount: Int) -> TensorSlot {
+  func scratch(for chain: any ChainKernel, threadCount: Int) -> TensorSlot {
     let byteCount = chain.scratchByteCount(threads: threadCount)
     scratchByteCounts.append(byteCount)
     return TensorSlot(
@@ -96,20 +102,18 @@ extension PlanDraft {
   }
 
   /// One step that computes several elementwise operators.
-  private mutating func joined(
-    _ members: [Int], threadCount: Int, _ planner: Planner
-  ) throws(ApusError) -> Step? {
+  private func joined(_ members: [Int], _ preparation: Preparation) throws(ApusError) -> Step? {
     var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
     var inputs: [TensorSlot] = []
     var results: [Int] = []
     for member in members {
-      guard let step = steps[member].operation.elementwise else { return nil }
+      guard let step = steps[member].facet.elementwise else { return nil }
       stages.append((step.stage, step.operands.map { source(of: $0, results[...], &inputs) }))
       results.append(step.output.index)
     }
-    guard let last = members.last, let output = steps[last].operation.elementwise?.output else { return nil }
+    guard let last = members.last, let output = steps[last].facet.elementwise?.output else { return nil }
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
-      let operation = try tabulated(stages, inputs, input: input, output: output, planner)
+      let operation = try tabulated(stages, inputs, input: input, output: output, preparation)
     {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
@@ -117,7 +121,7 @@ extension PlanDraft {
     guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels) else {
       return nil
     }
-    let scratch = scratch(for: chain, threadCount: threadCount)
+    let scratch = scratch(for: chain, threadCount: preparation.context.threads.count)
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),
       absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])
@@ -129,7 +133,7 @@ extension PlanDraft {
   /// channel.
   private func tabulated(
     _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
-    input: TensorSlot, output: TensorSlot, _ planner: Planner
+    input: TensorSlot, output: TensorSlot, _ preparation: Preparation
   ) throws(ApusError) -> (any Operator)? {
     guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
       input.shape == output.shape, let depth = output.shape.dimensions.last
@@ -142,7 +146,7 @@ extension PlanDraft {
       }
       // At most one number per channel.
       guard constant.byteCount / MemoryLayout<Float>.size <= depth else { return nil }
-      let buffer = try planner.pinned(constant)
+      let buffer = try preparation.pinned(constant)
       unsafe constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
     }
     let tabulated = withExtendedLifetime(facts) {
@@ -151,7 +155,7 @@ extension PlanDraft {
     switch tabulated {
     case .table(let table): return UnaryOperator(table, input: input, output: output, using: kernels)
     case .channels(let kernel):
-      try planner.hold(256 * depth)
+      try preparation.hold(256 * depth)
       return UnaryOperator(kernel, input: input, output: output)
     case nil: return nil
     }

@@ -17,21 +17,25 @@ struct GatedProduct {
   let operands: Operands
 }
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** `x · f(x)` becomes one function of `x` if `f(x)` has no other consumer: for bytes any `f`, for
   /// floats `x · σ(x)`.
   ///
   /// **Reason:** it halves the work, is a single table for bytes, and the producer of `x` may absorb it.
-  mutating func joinGates() {
+  package static let gates = Pass("gates", .segment { (plan, _) throws(ApusError) in plan.joinGates() })
+}
+
+extension PlanDraft {
+  fileprivate func joinGates() {
     guard contains(where: { $0.gatedProduct != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices {
-      guard let product = steps[index].operation.gatedProduct else { continue }
+      guard let product = steps[index].facet.gatedProduct else { continue }
       for (gate, input) in [(product.lhs, product.rhs), (product.rhs, product.lhs)] {
         guard gate.shape == input.shape, gate.index != input.index, gate.index < writers.count,
           writers[gate.index] >= 0, !isVariable(input.index),
-          let unary = steps[writers[gate.index]].operation.unary,
+          case .unary(let unary) = steps[writers[gate.index]].facet,
           unary.input.index == input.index, let function = unary.function,
           isRead(gate.index, byNoneBut: steps[index]),
           let joined = product.joined(

@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** a sum of two piecewise linear functions of one float tensor, with a bend at zero and slope 1
   /// above it, becomes one function with a factor for each channel. It must give the same bits for zeros of either
   /// sign, underflow, overflow, infinities and NaN, and the steps between must have no other consumers.
   ///
   /// **Reason:** converters write PRELU as `RELU(x) + a · RELU(−x)`: five operators instead of one, which the
   /// producer of `x` may absorb.
-  mutating func joinRectifiers(planner: Planner) throws(ApusError) {
+  package static let rectifiers = Pass(
+    "rectifiers",
+    .segment { (plan, preparation) throws(ApusError) in try plan.joinRectifiers(preparation) })
+}
+
+extension PlanDraft {
+  fileprivate func joinRectifiers(_ preparation: Preparation) throws(ApusError) {
     guard contains(where: { $0.floatSum != nil }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
     for index in steps.indices where !isAbsorbed[index] {
       try limits.checkTime(at: index)
-      guard let sum = steps[index].operation.floatSum,
-        let rectifier = try rectifier(index, sum, writers: writers, planner),
+      guard let sum = steps[index].facet.floatSum,
+        let rectifier = try rectifier(index, sum, writers: writers, preparation),
         rectifier.members.allSatisfy({ !isAbsorbed[$0] }),
         let tail = PostOperation(
           rectifiedSum: rectifier.factors, within: sum.minimum, sum.maximum, using: kernels)
@@ -41,13 +47,13 @@ extension PlanDraft {
 
   /// The PRELU that ends in a sum; nil if there is none.
   private func rectifier(
-    _ index: Int, _ sum: FloatSum, writers: [Int], _ planner: Planner
+    _ index: Int, _ sum: FloatSum, writers: [Int], _ preparation: Preparation
   ) throws(ApusError) -> Rectifier? {
     guard sum.lhs.shape == sum.output.shape, sum.rhs.shape == sum.output.shape,
       let channels = sum.output.shape.dimensions.last, channels <= Self.mostChannels
     else { return nil }
-    let left = try path(to: sum.lhs, writers: writers, planner)
-    let right = try path(to: sum.rhs, writers: writers, planner)
+    let left = try path(to: sum.lhs, writers: writers, preparation)
+    let right = try path(to: sum.rhs, writers: writers, preparation)
     // The tensor that both operands are computed from.
     for (leftCount, tensor) in left.tensors.enumerated() {
       guard let rightCount = right.tensors.firstIndex(where: { $0.index == tensor.index }) else { continue }
@@ -61,8 +67,8 @@ extension PlanDraft {
             }
         }),
         let factors = Self.factors(
-          try kinks(left.steps.prefix(leftCount).reversed(), planner),
-          try kinks(right.steps.prefix(rightCount).reversed(), planner), of: sum, channels: channels)
+          try kinks(left.steps.prefix(leftCount).reversed(), preparation),
+          try kinks(right.steps.prefix(rightCount).reversed(), preparation), of: sum, channels: channels)
       else { return nil }
       return Rectifier(input: tensor, factors: factors, members: members.sorted())
     }
@@ -72,11 +78,11 @@ extension PlanDraft {
   /// The chain of piecewise linear functions that computes a tensor: the tensor and its predecessors, latest
   /// first, and the step that computes each from the next.
   private func path(
-    to tensor: TensorSlot, writers: [Int], _ planner: Planner
+    to tensor: TensorSlot, writers: [Int], _ preparation: Preparation
   ) throws(ApusError) -> (tensors: [TensorSlot], steps: [Int]) {
     var (tensors, path) = ([tensor], [Int]())
     while path.count < 6, let last = tensors.last, last.index < writers.count, writers[last.index] >= 0,
-      facts[last.index].root == last.index, let (input, _) = try kink(writers[last.index], planner)
+      facts[last.index].root == last.index, let (input, _) = try kink(writers[last.index], preparation)
     {
       path.append(writers[last.index])
       tensors.append(input)
@@ -90,8 +96,10 @@ extension PlanDraft {
     case multiply([Float])
   }
 
-  private func kink(_ index: Int, _ planner: Planner) throws(ApusError) -> (input: TensorSlot, kink: Kink)? {
-    if let unary = steps[index].operation.unary {
+  private func kink(_ index: Int, _ preparation: Preparation) throws(ApusError) -> (
+    input: TensorSlot, kink: Kink
+  )? {
+    if case .unary(let unary) = steps[index].facet {
       return switch unary.function {
       case .floats(.negate): (unary.input, .negate)
       case .floats(.absolute): (unary.input, .magnitude)
@@ -99,7 +107,7 @@ extension PlanDraft {
       default: nil
       }
     }
-    guard let product = steps[index].operation.gatedProduct, case .floats = product.operands else {
+    guard let product = steps[index].facet.gatedProduct, case .floats = product.operands else {
       return nil
     }
     for (input, factor) in [(product.lhs, product.rhs), (product.rhs, product.lhs)]
@@ -108,7 +116,7 @@ extension PlanDraft {
       && [1, factor.shape.dimensions.last].contains(factor.shape.elementCount)
     {
       if let constant = facts[factor.index].constant {
-        _ = try planner.pinned(constant)
+        _ = try preparation.pinned(constant)
         return (input, .multiply(try constant.values()))
       }
     }
@@ -116,10 +124,10 @@ extension PlanDraft {
   }
 
   /// How each of some steps, given in order, changes slopes.
-  private func kinks(_ path: [Int], _ planner: Planner) throws(ApusError) -> [Kink] {
+  private func kinks(_ path: [Int], _ preparation: Preparation) throws(ApusError) -> [Kink] {
     var kinks: [Kink] = []
     for index in path {
-      if let (_, kink) = try kink(index, planner) { kinks.append(kink) }
+      if let (_, kink) = try kink(index, preparation) { kinks.append(kink) }
     }
     return kinks
   }

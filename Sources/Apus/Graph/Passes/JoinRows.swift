@@ -8,17 +8,25 @@ struct ReductionStep {
   let output: TensorSlot
 }
 
-extension PlanDraft {
+extension Pass {
   /// **Rule:** connected elementwise operators and reductions over the rows of one matrix become one step, at
   /// the position of the last. Apart from the last one's, their results have consumers inside the chain only.
   /// The same holds for elementwise operators that feed a sum of columns.
   ///
   /// **Reason:** normalizations read rows several times. A few rows stay in the cache; a whole tensor does
   /// not.
-  mutating func joinRows(threadCount: Int) throws(ApusError) {
+  package static let rows = Pass(
+    "rows",
+    .segment { (plan, preparation) throws(ApusError) in
+      try plan.joinRows(threadCount: preparation.context.threads.count)
+    })
+}
+
+extension PlanDraft {
+  fileprivate func joinRows(threadCount: Int) throws(ApusError) {
     var matrices: [Matrix] = []
     for step in steps {
-      guard let stage = step.operation.reduction?.stage else { continue }
+      guard let stage = step.facet.reduction?.stage else { continue }
       let matrix = Matrix(stage)
       if matrices.count < Self.mostMatrices, !matrices.contains(matrix) { matrices.append(matrix) }
     }
@@ -31,7 +39,7 @@ extension PlanDraft {
       for matrix in matrices where triesLeft > 0 && ends(steps[index], matrix) {
         triesLeft -= 1
         let members = rowMembers(endingAt: index, of: matrix, writers: writers)
-        guard members.count > 1, members.contains(where: { steps[$0].operation.reduction != nil }),
+        guard members.count > 1, members.contains(where: { steps[$0].facet.reduction != nil }),
           let joined = joined(members, matrix, threadCount: threadCount)
         else { continue }
         for member in members.dropLast() { isAbsorbed[member] = true }
@@ -66,8 +74,8 @@ extension PlanDraft {
 
   /// Whether a step can end a chain: it has one element per element of the matrix, or reduces the matrix.
   private func ends(_ step: Step, _ matrix: Matrix) -> Bool {
-    if let reduction = step.operation.reduction { return Matrix(reduction.stage) == matrix }
-    return matrix.foldsRows && step.operation.elementwise?.stage.elementCount == matrix.count
+    if let reduction = step.facet.reduction { return Matrix(reduction.stage) == matrix }
+    return matrix.foldsRows && step.facet.elementwise?.stage.elementCount == matrix.count
   }
 
   /// The steps of the chain that ends at `end`, in order.
@@ -78,15 +86,15 @@ extension PlanDraft {
   }
 
   private func rowOperands(of step: Step) -> [TensorSlot] {
-    step.operation.reduction.map { [$0.operand] } ?? step.operation.elementwise?.operands ?? []
+    step.facet.reduction.map { [$0.operand] } ?? step.facet.elementwise?.operands ?? []
   }
 
   /// Whether a step has a result per element of a matrix, or per row.
   private func isMember(_ step: Step, writing tensor: Int, of matrix: Matrix) -> Bool {
-    if let reduction = step.operation.reduction {
+    if let reduction = step.facet.reduction {
       return matrix.foldsRows && reduction.output.index == tensor && Matrix(reduction.stage) == matrix
     }
-    guard let elementwise = step.operation.elementwise, elementwise.output.index == tensor else {
+    guard let elementwise = step.facet.elementwise, elementwise.output.index == tensor else {
       return false
     }
     let count = elementwise.stage.elementCount
@@ -94,17 +102,17 @@ extension PlanDraft {
   }
 
   /// One step that computes several operators.
-  private mutating func joined(_ members: [Int], _ matrix: Matrix, threadCount: Int) -> Step? {
+  private func joined(_ members: [Int], _ matrix: Matrix, threadCount: Int) -> Step? {
     var stages: [(stage: RowChain.Stage, sources: [ElementwiseChain.Source])] = []
     var inputs: [TensorSlot] = []
     var results: [Int] = []
     for member in members {
-      let operation = steps[member].operation
+      let facet = steps[member].facet
       let stage: RowChain.Stage
-      if let reduction = operation.reduction {
+      if let reduction = facet.reduction {
         stage = .reduction(reduction.stage)
         results.append(reduction.output.index)
-      } else if let elementwise = operation.elementwise {
+      } else if let elementwise = facet.elementwise {
         stage = .elements(elementwise.stage)
         results.append(elementwise.output.index)
       } else {
@@ -124,6 +132,6 @@ extension PlanDraft {
   }
 
   private func output(of step: Step) -> TensorSlot? {
-    step.operation.reduction?.output ?? step.operation.elementwise?.output
+    step.facet.reduction?.output ?? step.facet.elementwise?.output
   }
 }

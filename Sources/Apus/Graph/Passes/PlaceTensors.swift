@@ -1,41 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension Pass {
+  /// **Rule:** each tensor that the segment writes, and each piece of its scratch memory, gets a place in one block. A place
+  /// is in use for the whole segment unless live ranges are known.
+  ///
+  /// **Reason:** one block is requested once, and nothing is requested while the model runs.
+  static let places = Pass(
+    "places", isOptional: false,
+    .segment { (plan, _) throws(ApusError) in plan.layout = try plan.placedTensors() })
+}
+
 extension PlanDraft {
-  /// **Rule:** a tensor's live range goes from the step that writes it to the last that reads it or a view of
-  /// it, or to the segment's end if a later segment or the caller does. Tensors share bytes only if their
-  /// live ranges do not overlap.
-  ///
-  /// **Reason:** less memory fits better into caches, and into the machine.
-  ///
-  /// - Parameters:
-  ///   - nodes: the operators of the segment.
-  ///   - reuses: whether memory is reused at all.
-  ///   - overwrites: whether results may overwrite operands.
-  func placingTensors(
-    of nodes: Range<Int>, reuses: Bool, overwrites: Bool
-  ) throws(ApusError) -> Layout {
-    let count = wiring.tensorCount
-    let end = nodes.upperBound
-    var first = Array(repeating: -1, count: count)
-    var last = Array(repeating: -1, count: count)
-    var written: [Int] = []
-    for step in steps {
-      for tensor in step.writes where !wiring.isVariable(tensor) {
-        if first[tensor] < 0 { written.append(tensor) }
-        first[tensor] = step.position
-        last[tensor] = max(last[tensor], step.position)
-      }
-      for tensor in step.reads where tensor < count {
-        let root = facts[tensor].root
-        last[root] = max(last[root], step.position)
-      }
-    }
+  fileprivate func placedTensors() throws(ApusError) -> Layout {
     var layout = Layout()
     for node in nodes {
       for tensor in wiring.subgraph.operators[node].outputs where facts[tensor].constant == nil {
         let root = facts[tensor].root
-        let isReadLater = wiring.isOutput[tensor] || (wiring.readers(of: tensor).last ?? -1) >= end
-        if isReadLater { last[root] = end }
         if root != tensor, facts[tensor].shape != nil {
           layout.views.append(.init(tensor: tensor, root: root))
         }
@@ -43,15 +23,23 @@ extension PlanDraft {
     }
     var requests: [OffsetAssignment.Request] = []
     var tensors: [Int] = []
-    let overwritten =
-      reuses && overwrites
-      ? try overwrittenOperands(first: first, last: last) : Array(repeating: -1, count: count)
+    var written: [Int] = []
     // Steps are in order, so a tensor comes after the one that it overwrites.
-    var requestOf = Array(repeating: -1, count: count)
+    var requestOf = Array(repeating: -1, count: wiring.tensorCount)
+    var firsts = requestOf
+    for step in steps {
+      for tensor in step.writes where !wiring.isVariable(tensor) {
+        if firsts[tensor] < 0 { written.append(tensor) }
+        firsts[tensor] = step.position
+      }
+    }
+    func overwrites(_ tensor: Int) -> Int { overwritten.isEmpty ? -1 : overwritten[tensor] }
     for tensor in written {
-      let lifetime = reuses ? first[tensor]...max(first[tensor], last[tensor]) : nodes.lowerBound...end
-      if overwritten[tensor] >= 0 {
-        let home = requestOf[overwritten[tensor]]
+      let lifetime =
+        liveRanges.map { $0.first[tensor]...max($0.first[tensor], $0.last[tensor]) }
+        ?? nodes.lowerBound...nodes.upperBound
+      if overwrites(tensor) >= 0 {
+        let home = requestOf[overwrites(tensor)]
         requestOf[tensor] = home
         requests[home].lifetime = requests[home].lifetime.lowerBound...lifetime.upperBound
         continue
@@ -68,7 +56,7 @@ extension PlanDraft {
       }
     }
     try layout.assign(requests, to: tensors, subgraph: wiring.index)
-    layout.add(written.filter { overwritten[$0] >= 0 }, at: requestOf, first: first)
+    layout.add(written.filter { overwrites($0) >= 0 }, at: requestOf, first: firsts)
     return layout
   }
 }

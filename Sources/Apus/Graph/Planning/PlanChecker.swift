@@ -200,7 +200,7 @@ private struct PlanWalk {
   private func mayOverwrite(_ tensor: Int, _ step: Step) -> Bool {
     let root = plan.facts[tensor].root
     guard step.writes.count == 1, let range = range(of: root), self.range(of: step.writes[0]) == range,
-      step.operation.overwritableInputs.contains(where: { $0.index == tensor }),
+      step.facet.overwritableInputs.contains(where: { $0.index == tensor }),
       step.reads.allSatisfy({ $0 == tensor || plan.facts[$0].root != root }),
       step.scratch.allSatisfy({ self.range(of: $0).map { !$0.overlaps(range) } ?? true })
     else { return false }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// An unfinished plan: the steps so far and what is known about tensors. Each pass changes it.
-struct PlanDraft {
+/// An unfinished plan of one segment: the steps so far and what is known about tensors. Each pass changes it.
+final class PlanDraft {
   /// How the file connects operators.
   let wiring: Wiring
   /// The kernels to prefer.
@@ -15,6 +15,24 @@ struct PlanDraft {
   var scratchByteCounts: [Int]
   /// The limits of preparation.
   let limits: RunLimits
+  /// The operators of the segment.
+  var nodes: Range<Int>
+  /// When each tensor is in use, if memory is reused; nil if each keeps its memory.
+  var liveRanges: LiveRanges?
+  /// For each tensor, the one whose bytes it overwrites; empty if none does.
+  var overwritten: [Int] = []
+  /// Where tensors are, once the last pass has placed them.
+  var layout = Layout()
+
+  init(_ wiring: Wiring, kernels: KernelSet, after start: PlanStart, limits: RunLimits) {
+    self.wiring = wiring
+    self.kernels = kernels
+    steps = []
+    facts = start.facts
+    scratchByteCounts = start.scratchByteCounts
+    self.limits = limits
+    nodes = start.nextNode..<start.nextNode
+  }
 
   /// For each tensor: the step that writes it, or −1.
   var writers: [Int] {
@@ -26,12 +44,12 @@ struct PlanDraft {
   }
 
   /// Whether a pass has any candidate; most models lack candidates for most passes.
-  func contains(where isCandidate: (any Operator) -> Bool) -> Bool {
-    steps.contains { isCandidate($0.operation) }
+  func contains(where isCandidate: (Facet) -> Bool) -> Bool {
+    steps.contains { isCandidate($0.facet) }
   }
 
   /// Removes absorbed steps.
-  mutating func removeSteps(where isAbsorbed: (Int) -> Bool) {
+  func removeSteps(where isAbsorbed: (Int) -> Bool) {
     guard steps.indices.contains(where: isAbsorbed) else { return }
     steps = steps.indices.filter { !isAbsorbed($0) }.map { steps[$0] }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// The plan of some consecutive operators: steps in order, and the layout of tensors. Immutable.
 ///
@@ -84,7 +84,7 @@ import ApusKernels
       let own = step.work.addingClamped(1).addingClamped(elements).addingClamped(emptyExtent)
       allWork = allWork.addingClamped(own)
       workSinceClock = workSinceClock.addingClamped(own)
-      let isWatched = own > Self.watchedWork || step.operation.isForeign
+      let isWatched = own > Self.watchedWork || step.isForeign
       clock.append(isWatched ? .watched : workSinceClock > RunLimits.clockWork ? .read : .ignored)
       if clock.last != .ignored { workSinceClock = 0 }
       // Bytes are multiplied four times as fast as floats, and moved at least twice as fast.
@@ -95,7 +95,7 @@ import ApusKernels
     }
     self.work = work
     self.clock = clock
-    isLong = allWork > RunLimits.clockWork || steps.contains { $0.operation.isForeign }
+    isLong = allWork > RunLimits.clockWork || steps.contains { $0.isForeign }
     self.nanoseconds = nanoseconds
     self.facts = facts
     self.layout = layout

@@ -78,6 +78,12 @@ final class Step {
     return (count, emptyExtent)
   }
 
+  /// What the operator is to passes.
+  var facet: Facet { operation.facet }
+
+  /// Whether its duration is unknown.
+  var isForeign: Bool { if case .foreign = facet { true } else { false } }
+
   /// Runs the operator without copying it.
   @inline(never)
   func invoke(_ table: borrowing TensorTable) throws(ApusError) { try operation.invoke(table) }

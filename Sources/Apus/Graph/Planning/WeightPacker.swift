@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
+import ApusRuntime
 
 /// Packs the constant weights of one step, after the last pass.
 final class WeightPacker {
@@ -10,12 +11,12 @@ final class WeightPacker {
   /// The tensors that runs no longer read because they are packed.
   private(set) var packed: [Int] = []
 
-  private let planner: Planner
+  private let preparation: Preparation
   private var lease: ConstantLease?
 
-  init(_ node: Node, _ planner: Planner) {
+  init(_ node: Node, _ preparation: Preparation) {
     self.node = node
-    self.planner = planner
+    self.preparation = preparation
   }
 
   /// How many threads a run may use; scratch memory is sized by it.
@@ -23,7 +24,7 @@ final class WeightPacker {
 
   /// Scratch memory for one run of the step; its contents are undefined when a run begins.
   func scratch(byteCount: Int) throws(ApusError) -> TensorSlot {
-    try planner.scratch(byteCount: byteCount, of: node)
+    try preparation.scratch(byteCount: byteCount, of: node)
   }
 
   /// Memory of this interpreter for weights that are packed in each run.
@@ -50,17 +51,17 @@ final class WeightPacker {
     var constants: [NamedConstant] = []
     constants.reserveCapacity(tensors.count)
     for slot in tensors {
-      guard let constant = planner.constant(slot.index) else {
+      guard let constant = preparation.constant(slot.index) else {
         return (try weightsOfRuns(byteCount: most), false)
       }
       constants.append(.init(tensor: slot.index, constant: constant))
     }
     for slot in tensors { packed.append(slot.index) }
-    let model = planner.model
+    let model = preparation.model
     let isShared = constants.allSatisfy { $0.constant.isOfModel }
     let key = PackedWeightsKey(
       tensor: tensors.first?.index ?? -1, others: tensors.dropFirst().map { $0.index },
-      subgraph: planner.wiring.index, layout: layout)
+      subgraph: preparation.wiring.index, layout: layout)
     if isShared, let known = model.knownWeights(key) {
       try hold(known.byteCount)
       return (known, true)
@@ -84,8 +85,8 @@ final class WeightPacker {
     lease = nil
     // The constants are in memory together with the packed weights.
     let byteCount = constants.reduce(distance) { $0.addingClamped($1.constant.leasedByteCount) }
-    try within { () throws(ApusError) in try planner.reserve(byteCount) }
-    let made = try ConstantLease(constants, pool: planner.model.packedMemory, distance: distance)
+    try within { () throws(ApusError) in try preparation.reserve(byteCount) }
+    let made = try ConstantLease(constants, pool: preparation.model.packedMemory, distance: distance)
     lease = made
     return made
   }
@@ -99,7 +100,7 @@ final class WeightPacker {
   }
 
   private func hold(_ byteCount: Int) throws(ApusError) {
-    try within { () throws(ApusError) in try planner.hold(byteCount) }
+    try within { () throws(ApusError) in try preparation.hold(byteCount) }
   }
 
   /// Names the place in errors of a request for memory.

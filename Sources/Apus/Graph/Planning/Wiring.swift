@@ -89,7 +89,7 @@ final class Wiring: Sendable {
       isOutput[output] = true
     }
     self.sources = sources
-    types = ResultType.types(of: subgraph, in: model.file)
+    types = model.types(of: subgraph)
     self.isOutput = isOutput
     (firstReaders, allReaders) = Self.readers(of: subgraph)
   }

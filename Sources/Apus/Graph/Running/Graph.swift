@@ -103,7 +103,7 @@ final class Graph {
   func prepare() throws(ApusError) {
     guard !isPrepared else { return }
     let inputs = try PlannedInputs(wiring, model, shapes: inputShapes, memoryLimit: memoryLimit)
-    let plan = try Planner(self, after: inputs.start).segment()
+    let plan = try planner(after: inputs.start).segment()
     do throws(ApusError) {
       try install(inputs)
       try install(plan)
@@ -116,13 +116,18 @@ final class Graph {
     resetVariables()
   }
 
+  private func planner(after start: PlanStart) -> Planner {
+    Planner(
+      Preparation(wiring, context, after: start, buffers: buffers, replacing: countedByteCount), passes)
+  }
+
   /// Plans the next segment, after the ones that have run.
   func planNextSegment() throws(ApusError) {
     guard let last = segments.last?.plan else { return }
     let start = PlanStart(
       nextNode: last.nodes.upperBound, facts: last.facts, scratchByteCounts: last.scratchByteCounts,
       present: last.present, segmentCount: segments.count, heldByteCount: heldByteCount, isRunning: isRunning)
-    let planner = Planner(self, after: start)
+    let planner = planner(after: start)
     if let deferred = last.deferred {
       try install(try planner.delivery(of: deferred))
     } else {

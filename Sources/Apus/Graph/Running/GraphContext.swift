@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// The state that the graphs of one interpreter share: options, the other subgraphs, and resource variables.
 final class GraphContext {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// The limits of the runs and preparations of one interpreter, and how much of them is left.
 final class RunLimits {

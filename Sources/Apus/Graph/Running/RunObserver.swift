@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 import ApusSystem
 
 /// Watches a run between its operators, to end it early and for the profile.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusFormat
-import ApusKernels
+import ApusRuntime
 
 /// Zeroed memory of tensors.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// The memory of a graph's tensors, as an operator sees it while it runs.
 ///

@@ -6,7 +6,7 @@ import ApusKernels
 enum Gelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors()
-    let isApproximate = try node.boolOption(0)
+    let isApproximate = try node.options.gelu.isApproximate
     return try node.realFunction(
       node.isHalfPrecision ? .halfGelu(isApproximate: isApproximate) : .gelu(isApproximate: isApproximate),
       input: input, output: output)

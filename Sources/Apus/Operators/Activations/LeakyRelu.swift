@@ -6,7 +6,7 @@ import ApusKernels
 enum LeakyRelu {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors()
-    let alpha = try node.floatOption(0, default: 0)
+    let alpha = try node.options.leakyRelu.alpha
     let count = input.shape.elementCount
     guard input.type != .float32 else {
       return UnaryOperator(
@@ -15,9 +15,9 @@ enum LeakyRelu {
     try node.requireNoZeroPoint(ofInt16: input, output)
     let source = try node.quantization(of: input).scale
     let target = try node.quantization(of: output).scale
-    let factor = Double(source * alpha / target)
+    let factor = ScaleFactor.narrow(source, alpha, over: target)
     let function = QuantizedLeakyRelu(
-      positive: try node.rescaling(Double(source / target), from: input, to: output),
+      positive: try node.rescaling(ScaleFactor.narrow(source, over: target), from: input, to: output),
       negative: FixedPointMultiplier(abs(factor)), isNegated: factor < 0)
     if input.type == .int16 {
       return UnaryOperator(function.words(count: count), input: input, output: output)

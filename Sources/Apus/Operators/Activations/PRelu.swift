@@ -26,9 +26,9 @@ enum PRelu {
     let factor = try node.quantization(of: alpha)
     let target = try node.quantization(of: output).scale
     let function = QuantizedParametricRelu(
-      positive: try node.rescaling(Double(source / target), from: input, to: output),
-      alphaZeroPoint: factor.zeroPoint, negative: FixedPointMultiplier(Double(source * factor.scale / target))
-    )
+      positive: try node.rescaling(ScaleFactor.narrow(source, over: target), from: input, to: output),
+      alphaZeroPoint: factor.zeroPoint,
+      negative: FixedPointMultiplier(ScaleFactor.narrow(source, factor.scale, over: target)))
     let isSigned = input.type == .int8
     if isSigned || input.type == .uint8, alpha.isConstant, count == 1 || isPerChannel {
       let factors: [Int32] =

@@ -27,7 +27,8 @@ extension Node {
     let rescaling = Rescaling(
       zeroPoint: source.zeroPoint,
       output: QuantizedResult(
-        multiplier: FixedPointMultiplier(Double(source.scale / target.scale)), zeroPoint: target.zeroPoint,
+        multiplier: FixedPointMultiplier(ScaleFactor.narrow(source.scale, over: target.scale)),
+        zeroPoint: target.zeroPoint,
         minimum: Int32(clamping: least), maximum: Int32(clamping: most)))
     return try rescaling.operation(input: input, output: output, node: self)
   }

@@ -3,10 +3,10 @@
 import ApusKernels
 
 /// A PRELU that several operators of the file are together.
-struct RectifierOperator: Operator {
+final class RectifierOperator: Operator {
   private let tail: PostOperation
   private let kernel: any UnaryKernel
-  private let input: TensorSlot
+  let input: TensorSlot
   private let output: TensorSlot
 
   /// Joins a function with the tensors, of one shape, that it reads and writes.
@@ -24,12 +24,11 @@ struct RectifierOperator: Operator {
     kernel.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
   }
 
+  var facet: Facet { .rectifier(self) }
+
   var elementwise: ElementwiseStep? {
     kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
   }
-  var overwritableInputs: [TensorSlot] { [input] }
-  var functionInput: TensorSlot? { input }
-  func floatFunction(using set: KernelSet) -> FloatFunctionStep? {
-    FloatFunctionStep(input: input, output: output, tail: tail)
-  }
+
+  var floatFunction: FloatFunctionStep { FloatFunctionStep(input: input, output: output, tail: tail) }
 }

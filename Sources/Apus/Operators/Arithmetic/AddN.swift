@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `ADD_N`: the sum of tensors of one shape.
 struct AddN: Operator {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
 
 /// ADD, SUB and MUL: on plain numbers, or quantized in three ways.
@@ -10,13 +11,19 @@ struct Arithmetic {
   private let output: TensorSlot
   private let activation: FusedActivation
 
-  /// Reads the tensors and the activation, option 0.
+  /// Reads the tensors and the activation.
   init(_ operation: ArithmeticOperation, _ node: Node) throws(ApusError) {
     self.node = node
     self.operation = operation
     operands = try BinaryOperands(node)
     output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    activation = try node.activationOption(0)
+    let options = node.options
+    activation =
+      switch operation {
+      case .add: try node.activation(options.add.activation)
+      case .subtract: try node.activation(options.sub.activation)
+      case .multiply: try node.activation(options.mul.activation)
+      }
   }
 
   private var isProduct: Bool { if case .multiply = operation { true } else { false } }
@@ -82,8 +89,7 @@ struct Arithmetic {
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
     if operands.type == .int16 { try requireNoZeroPoints() }
-    // The reference forms the factor in single precision.
-    let factor = Double(lhs.scale * rhs.scale / result.scale)
+    let factor = ScaleFactor.narrow(lhs.scale, rhs.scale, over: result.scale)
     return QuantizedProduct(
       lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint, output: try quantizedResult(factor))
   }
@@ -97,22 +103,21 @@ struct Arithmetic {
       if let kernel = try shiftedSum() { return (kernel, nil) }
     }
     let leftShift: Int32 = operands.type == .int16 ? 15 : 20
-    let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
+    let factors = ScaleFactor.Sum(lhs.scale, rhs.scale)
     let sum = QuantizedSum(
-      lhs: QuantizedOperand(
-        zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
-      rhs: QuantizedOperand(
-        zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
+      lhs: QuantizedOperand(zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(factors.lhs)),
+      rhs: QuantizedOperand(zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(factors.rhs)),
       isDifference: isDifference, leftShift: leftShift,
-      output: try quantizedResult(twiceLarger / Double(Float(1 << leftShift) * result.scale)))
+      output: try quantizedResult(factors.result(leftShift: leftShift, over: result.scale)))
     if operands.type == .int16 { return (sum.words(operands.shapes), nil) }
     let (kernel, choice) = node.kernels.choose(sum, isSigned: operands.type == .int8, operands.shapes)
     return (kernel, choice)
   }
 
-  /// The older form of `int16` sums, if option 1 requests it and all scales are powers of two.
+  /// The older form of `int16` sums, if an option permits it and all scales are powers of two.
   private func shiftedSum() throws(ApusError) -> (any BinaryKernel)? {
-    guard try node.boolOption(1, default: true),
+    let options = isDifference ? node.options.sub : node.options.add
+    guard try options.takesPowersOfTwo,
       let lhs = try node.quantization(of: operands.lhs).scale.roundedBinaryExponent,
       let rhs = try node.quantization(of: operands.rhs).scale.roundedBinaryExponent,
       let result = try node.quantization(of: output).scale.roundedBinaryExponent

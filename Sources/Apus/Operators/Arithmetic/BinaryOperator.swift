@@ -3,12 +3,12 @@
 import ApusKernels
 
 /// A prepared kernel of two tensors that broadcast to each other.
-struct BinaryOperator: Operator {
-  private var kernel: any BinaryKernel
+final class BinaryOperator: Operator {
+  private let kernel: any BinaryKernel
   private let choice: KernelChoice?
   private let lhs: TensorSlot
   private let rhs: TensorSlot
-  private var output: TensorSlot
+  private let output: TensorSlot
   /// How passes see it.
   private let form: Form?
 
@@ -37,6 +37,16 @@ struct BinaryOperator: Operator {
     self.form = form
   }
 
+  /// A copy that does more to each result.
+  private init(_ other: BinaryOperator, _ kernel: any BinaryKernel, output: TensorSlot) {
+    self.kernel = kernel
+    choice = other.choice
+    lhs = other.lhs
+    rhs = other.rhs
+    self.output = output
+    form = other.form
+  }
+
   var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
   func invoke(_ tensors: borrowing TensorTable) {
@@ -46,6 +56,8 @@ struct BinaryOperator: Operator {
 }
 
 extension BinaryOperator {
+  var facet: Facet { .binary(self) }
+
   var elementwise: ElementwiseStep? {
     guard var stage = kernel.stage else { return nil }
     stage.choice = choice
@@ -60,11 +72,7 @@ extension BinaryOperator {
   var canBeFollowed: Bool { output.type == .float32 }
 
   func followed(by tail: PostOperation, to output: TensorSlot) -> (any Operator)? {
-    guard let fused = kernel.followed(by: tail) else { return nil }
-    var copy = self
-    copy.kernel = fused
-    copy.output = output
-    return copy
+    kernel.followed(by: tail).map { BinaryOperator(self, $0, output: output) }
   }
 
   var floatSum: FloatSum? {

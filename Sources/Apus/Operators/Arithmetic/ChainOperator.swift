@@ -3,7 +3,7 @@
 import ApusKernels
 
 /// Several operators in one pass over their tensors.
-struct ChainOperator: Operator {
+final class ChainOperator: Operator {
   private let chain: any ChainKernel
   private let inputs: [TensorSlot]
   private let output: TensorSlot
@@ -22,6 +22,8 @@ struct ChainOperator: Operator {
     return Implementation(
       text: chain.implementation, choice: KernelChoice(set: parts.kernelSet), notes: parts.notes)
   }
+
+  var facet: Facet { .chain(self) }
 
   var overwritableInputs: [TensorSlot] {
     inputs.indices.filter { chain.mayOverwrite($0) }.map { inputs[$0] }

@@ -7,7 +7,7 @@ enum Div {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node)
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    let activation = try node.activationOption(0)
+    let activation = try node.activation(node.options.div.activation)
     switch operands.type {
     case .float32, .int32:
       let bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
@@ -23,7 +23,8 @@ enum Div {
       let quotient = QuantizedQuotient(
         lhsZeroPoint: lhs.zeroPoint, rhsZeroPoint: rhs.zeroPoint,
         output: QuantizedResult(
-          multiplier: FixedPointMultiplier(Double(lhs.scale / (rhs.scale * result.scale))),
+          multiplier: FixedPointMultiplier(
+            ScaleFactor.quotient(lhs.scale, by: rhs.scale, over: result.scale)),
           zeroPoint: result.zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum))
       guard let type = operands.type.scalarType(in: .numbers),
         let kernel = quotient.kernel(type, operands.shapes)

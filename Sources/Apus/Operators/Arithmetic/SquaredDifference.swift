@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
 
 /// `SQUARED_DIFFERENCE`: the square of the difference.
@@ -11,15 +12,14 @@ enum SquaredDifference {
     let lhs = try node.quantization(of: operands.lhs)
     let rhs = try node.quantization(of: operands.rhs)
     let result = try node.quantization(of: output)
-    let twiceLarger = Double(2 * max(lhs.scale, rhs.scale))
+    let factors = ScaleFactor.Sum(lhs.scale, rhs.scale)
+    let leftShift: Int32 = 7
     let function = QuantizedSum(
-      lhs: QuantizedOperand(
-        zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(Double(lhs.scale) / twiceLarger)),
-      rhs: QuantizedOperand(
-        zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(Double(rhs.scale) / twiceLarger)),
-      isDifference: true, isSquared: true, leftShift: 7,
+      lhs: QuantizedOperand(zeroPoint: lhs.zeroPoint, multiplier: FixedPointMultiplier(factors.lhs)),
+      rhs: QuantizedOperand(zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(factors.rhs)),
+      isDifference: true, isSquared: true, leftShift: leftShift,
       output: QuantizedResult(
-        multiplier: FixedPointMultiplier(twiceLarger * twiceLarger / Double(Float(1 << 14) * result.scale)),
+        multiplier: FixedPointMultiplier(factors.square(leftShift: leftShift, over: result.scale)),
         zeroPoint: result.zeroPoint, minimum: -128, maximum: 127))
     let (kernel, choice) = node.kernels.choose(function, isSigned: true, operands.shapes)
     return BinaryOperator(kernel, choice: choice, operands, output: output)

@@ -4,6 +4,11 @@
 struct CallOnce: Operator {
   private let call: SubgraphCall
 
+  /// The subgraph that the options name.
+  static func subgraphs(_ options: OperatorOptions) throws(ApusError) -> [Int] {
+    [try options.callOnce.subgraph]
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 0...0, outputs: 0...0)
     return CallOnce(

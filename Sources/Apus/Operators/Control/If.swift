@@ -2,6 +2,11 @@
 
 /// `IF`: calls one of two subgraphs, depending on a condition of one element.
 enum If {
+  /// The subgraphs that the options name.
+  static func subgraphs(_ options: OperatorOptions) throws(ApusError) -> [Int] {
+    [try options.if.thenSubgraph, try options.if.elseSubgraph]
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let condition = try node.input(0, types: [.bool])
     guard condition.shape.elementCount == 1 else {

@@ -20,13 +20,13 @@ struct ReadVariable: Operator {
     if shape.rank == 0 {
       // Either a scalar or a tensor of any rank: only the variable decides.
       let number = try node.values(of: handle, as: Int32.self)[0]
-      guard node.planner.isNextInRun(node.index) else {
+      guard node.preparation.isNextInRun(node.index) else {
         throw ApusError(
           .valueNotKnown, "\(node.place): the variable's shape is known only when the model runs")
       }
       guard let variable = resources[number] else { throw neverAssigned(node.place) }
       shape = variable.shape
-      node.planner.assume { resources[number]?.shape == shape }
+      node.preparation.assume { resources[number]?.shape == shape }
     }
     return ReadVariable(
       handle: handle, output: try node.output(0, shape: shape), resources: resources, place: node.place)

@@ -51,8 +51,10 @@ final class SubgraphCall {
   var isOnlyCall: Bool { graph.callCount == 1 }
 
   /// The shapes of the outputs, unless data decides them.
+  ///
+  /// A graph that has run is planned to its end, but for the data of that run: only its first segment is known before.
   var plannedShapes: [TensorShape]? {
-    guard graph.isPlanned else { return nil }
+    guard graph.isPlanned, graph.segments.count == 1 else { return nil }
     let shapes = graph.subgraph.outputs.indices.compactMap { graph.outputShape($0) }
     return shapes.count == graph.subgraph.outputs.count ? shapes : nil
   }
@@ -119,10 +121,6 @@ extension Node {
 
   /// The subgraphs that the options name; they were checked for the whole model.
   func calledSubgraphs() throws(ApusError) -> [Int] {
-    do {
-      return try SubgraphCalls.calls(of: entry, file.operatorCodes[entry.operatorCode].code)
-    } catch {
-      throw malformed("options: \(error.message)")
-    }
+    try SubgraphCalls.calls(of: entry, options, in: context.model)
   }
 }

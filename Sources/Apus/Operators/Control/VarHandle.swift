@@ -6,11 +6,11 @@ import ApusFormat
 enum VarHandle {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 0...0)
-    let container = try node.option { options throws(FormatError) in try options.string(0) } ?? ""
-    let name = try node.option { options throws(FormatError) in try options.string(1) } ?? ""
+    let container = try node.options.varHandle.container
+    let name = try node.options.varHandle.name
     let handle = try node.context.resources.handle(container: container, name: name)
     let output = try node.output(0, shape: [], types: [.resource])
-    try node.planner.setConstant(output, values: [handle])
+    try node.preparation.setConstant(output, values: [handle])
     return ConstantOutputs()
   }
 }

@@ -14,6 +14,11 @@ struct While: Operator {
   private let isInvariant: [Bool]
   private let place: String
 
+  /// The subgraphs that the options name: the condition and the body.
+  static func subgraphs(_ options: OperatorOptions) throws(ApusError) -> [Int] {
+    [try options.while.conditionSubgraph, try options.while.bodySubgraph]
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let inputs = try node.inputs(from: 0)
     let types = inputs.map(\.type)

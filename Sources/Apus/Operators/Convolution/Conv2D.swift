@@ -20,13 +20,23 @@ enum Conv2D {
     guard channels > 0, channels.isMultiple(of: groups) else {
       throw node.malformed("\(groups) groups do not divide the \(channels) filters")
     }
+    let options = node.options.conv2D
     let window = try Window(
-      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2], paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 4, height: 5))
+      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
+      dilationHeight: options.dilationHeight, dilationWidth: options.dilationWidth)
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
-    let bias = try node.bias(2, channels: channels, input: input)
-    let operands = try node.convolutionOperands(input: input, filter: filter, bias: bias, groups: groups)
+    let types = try node.layerTypes(.convolution, input, filter)
+    let bias = try node.bias(2, channels: channels, types: types.biases)
+    // Floats are quantized with a zero point if there are several groups, or several different scales.
+    var isAsymmetric = groups > 1
+    if types.arithmetic == .hybrid, filter.type != .uint8, try node.hasDifferentScales(filter) {
+      isAsymmetric = true
+    }
+    let operands = try node.convolutionOperands(
+      types, input: input, filter: filter, isAsymmetric: isAsymmetric,
+      hasNarrowBias: bias?.type == .int32)
     let convolution = Convolution(
       batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
       inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
@@ -36,7 +46,7 @@ enum Conv2D {
       dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
       groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
-        node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
+        node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
         output: output,
         channels: channels
       ).weightsFirst(ofChannels: operands))

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `CONV_3D`: the products of windows of `N×D×H×W×C` floats with filters of `d×h×w×C×O`, plus a bias.
 ///
 /// The layers under a window's depth, side by side as channels, form an image, on which this is a CONV_2D.
-struct Conv3D: Operator {
+struct Conv3D: UnpackedOperator {
   private let input: TensorSlot
   private let output: TensorSlot
   private let window: VolumeWindow
@@ -36,7 +37,7 @@ struct Conv3D: Operator {
       padding.append(extent.padding)
     }
     let channels = filter.shape[4]
-    let bias = try node.bias(2, channels: channels, input: input)
+    let bias = try node.bias(2, channels: channels, types: [.float32])
     output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
     window = VolumeWindow(
       batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],
@@ -52,7 +53,7 @@ struct Conv3D: Operator {
       outputWidth: places[2], outputChannels: channels, strideHeight: window.strides[1],
       strideWidth: window.strides[2], dilationHeight: window.dilations[1],
       dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
-      operands: .float32, epilogue: node.floatEpilogue(try node.activationOption(4)))
+      operands: .float32, epilogue: node.floatEpilogue(try node.activation(node.options.conv3D.activation)))
     let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     self.kernel = kernel
     self.choice = choice
@@ -64,8 +65,6 @@ struct Conv3D: Operator {
     // Strides may skip most of the images.
     try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
   }
-
-  var hasWeights: Bool { true }
 
   var implementation: Implementation {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))

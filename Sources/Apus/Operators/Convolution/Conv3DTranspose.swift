@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `CONV_3D_TRANSPOSE`: each element of `N×D×H×W×I` floats adds its products with a `d×h×w×O×I` filter to a window
 /// of the output.
-struct Conv3DTranspose: Operator {
+struct Conv3DTranspose: UnpackedOperator {
   private let input: TensorSlot
   private let bias: TensorSlot?
   private let output: TensorSlot
@@ -49,9 +50,12 @@ struct Conv3DTranspose: Operator {
       }
       padding.append(extent.padding)
     }
-    bias = try node.bias(3, channels: filter.shape[3], input: input)
+    bias = try node.bias(3, channels: filter.shape[3], types: [.float32])
     output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    bounds = try node.activationOption(4).bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
+    bounds =
+      try node.activation(node.options.conv3D.activation).bounds ?? (
+        -.greatestFiniteMagnitude, .greatestFiniteMagnitude
+      )
     window = VolumeWindow(
       batches: input.shape[0], size: Array(dimensions[1...3]), channels: filter.shape[3],
       places: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
@@ -70,8 +74,6 @@ struct Conv3DTranspose: Operator {
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(input.shape.elementCount) * Double(window.depth))
   }
-
-  var hasWeights: Bool { true }
 
   var implementation: Implementation {
     Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.known))

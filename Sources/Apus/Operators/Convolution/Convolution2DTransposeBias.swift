@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 /// MediaPipe's `Convolution2DTransposeBias`: TRANSPOSE_CONV on floats with a bias, whose output size follows from
 /// the input's.
 ///

@@ -18,16 +18,20 @@ enum DepthwiseConv2D {
       throw node.malformed(
         "\(channels) filters do not divide among the \(input.shape[3]) channels of \(input.name)")
     }
+    let options = node.options.depthwiseConv2D
     let window = try Window(
-      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2], paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: (width: 5, height: 6))
+      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
+      dilationHeight: options.dilationHeight, dilationWidth: options.dilationWidth)
     let output = try node.output(
       0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
-    let bias = try node.bias(2, channels: channels, input: input)
-    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    let types = try node.layerTypes(.depthwise, input, filter)
+    let bias = try node.bias(2, channels: channels, types: types.biases)
+    let operands = try node.convolutionOperands(
+      types, input: input, filter: filter, isAsymmetric: true, hasNarrowBias: false)
     let epilogue = try node.convolutionEpilogue(
-      node.activationOption(4), operands: operands, input: input, filter: filter, bias: bias, output: output,
-      channels: channels)
+      node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
+      output: output, channels: channels)
     let multiplyAccumulates = Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2])
     if SingleChannelFilter.isFaster(input: input, filter: filter) {
       return try ProductDraft(
@@ -57,21 +61,6 @@ enum DepthwiseConv2D {
     return try ProductDraft(
       .depthwise(convolution), input: input, filter: filter, bias: bias, output: output,
       readsPicture: true, multiplyAccumulates: multiplyAccumulates, node: node)
-  }
-
-  /// As for convolutions, except: among quantized filters only int8 ones combine with floats, which always get a zero
-  /// point; and 16-bit activations need 64-bit sums.
-  private static func operands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
-  ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .int8): return .hybrid(isAsymmetric: true)
-    case (.float32, .float16), (.float32, .int4), (.float32, .uint8), (.int16, .int4):
-      throw node.mismatch(input, filter)
-    case (.int16, _) where bias?.type == .int32:
-      throw node.unsupported("a bias of int32 with an input of int16 is not supported")
-    default: return try node.convolutionOperands(input: input, filter: filter, bias: bias)
-    }
   }
 }
 

@@ -4,7 +4,7 @@ import ApusKernels
 
 /// A transposed float convolution whose taps do not overlap: one product, whose rows become rectangles of
 /// pixels.
-struct DisjointTransposedProduct: Operator {
+struct DisjointTransposedProduct: UnpackedOperator {
   private var product: any Operator
   private let rectangles: TensorSlot
   private let output: TensorSlot
@@ -45,8 +45,6 @@ struct DisjointTransposedProduct: Operator {
     lineByteCount = horizontal.phases.count * output.shape[3] * 4
   }
 
-  var hasWeights: Bool { true }
-
   var implementation: Implementation {
     var implementation = product.implementation
     implementation.text = "one product, each pixel of which becomes a rectangle: \(implementation.text)"
@@ -57,7 +55,7 @@ struct DisjointTransposedProduct: Operator {
 
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var copy = self
-    copy.product = try product.packed(by: packer)
+    copy.product = try product.unpacked?.packed(by: packer) ?? product
     return copy
   }
 

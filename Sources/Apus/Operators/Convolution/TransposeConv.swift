@@ -24,43 +24,31 @@ enum TransposeConv {
     else {
       throw node.malformed("\(input.name), \(input.shape), cannot become \(TensorShape(dimensions))")
     }
-    let padding = try node.int8Option(0, default: 0)
+    let options = node.options.transposeConv
+    let padding = try options.padding
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
     let vertical = try axis(
       input: input.shape[1], output: dimensions[1], filter: filter.shape[1],
-      stride: node.int32Option(2, default: 0), isSame: padding == 0, node: node)
+      stride: options.strideHeight, isSame: padding == 0, node: node)
     let horizontal = try axis(
       input: input.shape[2], output: dimensions[2], filter: filter.shape[2],
-      stride: node.int32Option(1, default: 0), isSame: padding == 0, node: node)
+      stride: options.strideWidth, isSame: padding == 0, node: node)
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    let bias = try node.bias(3, channels: channels, input: input)
-    let operands = try operands(input: input, filter: filter, bias: bias, node: node)
+    let types = try node.layerTypes(.transposed, input, filter)
+    let bias = try node.bias(3, channels: channels, types: types.biases)
+    let operands = try node.convolutionOperands(
+      types, input: input, filter: filter, isAsymmetric: true,
+      hasNarrowBias: node.isNarrow(bias, declared: options.biasType))
     return try TransposedProduct.prepare(
       .init(
         input: input, filter: filter, bias: bias, output: output, strideHeight: vertical.stride,
         strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
         operands: operands,
         epilogue: try node.convolutionEpilogue(
-          node.activationOption(3), operands: operands, input: input, filter: filter, bias: bias,
+          node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
           output: output,
           channels: channels)),
       node: node)
-  }
-
-  private static func operands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, node: Node
-  ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .int8): return .hybrid(isAsymmetric: true)
-    case (.int16, .int8):
-      try node.requireNoZeroPoint(input)
-      let declared = try node.int8Option(4, default: 0)
-      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
-      return .int16(weightByteCount: 1, biasByteCount: isNarrow ? 4 : 8)
-    case (.float32, .float32), (.uint8, .uint8), (.int8, .int8):
-      return try node.convolutionOperands(input: input, filter: filter, bias: bias)
-    default: throw node.mismatch(input, filter)
-    }
   }
 
   /// The stride, and the padding with which a convolution of the output has the input's size.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// A transposed convolution as ordinary ones, one for each phase of the strides, with interleaved outputs.
-struct TransposedProduct: Operator {
+struct TransposedProduct: UnpackedOperator {
   /// The common part of operators that are transposed convolutions.
   struct Description {
     let input: TensorSlot
@@ -129,8 +130,6 @@ struct TransposedProduct: Operator {
       multiplyAccumulates: Double(input.shape.elementCount)
         * Double(filter.shape.elementCount / max(1, filter.shape[3])))
   }
-
-  var hasWeights: Bool { true }
 
   var implementation: Implementation {
     guard let part = parts.first ?? emptyPart else { return .plain }

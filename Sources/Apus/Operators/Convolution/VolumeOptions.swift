@@ -9,17 +9,12 @@ struct VolumeOptions {
   let dilations: [Int]
 
   init(_ node: Node) throws(ApusError) {
-    let padding = try node.int8Option(0, default: 0)
+    let options = node.options.conv3D
+    let padding = try options.padding
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
     isSame = padding == 0
-    strides = [
-      try node.int32Option(1, default: 0), try node.int32Option(3, default: 0),
-      try node.int32Option(2, default: 0),
-    ]
-    dilations = [
-      try node.int32Option(5, default: 1), try node.int32Option(7, default: 1),
-      try node.int32Option(6, default: 1),
-    ]
+    strides = [try options.strideDepth, try options.strideHeight, try options.strideWidth]
+    dilations = [try options.dilationDepth, try options.dilationHeight, try options.dilationWidth]
     guard strides.allSatisfy({ $0 > 0 }), dilations.allSatisfy({ $0 > 0 }) else {
       throw node.malformed("strides \(strides) and dilations \(dilations) must be positive")
     }

@@ -13,7 +13,7 @@ struct Window {
   let dilationHeight: Int
   let dilationWidth: Int
 
-  /// Reads padding, strides and dilations from options fields, and derives the size of the result.
+  /// Checks padding, strides and dilations, and derives the size of the result.
   ///
   /// SAME gives `⌈in / stride⌉` and pads as needed, the odd element at the end; VALID uses whole windows only.
   ///
@@ -21,20 +21,12 @@ struct Window {
   ///
   /// - Throws: if a stride or dilation is not positive, or sizes overflow.
   init(
-    node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, paddingField: Int,
-    strideWidthField: Int,
-    strideHeightField: Int, dilationFields: (width: Int, height: Int)?, mayMiss: Bool = false
+    node: Node, input: TensorSlot, filterHeight: Int, filterWidth: Int, padding: Int, strideHeight: Int,
+    strideWidth: Int, dilationHeight: Int = 1, dilationWidth: Int = 1, mayMiss: Bool = false
   ) throws(ApusError) {
-    let padding = try node.int8Option(paddingField, default: 0)
     guard padding == 0 || padding == 1 else { throw node.malformed("padding \(padding) is unknown") }
-    strideWidth = try node.int32Option(strideWidthField, default: 0)
-    strideHeight = try node.int32Option(strideHeightField, default: 0)
-    dilationWidth =
-      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.width, default: 1) }
-      ?? 1
-    dilationHeight =
-      try dilationFields.map { fields throws(ApusError) in try node.int32Option(fields.height, default: 1) }
-      ?? 1
+    (self.strideHeight, self.strideWidth) = (strideHeight, strideWidth)
+    (self.dilationHeight, self.dilationWidth) = (dilationHeight, dilationWidth)
     guard strideWidth > 0, strideHeight > 0, dilationWidth > 0, dilationHeight > 0 else {
       throw node.malformed(
         "strides \(strideHeight), \(strideWidth) and dilations \(dilationHeight), \(dilationWidth) must be positive"

@@ -12,7 +12,7 @@ struct Bucketize: Operator {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, types: [.float32, .float64, .int32, .int64])
-    let boundaries = try node.option { options throws(FormatError) in try options.floatVector(0) } ?? []
+    let boundaries = try node.options.bucketize.boundaries
     guard zip(boundaries, boundaries.dropFirst()).allSatisfy({ $0 <= $1 }) else {
       throw node.malformed("the boundaries are not sorted")
     }

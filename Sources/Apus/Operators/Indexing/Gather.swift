@@ -33,8 +33,8 @@ struct Gather: Operator {
     try node.expect(inputs: 2...2)
     let input = try node.input(0)
     let indices = try node.input(1, types: [.int16, .int32, .int64])
-    let axis = try node.axis(node.int32Option(0, default: 0), rank: input.shape.rank)
-    var batchRank = try node.int32Option(1, default: 0)
+    let axis = try node.axis(node.options.gather.axis, rank: input.shape.rank)
+    var batchRank = try node.options.gather.batchRank
     if batchRank < 0 { batchRank += indices.shape.rank }
     guard (0...min(axis, indices.shape.rank)).contains(batchRank),
       input.shape.dimensions.prefix(batchRank) == indices.shape.dimensions.prefix(batchRank)

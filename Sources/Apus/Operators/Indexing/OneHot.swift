@@ -21,7 +21,7 @@ struct OneHot: Operator {
       throw node.malformed(
         "the values have \(on.shape.elementCount) and \(off.shape.elementCount) elements, not 1")
     }
-    let number = try node.int32Option(0, default: 0)
+    let number = try node.options.oneHot.axis
     let axis = number == -1 ? indices.shape.rank : number
     guard (0...indices.shape.rank).contains(axis), depth >= 0 else {
       throw node.malformed("axis \(number) and depth \(depth) are not possible for \(indices.shape)")

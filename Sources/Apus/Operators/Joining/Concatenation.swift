@@ -24,8 +24,8 @@ struct Concatenation: Operator {
     try node.expect(inputs: 1...(1 << 16))
     let first = try node.input(0)
     let rank = first.shape.rank
-    let number = try node.int32Option(0, default: 0)
-    guard try node.int8Option(1, default: 0) == 0 else {
+    let number = try node.options.concatenation.axis
+    guard try node.options.concatenation.activation == 0 else {
       throw node.unsupported("a fused activation is not supported")
     }
     if rank == 0 { return try joinScalars(first, node: node) }

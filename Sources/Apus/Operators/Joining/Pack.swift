@@ -5,11 +5,11 @@ enum Pack {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...(1 << 16))
     let first = try node.input(0)
-    let count = try node.int32Option(0, default: 0)
+    let count = try node.options.pack.count
     guard count == node.inputCount else {
       throw node.malformed("has \(node.inputCount) inputs, not the \(count) of its options")
     }
-    let axis = try node.axis(node.int32Option(1, default: 0), rank: first.shape.rank + 1)
+    let axis = try node.axis(node.options.pack.axis, rank: first.shape.rank + 1)
     var dimensions = first.shape.dimensions
     dimensions.insert(count, at: axis)
     let output = try node.output(0, shape: TensorShape(dimensions), like: first)

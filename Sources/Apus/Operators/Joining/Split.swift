@@ -6,7 +6,7 @@ enum Split {
     try node.expect(inputs: 2...2, outputs: 0...(1 << 16))
     let input = try node.input(1, types: [.float32, .uint8, .int8, .int16, .int32, .int64])
     let axis = try node.axis(node.integer(of: node.input(0, types: [.int32])), rank: input.shape.rank)
-    let count = try node.int32Option(0, default: 0)
+    let count = try node.options.split.count
     guard count == node.outputCount, count > 0, input.shape[axis].isMultiple(of: count) else {
       throw node.malformed(
         "\(count) parts of axis \(axis) of \(input.shape) for \(node.outputCount) outputs are not possible")
@@ -20,7 +20,7 @@ enum Split {
     let input = try node.input(0)
     var lengths = try node.integers(of: node.input(1, types: [.int32, .int64], rank: 1))
     let axis = try node.axis(node.integer(of: node.input(2, types: [.int32])), rank: input.shape.rank)
-    guard lengths.count == node.outputCount, try node.int32Option(0, default: 0) == lengths.count else {
+    guard lengths.count == node.outputCount, try node.options.splitV.count == lengths.count else {
       throw node.malformed("\(lengths.count) lengths for \(node.outputCount) outputs")
     }
     let open = lengths.indices.filter { lengths[$0] == -1 }

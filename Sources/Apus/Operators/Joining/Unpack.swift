@@ -5,8 +5,8 @@ enum Unpack {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1, outputs: 0...(1 << 16))
     let input = try node.input(0)
-    let axis = try node.axis(node.int32Option(1, default: 0), rank: input.shape.rank)
-    let count = try node.int32Option(0, default: 0)
+    let axis = try node.axis(node.options.unpack.axis, rank: input.shape.rank)
+    let count = try node.options.unpack.count
     guard count == node.outputCount, count == input.shape[axis], input.shape.elementCount > 0 else {
       throw node.malformed(
         "\(count) slices along axis \(axis) of \(input.shape) for \(node.outputCount) outputs"

@@ -35,7 +35,7 @@ struct EmbeddingLookupSparse: Operator {
       )
     }
     let combiner: EmbeddingSums.Combiner
-    switch try node.int8Option(0, default: 0) {
+    switch try node.options.embeddingLookupSparse.combiner {
     case 0: combiner = .sum
     case 1: combiner = .mean
     case 2: combiner = .squareRoot

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `LSH_PROJECTION`: hashes a tensor's items with each seed of a matrix, and keeps the sign of their weighted sum.
 ///
@@ -34,7 +35,7 @@ struct LSHProjection: Operator {
     guard weights.map({ $0.shape[0] == items }) ?? true else {
       throw node.malformed("the weights are not one for each of \(items) items")
     }
-    switch try node.int8Option(0, default: 0) {
+    switch try node.options.lshProjection.kind {
     case 1: isSparse = true
     case 2: isSparse = false
     case let other: throw node.malformed("the kind of projection \(other) is unknown")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// An operator that only moves elements: it fills its outputs where needed, then copies along strides.
 struct DataMovement: Operator {

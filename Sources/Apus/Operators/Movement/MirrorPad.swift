@@ -12,7 +12,7 @@ enum MirrorPad {
       throw node.malformed("the paddings \(matrix.name) are \(matrix.shape) for \(input.shape)")
     }
     // REFLECT leaves the edge out, SYMMETRIC repeats it.
-    let mode = try node.int8Option(0, default: 0)
+    let mode = try node.options.mirrorPad.mode
     guard mode == 0 || mode == 1 else { throw node.malformed("mode \(mode) is unknown") }
     let offset = 1 - mode
     func amounts(_ axis: Int) -> (before: Int, after: Int) { (list[2 * axis], list[2 * axis + 1]) }

@@ -91,7 +91,7 @@ private struct PaddingOperator: Operator {
   let operation: any Operator
   let described: Padding
 
-  var padding: Padding? { described }
+  var facet: Facet { .padding(described) }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) { try operation.invoke(tensors) }
 }

@@ -7,8 +7,8 @@ enum ReverseSequence {
     try node.expect(inputs: 2...2)
     let input = try node.input(0)
     let lengths = try node.integers(of: node.input(1, types: [.int32, .int64], rank: 1))
-    let sequence = try node.axis(node.int32Option(0, default: 0), rank: input.shape.rank)
-    let batch = try node.axis(node.int32Option(1, default: 0), rank: input.shape.rank)
+    let sequence = try node.axis(node.options.reverseSequence.sequenceAxis, rank: input.shape.rank)
+    let batch = try node.axis(node.options.reverseSequence.batchAxis, rank: input.shape.rank)
     guard sequence != batch, lengths.count == input.shape[batch],
       lengths.allSatisfy({ $0 <= input.shape[sequence] })
     else {

@@ -3,7 +3,8 @@
 /// `SPACE_TO_DEPTH`: moves each square of pixels into the channels. `DEPTH_TO_SPACE`: the inverse.
 enum SpaceToDepth {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, block) = try operands(node)
+    let input = try input(of: node)
+    let block = try checked(block: node.options.spaceToDepth.blockSize, node)
     let sizes = input.shape.dimensions
     guard sizes[1].isMultiple(of: block), sizes[2].isMultiple(of: block) else {
       throw node.malformed("\(block) does not divide the height and width of \(input.name), \(input.shape)")
@@ -15,7 +16,8 @@ enum SpaceToDepth {
   }
 
   static func prepareBack(_ node: Node) throws(ApusError) -> any Operator {
-    let (input, block) = try operands(node)
+    let input = try input(of: node)
+    let block = try checked(block: node.options.depthToSpace.blockSize, node)
     let sizes = input.shape.dimensions
     guard sizes[3].isMultiple(of: block * block) else {
       throw node.malformed("\(block * block) does not divide the channels of \(input.name), \(input.shape)")
@@ -28,12 +30,14 @@ enum SpaceToDepth {
     return try move(node, large: large, small: input.shape, block: block, isToDepth: false, input, output)
   }
 
-  private static func operands(_ node: Node) throws(ApusError) -> (TensorSlot, block: Int) {
+  private static func input(of node: Node) throws(ApusError) -> TensorSlot {
     try node.expect(inputs: 1...1)
-    let input = try node.input(0, rank: 4)
-    let block = try node.int32Option(0, default: 0)
+    return try node.input(0, rank: 4)
+  }
+
+  private static func checked(block: Int, _ node: Node) throws(ApusError) -> Int {
     guard block > 0 else { throw node.malformed("the block size is \(block)") }
-    return (input, block)
+    return block
   }
 
   private static func product(_ channels: Int, _ block: Int, _ node: Node) throws(ApusError) -> Int {

@@ -36,12 +36,13 @@ enum StridedSlice {
           "\(begins.count) begins, \(ends.count) ends and \(strides.count) strides, not up to 31 of each"
         )
       }
-      beginMask = try node.int32Option(0, default: 0)
-      endMask = try node.int32Option(1, default: 0)
-      ellipsisMask = try node.int32Option(2, default: 0)
-      newAxisMask = try node.int32Option(3, default: 0)
-      shrinkMask = try node.int32Option(4, default: 0)
-      isOffset = try node.boolOption(5)
+      let options = node.options.stridedSlice
+      beginMask = try options.beginMask
+      endMask = try options.endMask
+      ellipsisMask = try options.ellipsisMask
+      newAxisMask = try options.newAxisMask
+      shrinkMask = try options.shrinkMask
+      isOffset = try options.isOffset
     }
   }
 

@@ -8,7 +8,7 @@ struct ViewOperator: Operator {
   let input: TensorSlot
   let output: TensorSlot
 
-  var view: ViewOperator? { self }
+  var facet: Facet { .view(self) }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var target = tensors.writeBytes(output)

@@ -8,7 +8,7 @@ enum L2NormalizationOperator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, types: [.float32, .uint8, .int8], ranks: 1...64)
     let output = try node.output(0, shape: input.shape, like: input)
-    guard try node.activationOption(0) == .none else {
+    guard try node.activation(node.options.l2Normalization.activation) == .none else {
       throw node.unsupported("a fused activation is not supported")
     }
     let (rows, depth) = input.shape.rows

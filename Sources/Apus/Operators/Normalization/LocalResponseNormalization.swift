@@ -15,10 +15,10 @@ struct LocalResponseNormalization: Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, types: [.float32], rank: 4)
     try node.check(plainWork: Double(input.shape.elementCount) * Double(input.shape[3]))
+    let options = node.options.localResponseNormalization
     return LocalResponseNormalization(
       input: input, output: try node.output(0, shape: input.shape, like: input),
-      radius: try node.int32Option(0, default: 0), bias: try node.floatOption(1, default: 0),
-      alpha: try node.floatOption(2, default: 0), beta: try node.floatOption(3, default: 0))
+      radius: try options.radius, bias: try options.bias, alpha: try options.alpha, beta: try options.beta)
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -9,7 +9,7 @@ enum SoftmaxOperator {
     let input = try node.input(0, types: [.float32, .uint8, .int8, .int16], ranks: 1...64)
     let isByte = input.type == .uint8 || input.type == .int8
     let output = try node.output(0, shape: input.shape, types: [input.type] + (isByte ? [.int16] : []))
-    let beta = try node.floatOption(0, default: 0)
+    let beta = try node.options.softmax.beta
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
       let (kernel, choice) = Softmax.chooseFloats(

@@ -73,7 +73,7 @@ enum ArgmaxPooling2D {
       isSame = values[0] == 1
       stride = (height: values[2], width: values[1])
       filter = (height: values[4], width: values[3])
-      guard let activation = FusedActivation(rawValue: Int8(clamping: values[5])),
+      guard let activation = FusedActivation(rawValue: Int(values[5])),
         let bounds = activation.bounds
       else {
         throw node.unsupported("fused activation \(values[5]) is not supported")

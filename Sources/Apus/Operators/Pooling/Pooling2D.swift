@@ -22,11 +22,12 @@ struct Pooling2D: Operator {
   private init?(_ kind: Pooling.Kind, _ node: Node) throws(ApusError) {
     try node.expect(inputs: 1...1)
     input = try node.input(0, rank: 4)
-    let filterWidth = try node.int32Option(3, default: 0)
-    let filterHeight = try node.int32Option(4, default: 0)
+    let options = node.options.pool2D
+    let (filterHeight, filterWidth) = (try options.filterHeight, try options.filterWidth)
     let window = try Window(
-      node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth, paddingField: 0,
-      strideWidthField: 1, strideHeightField: 2, dilationFields: nil, mayMiss: true)
+      node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth,
+      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
+      mayMiss: true)
     let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
     output = try node.output(0, shape: shape, like: input)
     guard shape.elementCount > 0 else { return nil }
@@ -36,7 +37,7 @@ struct Pooling2D: Operator {
         * Double(min(filterWidth, input.shape[2])))
     // The taps of each row and column, and the vectors that code makes of channels.
     try node.keep(tablesOf: window.outputHeight + window.outputWidth + input.shape[3], entryByteCount: 48)
-    let activation = try node.activationOption(5)
+    let activation = try node.activation(options.activation)
     let elements: Pooling.Elements
     switch input.type {
     case .float32:

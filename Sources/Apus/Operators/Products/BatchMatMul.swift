@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `BATCH_MATMUL`: products of matrices, the leading dimensions broadcast against each other.
 ///
 /// `…×A×B` times `…×B×C` is `…×A×C`; either may come with its last two dimensions exchanged.
-struct BatchMatMul: Operator {
+struct BatchMatMul: UnpackedOperator {
   /// The operands of the products, which may have changed places.
   private let lhs: TensorSlot
   private let rhs: TensorSlot
@@ -40,7 +41,8 @@ struct BatchMatMul: Operator {
   private init?(_ node: Node) throws(ApusError) {
     let lhs = try node.input(0, types: [.float32, .int8, .int16], ranks: 2...5)
     let rhs = try node.input(1, types: [.float32, .int8, .int16], ranks: 2...5)
-    let (adjointLeft, adjointRight) = (try node.boolOption(0), try node.boolOption(1))
+    let options = node.options.batchMatMul
+    let (adjointLeft, adjointRight) = (try options.transposesLeft, try options.transposesRight)
     let rank = max(lhs.shape.rank, rhs.shape.rank)
     let (left, right) = (lhs.shape.extended(toRank: rank), rhs.shape.extended(toRank: rank))
     let rows = left[adjointLeft ? rank - 1 : rank - 2]
@@ -98,7 +100,7 @@ struct BatchMatMul: Operator {
     form = adjointRight ? "matrix" : "transposed matrix"
   }
 
-  var hasWeights: Bool { thin == nil }
+  var unpacked: (any UnpackedOperator)? { thin == nil ? self : nil }
 
   var implementation: Implementation {
     if let thin { return Implementation(text: thin.implementation) }
@@ -132,23 +134,21 @@ struct BatchMatMul: Operator {
   private static func scheme(
     lhs: TensorSlot, rhs: TensorSlot, output: TensorSlot, columns: Int, node: Node
   ) throws(ApusError) -> (MatrixOperands, Epilogue) {
-    switch (lhs.type, rhs.type) {
-    case (.float32, .float32): return (.float32, node.openEpilogue)
-    case (.float32, .int8):
+    switch try node.layerTypes(.matrices, lhs, rhs).arithmetic {
+    case .floats: return (.float32, node.openEpilogue)
+    case .hybrid:
       return (
-        .hybrid(isAsymmetric: try node.boolOption(2)),
+        .hybrid(isAsymmetric: try node.options.batchMatMul.isAsymmetric),
         try node.hybridEpilogue(
           .none, filter: rhs, channels: columns, isPerChannel: true, isOpen: true)
       )
-    case (.int8, .int8) where output.type == .int32:
-      return (.int8Sums, .sums)
-    case (.int8, .int8), (.int16, .int16), (.int16, .int8): break
-    default: throw node.mismatch(lhs, rhs)
+    case .signed where output.type == .int32: return (.int8Sums, .sums)
+    case .signed, .unsigned, .words: break
     }
     let (lhsScale, lhsZeroPoint) = try node.quantization(of: lhs)
     let (rhsScale, rhsZeroPoint) = try weightQuantization(rhs, node)
     let (outputScale, zeroPoint) = try node.quantization(of: output)
-    let multiplier = FixedPointMultiplier(Double(lhsScale * rhsScale) / Double(outputScale))
+    let multiplier = FixedPointMultiplier(ScaleFactor.mixed(lhsScale, rhsScale, over: outputScale))
     let range = output.type.integerRange
     if lhs.type == .int8 {
       return (

@@ -19,7 +19,8 @@ struct BlockwiseFullyConnected: Operator {
     blocks: WeightBlocks
   ) throws(ApusError) {
     let (units, depth) = (filter.shape[0], filter.shape[1])
-    let bounds = try node.activationOption(0).openBounds ?? (-.infinity, .infinity)
+    let bounds =
+      try node.activation(node.options.fullyConnected.activation).openBounds ?? (-.infinity, .infinity)
     product = BlockwiseProduct(
       rows: input.shape.elementCount / depth, depth: depth, units: units, blockSize: blocks.size,
       scales: blocks.scales, minimum: bounds.minimum, maximum: bounds.maximum)
@@ -65,7 +66,7 @@ extension Node {
     guard size > 0, depth.isMultiple(of: size) else {
       throw malformed("\(filter.name), \(filter.shape), is not of blocks of \(size)")
     }
-    let slot = try planner.inputSlot(blocks.scales, of: self)
+    let slot = try preparation.inputSlot(blocks.scales, of: self)
     guard slot.type == .float16, slot.shape.elementCount == filter.shape[0] * (depth / size) else {
       throw malformed(
         "\(slot.name) is \(slot.type) of \(slot.shape), not a float16 for each block of \(size) of \(filter.shape)"

@@ -9,7 +9,8 @@ import ApusKernels
 /// does. It scales the integer sums in double precision and rounds once, half away from zero.
 enum FullyConnected {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let format = try node.int8Option(1, default: 0)
+    let options = node.options.fullyConnected
+    let format = try options.weightsFormat
     guard format == 0 || format == 1 else { throw node.malformed("weights format \(format) is unknown") }
     try node.expect(inputs: 2...3, outputs: format + 1...format + 1)
     let input = try node.input(0)
@@ -20,16 +21,15 @@ enum FullyConnected {
     }
     let rows = input.shape.elementCount / depth
     var shape: TensorShape = [rows, units]
-    if try node.boolOption(2) {
+    if try options.keepsDimensions {
       guard input.shape.dimensions.last == depth else {
         throw node.malformed("the last dimension of \(input.name), \(input.shape), is not \(depth)")
       }
       shape = TensorShape(input.shape.dimensions.dropLast() + [units])
     }
-    let types: [ElementType] =
-      input.type == .uint8 || input.type == .int8 ? [input.type, .int16] : [input.type]
-    let output = try node.output(0, shape: shape, types: types)
-    let bias = try node.bias(2, channels: units, input: input)
+    let layer = try node.layerTypes(.fullyConnected, input, filter)
+    let output = try node.output(0, shape: shape, types: layer.outputs)
+    let bias = try node.bias(2, channels: units, types: layer.biases)
     if format == 1 {
       return try ShuffledFullyConnected.prepare(
         node, input: input, filter: filter, bias: bias, output: output)
@@ -38,7 +38,8 @@ enum FullyConnected {
       return try BlockwiseFullyConnected(
         node, input: input, filter: filter, bias: bias, output: output, blocks: blocks)
     }
-    let operands = try operands(input: input, filter: filter, bias: bias, output: output, node: node)
+    let operands = try operands(
+      layer, input: input, filter: filter, bias: bias, output: output, node: node)
     let epilogue = try epilogue(
       operands, input: input, filter: filter, bias: bias, output: output, units: units, node: node)
     let product = Convolution(
@@ -49,13 +50,14 @@ enum FullyConnected {
   }
 
   private static func operands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot, node: Node
+    _ types: LayerTypes, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    node: Node
   ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .float32): return .float32
-    case (.float32, .int8), (.float32, .uint8), (.float32, .int4), (.float32, .int2):
-      return .hybrid(isAsymmetric: try node.boolOption(3))
-    case (.uint8, .uint8), (.int8, .int8), (.int8, .int4), (.int8, .int2):
+    switch types.arithmetic {
+    case .floats: return .float32
+    case .hybrid:
+      return .hybrid(isAsymmetric: try node.options.fullyConnected.isAsymmetric)
+    case .unsigned, .signed:
       let lhs = try node.quantization(of: input).zeroPoint
       let parameters = try node.channelQuantization(of: filter)
       let rhs = parameters.isPerChannel ? 0 : Int32(clamping: parameters.zeroPoint)
@@ -66,7 +68,7 @@ enum FullyConnected {
       }
       return input.type == .uint8
         ? .uint8(lhsZeroPoint: lhs, rhsZeroPoint: rhs) : .int8(lhsZeroPoint: lhs, rhsZeroPoint: rhs)
-    case (.int16, .int8), (.int16, .int4), (.int16, .int2), (.int16, .int16):
+    case .words:
       try node.requireNoZeroPoint(input)
       try node.requireNoZeroPoint(output)
       let parameters = try node.channelQuantization(of: filter)
@@ -74,11 +76,8 @@ enum FullyConnected {
         throw node.unsupported(
           "\(filter.name) has the zero point \(parameters.zeroPoint); 0 is supported here")
       }
-      let declared = try node.int8Option(4, default: 0)
-      let isNarrow = bias.map { $0.type == .int32 } ?? (declared == 2)
+      let isNarrow = try node.isNarrow(bias, declared: node.options.fullyConnected.biasType)
       return .int16(weightByteCount: filter.type == .int16 ? 2 : 1, biasByteCount: isNarrow ? 4 : 8)
-    default:
-      throw node.mismatch(input, filter)
     }
   }
 
@@ -86,7 +85,7 @@ enum FullyConnected {
     _ operands: MatrixOperands, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
     units: Int, node: Node
   ) throws(ApusError) -> Epilogue {
-    let activation = try node.activationOption(0)
+    let activation = try node.activation(node.options.fullyConnected.activation)
     switch operands {
     case .float32: return node.floatEpilogue(activation)
     case .hybrid:
@@ -101,35 +100,23 @@ enum FullyConnected {
       bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)
     let bounds = try node.quantizedBounds(activation, of: output)
     if case .int16(2, _) = operands {
-      let multipliers = filterScales.map { scale in
-        let product =
-          filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
-        return FixedPointMultiplier(product / Double(outputScale))
-      }
-      return .reducedFixedPoint(multipliers, minimum: bounds.minimum, maximum: bounds.maximum)
+      let factors = ScaleFactor.perChannel(inputScale, filterScales, over: outputScale)
+      return .reducedFixedPoint(
+        factors.map { FixedPointMultiplier($0) }, minimum: bounds.minimum, maximum: bounds.maximum)
     }
     if case .uint8ToInt16 = operands, filterScales.count > 1 {
       // The reference then has no scale for the whole filter.
       filterScales = [0]
     }
     if input.type == .int8, node.isSparse(1) {
-      return sparseEpilogue(
-        filterScales, inputScale: inputScale, outputScale: outputScale, zeroPoint: zeroPoint, bounds: bounds)
+      // The reference multiplies sums of sparse filters in fixed point.
+      let factors = ScaleFactor.perChannel(inputScale, filterScales, over: outputScale)
+      return .fixedPoint(
+        factors.map { FixedPointMultiplier($0) }, zeroPoint: zeroPoint, minimum: bounds.minimum,
+        maximum: bounds.maximum)
     }
     return .float64(
-      filterScales.map { Double(inputScale) * Double($0) / Double(outputScale) }, zeroPoint: zeroPoint,
+      filterScales.map { ScaleFactor.wide(inputScale, $0, over: outputScale) }, zeroPoint: zeroPoint,
       minimum: bounds.minimum, maximum: bounds.maximum)
-  }
-
-  /// The reference multiplies sums of sparse filters in fixed point.
-  private static func sparseEpilogue(
-    _ filterScales: [Float], inputScale: Float, outputScale: Float, zeroPoint: Int32,
-    bounds: (minimum: Int32, maximum: Int32)
-  ) -> Epilogue {
-    let multipliers = filterScales.map { scale in
-      let product = filterScales.count == 1 ? Double(inputScale * scale) : Double(inputScale) * Double(scale)
-      return FixedPointMultiplier(product / Double(outputScale))
-    }
-    return .fixedPoint(multipliers, zeroPoint: zeroPoint, minimum: bounds.minimum, maximum: bounds.maximum)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// A filter of 16-bit floats, widened.
 struct HalfFilter: FilterArrangement {

@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
+import ApusFormat
 import ApusKernels
 
 extension Node {
   /// The operands of a convolution of an input with a filter.
   ///
   /// - Parameters:
-  ///   - bias: its type decides the width of the sums of 16-bit activations.
-  ///   - groups: float activations are quantized with a zero point if there are several groups, or several
-  ///     different scales.
+  ///   - isAsymmetric: whether float activations are quantized with a zero point.
+  ///   - hasNarrowBias: whether sums of 16-bit activations have 32 bits.
   func convolutionOperands(
-    input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, groups: Int = 1
+    _ types: LayerTypes, input: TensorSlot, filter: TensorSlot, isAsymmetric: Bool, hasNarrowBias: Bool
   ) throws(ApusError) -> MatrixOperands {
-    switch (input.type, filter.type) {
-    case (.float32, .float32), (.float32, .float16): return .float32
-    case (.float32, .int8), (.float32, .int4), (.float32, .uint8):
-      let scales = try channelQuantization(of: filter).scales
-      let isPerChannel = filter.type != .uint8 && scales.contains { $0 != scales[0] }
-      return .hybrid(isAsymmetric: isPerChannel || groups > 1)
-    case (.uint8, .uint8):
+    switch types.arithmetic {
+    case .floats: return .float32
+    case .hybrid: return .hybrid(isAsymmetric: isAsymmetric)
+    case .unsigned:
       return .uint8(
         lhsZeroPoint: try quantization(of: input).zeroPoint,
         rhsZeroPoint: try quantization(of: filter).zeroPoint)
-    case (.int8, .int8), (.int8, .int4):
+    case .signed:
       return .int8(lhsZeroPoint: try quantization(of: input).zeroPoint, rhsZeroPoint: 0)
-    case (.int16, .int8), (.int16, .int4), (.int16, .int16):
+    case .words:
       // The reference reads the bytes of an int16 filter as int8 weights.
       try requireNoZeroPoint(input)
-      return .int16(weightByteCount: 1, biasByteCount: bias?.type == .int32 ? 4 : 8)
-    default:
-      throw mismatch(input, filter)
+      return .int16(weightByteCount: 1, biasByteCount: hasNarrowBias ? 4 : 8)
     }
+  }
+
+  /// Whether a filter has several scales that differ.
+  func hasDifferentScales(_ filter: TensorSlot) throws(ApusError) -> Bool {
+    let scales = try channelQuantization(of: filter).scales
+    return scales.contains { $0 != scales[0] }
   }
 
   /// The maximum number of output channels.
@@ -87,19 +89,18 @@ extension Node {
     unsupported("an input of \(input.type) with a filter of \(filter.type) is not supported")
   }
 
-  /// The bias of `channels` channels, if there is one, of a type that fits the input.
-  func bias(_ position: Int, channels: Int, input: TensorSlot) throws(ApusError) -> TensorSlot? {
-    let types: [ElementType] =
-      switch input.type {
-      case .float32: [.float32]
-      case .int16: [.int64, .int32]
-      default: [.int32]
-      }
+  /// The bias of `channels` channels, if there is one, of one of some types.
+  func bias(_ position: Int, channels: Int, types: [ElementType]) throws(ApusError) -> TensorSlot? {
     guard let bias = try optionalInput(position, types: types) else { return nil }
     guard bias.shape.elementCount == channels else {
       throw malformed("the bias \(bias.name) has \(bias.shape.elementCount) values for \(channels) channels")
     }
     return bias
+  }
+
+  /// Whether sums of 16-bit activations have a bias of 32 bits: the tensor's type decides, or, without one, the options.
+  func isNarrow(_ bias: TensorSlot?, declared type: Int) -> Bool {
+    bias.map { $0.type == .int32 } ?? (type == Int(TensorType.int32.rawValue))
   }
 
   /// The epilogue of a convolution: for integers, the reference's fixed point, with two roundings or, for sums of 64
@@ -121,9 +122,10 @@ extension Node {
     let (outputScale, zeroPoint) = try quantization(of: output)
     let filterScales = try channelScales(of: filter, channels: channels)
     let multipliers = filterScales.map { filterScale in
-      let product =
-        input.type == .uint8 ? Double(inputScale * filterScale) : Double(inputScale) * Double(filterScale)
-      return FixedPointMultiplier(product / Double(outputScale))
+      FixedPointMultiplier(
+        input.type == .uint8
+          ? ScaleFactor.mixed(inputScale, filterScale, over: outputScale)
+          : ScaleFactor.wide(inputScale, filterScale, over: outputScale))
     }
     if input.type == .uint8 {
       try checkBiasScale(bias, inputScale: inputScale, filterScales: filterScales, outputScale: outputScale)

@@ -4,15 +4,15 @@ import ApusKernels
 /// A description of a product of an input with a filter, for CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED.
 ///
 /// Passes may still change what it reads. Then it gets a kernel, and finally its weights are packed.
-struct ProductDraft: Draft {
+final class ProductDraft: Operator {
   /// The product that is computed.
   enum Description {
     case convolution(Convolution)
     case depthwise(DepthwiseConvolution)
   }
 
-  var description: Description
-  var input: TensorSlot
+  let description: Description
+  let input: TensorSlot
   let filter: TensorSlot
   let bias: TensorSlot?
   let output: TensorSlot
@@ -39,9 +39,23 @@ struct ProductDraft: Draft {
     try node.declare(multiplyAccumulates: multiplyAccumulates)
   }
 
-  var hasWeights: Bool { true }
+  /// A copy with the padding of its input absorbed.
+  private init(_ other: ProductDraft, _ description: Description, input: TensorSlot) {
+    readsPicture = other.readsPicture
+    self.description = description
+    self.input = input
+    filter = other.filter
+    bias = other.bias
+    output = other.output
+    arrangement = other.arrangement
+    biasCopies = other.biasCopies
+  }
 
-  func chosen(for node: Node) throws(ApusError) -> any Operator { try product(for: node) }
+  var facet: Facet { .draft(self) }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    throw ApusError(.internalError, "a product without a kernel was run")
+  }
 
   /// The product with a kernel.
   func product(for node: Node) throws(ApusError) -> WeightedProduct {
@@ -55,27 +69,27 @@ struct ProductDraft: Draft {
       weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
   }
 
+  /// The input that it can pad itself.
   var paddableInput: TensorSlot? {
     // Hybrid kernels find the extremes of their input, padding included.
     readsPicture && input.type == filter.type ? input : nil
   }
 
-  func absorbing(_ padding: Padding) -> (any Operator)? {
-    var copy = self
+  /// The product with the padding of its input absorbed.
+  func absorbing(_ padding: Padding) -> ProductDraft {
     let (height, width) = (padding.input.shape[1], padding.input.shape[2])
     let (top, left) = (padding.amounts[2], padding.amounts[4])
-    switch description {
-    case .convolution(let convolution):
-      copy.description = .convolution(
-        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
-    case .depthwise(let convolution):
-      copy.description = .depthwise(
-        convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
-    }
+    let padded: Description =
+      switch description {
+      case .convolution(let convolution):
+        .convolution(convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
+      case .depthwise(let convolution):
+        .depthwise(convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
+      }
     // The absorbed input has the quantization of the original one.
-    copy.input = TensorSlot(
+    let input = TensorSlot(
       index: padding.input.index, entry: input.entry, type: input.type, shape: padding.input.shape,
       isConstant: false)
-    return copy
+    return ProductDraft(self, padded, input: input)
   }
 }

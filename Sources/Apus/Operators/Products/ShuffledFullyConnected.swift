@@ -21,13 +21,14 @@ enum ShuffledFullyConnected {
     }
     let rows = input.shape.elementCount / depth
     _ = try node.output(1, shape: [rows, depth], types: [.uint8])
-    let product = Double(try node.quantization(of: input).scale * node.quantization(of: filter).scale)
-    let bounds = try node.quantizedBounds(node.activationOption(0), of: output)
+    let factor = ScaleFactor.mixed(
+      try node.quantization(of: input).scale, try node.quantization(of: filter).scale,
+      over: try node.quantization(of: output).scale)
+    let bounds = try node.quantizedBounds(node.activation(node.options.fullyConnected.activation), of: output)
     let convolution = Convolution(
       rows: rows, depth: depth, columns: units, operands: .uint8ToInt16(lhsZeroPoint: 128, rhsZeroPoint: 128),
       epilogue: .fixedPoint(
-        [FixedPointMultiplier(product / Double(try node.quantization(of: output).scale))], zeroPoint: 0,
-        minimum: bounds.minimum, maximum: bounds.maximum))
+        [FixedPointMultiplier(factor)], zeroPoint: 0, minimum: bounds.minimum, maximum: bounds.maximum))
     return try ProductDraft(
       .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: ShuffledFilter(units: units, depth: depth),

@@ -2,7 +2,7 @@
 import ApusKernels
 
 /// A product with a kernel, whose weights are not packed yet.
-struct WeightedProduct: Draft {
+final class WeightedProduct: UnpackedOperator {
   /// The post-operations, their other tensor, and the kernel that does both product and post-operations. It is a class, so that
   /// a run copies none of it.
   final class Following: Sendable {
@@ -18,12 +18,33 @@ struct WeightedProduct: Draft {
   let kernel: any PreparedConvolution
   let choice: KernelChoice
   let input: TensorSlot
-  var output: TensorSlot
-  var weights: ProductWeights
-  var following: Following?
+  let output: TensorSlot
+  let weights: ProductWeights
+  let following: Following?
 
-  var hasWeights: Bool { true }
-  var canBeFollowed: Bool { true }
+  init(
+    kernel: any PreparedConvolution, choice: KernelChoice, input: TensorSlot, output: TensorSlot,
+    weights: ProductWeights, following: Following? = nil
+  ) {
+    self.kernel = kernel
+    self.choice = choice
+    self.input = input
+    self.output = output
+    self.weights = weights
+    self.following = following
+  }
+
+  var facet: Facet { .product(self) }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    throw ApusError(.internalError, "a product without packed weights was run")
+  }
+
+  /// The product with post-operations, which write another tensor.
+  private func followed(by following: Following, to output: TensorSlot) -> WeightedProduct {
+    WeightedProduct(
+      kernel: kernel, choice: choice, input: input, output: output, weights: weights, following: following)
+  }
 
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator { try product(packedBy: packer) }
 
@@ -37,27 +58,25 @@ struct WeightedProduct: Draft {
       weights: weights, following: following)
   }
 
-  func followed(by tail: PostOperation, to output: TensorSlot) -> (any Operator)? {
-    var copy = self
-    copy.output = output
+  /// The product followed by a function of each result; nil if its kernel cannot do that.
+  func followed(by tail: PostOperation, to output: TensorSlot) -> WeightedProduct? {
     if let following {
       guard let longer = following.operations.followed(by: tail) else { return nil }
-      copy.following = Following(kernel: following.kernel, operations: longer, other: following.other)
-    } else {
-      guard let kernel = kernel.postOperating else { return nil }
-      copy.following = Following(kernel: kernel, operations: PostOperations(last: tail), other: nil)
+      return followed(
+        by: Following(kernel: following.kernel, operations: longer, other: following.other), to: output)
     }
-    return copy
+    guard let kernel = kernel.postOperating else { return nil }
+    return followed(
+      by: Following(kernel: kernel, operations: PostOperations(last: tail), other: nil), to: output)
   }
 
+  /// The product with another tensor of its output's shape added and the sums clamped to two bounds; nil if its kernel
+  /// cannot do that.
   func adding(
     _ other: TensorSlot, within minimum: Float, _ maximum: Float, to output: TensorSlot, using set: KernelSet
-  ) -> (any Operator)? {
+  ) -> WeightedProduct? {
     guard following == nil, output.type == .float32, let kernel = kernel.postOperating else { return nil }
-    var copy = self
-    copy.output = output
-    copy.following = Following(
-      kernel: kernel, operations: PostOperations(addingWithin: minimum, maximum, using: set), other: other)
-    return copy
+    let operations = PostOperations(addingWithin: minimum, maximum, using: set)
+    return followed(by: Following(kernel: kernel, operations: operations, other: other), to: output)
   }
 }

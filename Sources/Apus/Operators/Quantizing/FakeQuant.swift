@@ -6,13 +6,14 @@ import ApusKernels
 enum FakeQuant {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors()
-    let minimum = try node.floatOption(0, default: 0)
-    let maximum = try node.floatOption(1, default: 0)
-    let bits = try node.int32Option(2, default: 0)
+    let options = node.options.fakeQuant
+    let minimum = try options.minimum
+    let maximum = try options.maximum
+    let bits = try options.bitCount
     guard minimum.isFinite, maximum.isFinite, minimum < maximum, (2...16).contains(bits) else {
       throw node.malformed("\(bits) bits from \(minimum) to \(maximum) are not a quantization")
     }
-    guard try !node.boolOption(3, default: false) else {
+    guard try !options.isNarrow else {
       throw node.unsupported("a narrow range is not supported")
     }
     let steps = Float(1 << bits - 1)

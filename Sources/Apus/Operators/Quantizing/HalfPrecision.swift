@@ -27,7 +27,7 @@ private final class WideningNode: Node {
 
   init(_ node: Node, type: ElementType) {
     self.type = type
-    super.init(index: node.index, in: node.planner)
+    super.init(index: node.index, in: node.preparation)
   }
 
   override var isHalfPrecision: Bool { type == .float16 }

@@ -29,7 +29,7 @@ enum Quantize {
     let rescaling = Rescaling(
       zeroPoint: source.zeroPoint,
       output: QuantizedResult(
-        multiplier: FixedPointMultiplier(Double(source.scale) / Double(target.scale)),
+        multiplier: FixedPointMultiplier(ScaleFactor.wide(source.scale, over: target.scale)),
         zeroPoint: target.zeroPoint,
         minimum: Int32(range.lowerBound), maximum: Int32(range.upperBound)))
     return try rescaling.operation(input: input, output: output, node: node)

@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// `RANDOM_UNIFORM`: numbers from 0 up to 1. `RANDOM_STANDARD_NORMAL`: numbers with mean 0 and deviation 1.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// `LSTM` in its oldest form: one matrix for all gates, and states that are inputs and outputs.
 struct BasicLSTM: Operator {

@@ -3,8 +3,9 @@
 /// `BIDIRECTIONAL_SEQUENCE_LSTM`: two LSTM layers; the second one reads backwards.
 enum BidirectionalSequenceLSTM {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
-    let isMerged = try node.boolOption(3)
-    let isTimeMajor = try node.boolOption(4, default: true)
+    let options = node.options.bidirectionalSequenceLSTM
+    let isMerged = try options.isMerged
+    let isTimeMajor = try options.isTimeMajor
     try node.expect(inputs: 48...48, outputs: isMerged ? 1...1 : 2...2)
     let input = try node.input(0, types: [.float32], rank: 3)
     let layout = try SequenceLayout(node, input.shape, isTimeMajor: isTimeMajor)
@@ -20,14 +21,14 @@ enum BidirectionalSequenceLSTM {
     let isCrossLinked = auxiliary != nil && !hasWeights
     let secondInput = isCrossLinked ? auxiliary ?? input : input
     let extra = isCrossLinked ? nil : auxiliary
-    let options = LSTMLayer.Options(
-      activation: try node.recurrentActivationOption(0), cellClip: try node.floatOption(1, default: 0),
-      projectionClip: try node.floatOption(2, default: 0), isAsymmetric: try node.boolOption(5))
+    let layerOptions = LSTMLayer.Options(
+      activation: try node.recurrentActivation(options.activation), cellClip: try options.cellClip,
+      projectionClip: try options.projectionClip, isAsymmetric: try options.isAsymmetric)
     func layer(_ positions: LSTMLayer.Positions, _ input: TensorSlot) throws(ApusError) -> LSTMLayer {
       try LSTMLayer(
         node, positions, batch: layout.batch, inputCount: input.shape[2],
         auxiliaryCount: extra?.shape[2] ?? 0,
-        options: options)
+        options: layerOptions)
     }
     let forward = try layer(
       .init(weights: 1, outputState: 35, cellState: 36, auxiliary: extra == nil ? nil : 40), input)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 
 /// The products of a recurrent layer on floats, of all gates at once: inputs of many steps together, states step by step.
 struct GateProducts {

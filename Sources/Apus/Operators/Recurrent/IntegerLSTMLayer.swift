@@ -125,18 +125,17 @@ struct IntegerLSTMLayer: SequenceLayer {
       let normalizationScale = try scale(normalization)
       return Gate(
         input: input,
-        inputMultiplier: FixedPointMultiplier(Double(try scale(input) * inputScale / gateScale)),
+        inputMultiplier: FixedPointMultiplier(
+          ScaleFactor.narrow(try scale(input), inputScale, over: gateScale)),
         inputBias: try bias(
           input, zeroPoint: 0 &- inputZeroPoint, bias: isNormalized ? nil : gateBias, rows: cellCount),
         recurrent: recurrent,
-        recurrentMultiplier: FixedPointMultiplier(Double(try scale(recurrent) * stateScale / gateScale)),
+        recurrentMultiplier: FixedPointMultiplier(
+          ScaleFactor.narrow(try scale(recurrent), stateScale, over: gateScale)),
         recurrentBias: try bias(recurrent, zeroPoint: 0 &- stateZeroPoint, bias: nil, rows: cellCount),
         peephole: peephole,
         peepholeMultiplier: FixedPointMultiplier(
-          Double(
-            Float(
-              Double(sign: .plus, exponent: exponent, significand: 1) * Double(try scale(peephole))
-                / Double(gateScale)))),
+          ScaleFactor.peephole(exponent: exponent, try scale(peephole), over: gateScale)),
         normalization: normalization,
         normalizationMultiplier: FixedPointMultiplier(Double(normalizationScale)),
         varianceGuard: Int32(max(1, min(10000 * normalizationScale, 0x1p30))), bias: gateBias)
@@ -164,7 +163,7 @@ struct IntegerLSTMLayer: SequenceLayer {
       let values = try node.optionalVector(17, count: outputCount, types: [.int32])
       projectionBias = try bias(slot, zeroPoint: hiddenValues.zeroPoint, bias: values, rows: outputCount)
       projectionMultiplier = FixedPointMultiplier(
-        Double(try node.quantization(of: slot).scale * hiddenValues.scale / stateScale))
+        ScaleFactor.narrow(try node.quantization(of: slot).scale, hiddenValues.scale, over: stateScale))
       hiddenZeroPoint = 0 &- hiddenValues.zeroPoint
     } else {
       guard outputCount == cellCount else {

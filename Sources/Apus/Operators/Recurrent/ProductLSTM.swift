@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
+import ApusRuntime
 
 /// An LSTM layer on constant floats as products of all gates, a step for all sequences of a batch.
 struct ProductLSTM: SequenceReader {

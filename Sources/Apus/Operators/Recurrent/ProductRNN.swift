@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// A recurrent layer on constant floats as products, a step for all sequences of a batch.
 struct ProductRNN: SequenceReader {

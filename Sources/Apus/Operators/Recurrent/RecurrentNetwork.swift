@@ -6,16 +6,18 @@ import ApusKernels
 enum RecurrentNetwork {
   /// `RNN`: one step, for a batch.
   static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
-    try prepare(
-      node, rank: 2, isTimeMajor: true, activation: try node.recurrentActivationOption(0),
-      isAsymmetric: try node.boolOption(1))
+    let options = node.options.rnn
+    return try prepare(
+      node, rank: 2, isTimeMajor: true, activation: try node.recurrentActivation(options.activation),
+      isAsymmetric: try options.isAsymmetric)
   }
 
   /// `UNIDIRECTIONAL_SEQUENCE_RNN`.
   static func prepareSequence(_ node: Node) throws(ApusError) -> any Operator {
-    try prepare(
-      node, rank: 3, isTimeMajor: try node.boolOption(0), activation: try node.recurrentActivationOption(1),
-      isAsymmetric: try node.boolOption(2))
+    let options = node.options.sequenceRNN
+    return try prepare(
+      node, rank: 3, isTimeMajor: try options.isTimeMajor,
+      activation: try node.recurrentActivation(options.activation), isAsymmetric: try options.isAsymmetric)
   }
 
   private static func prepare(
@@ -38,10 +40,11 @@ enum RecurrentNetwork {
 
   /// `BIDIRECTIONAL_SEQUENCE_RNN`.
   static func prepareBidirectional(_ node: Node) throws(ApusError) -> any Operator {
-    let isMerged = try node.boolOption(2)
+    let options = node.options.bidirectionalSequenceRNN
+    let isMerged = try options.isMerged
     try node.expect(inputs: 12...12, outputs: isMerged ? 1...1 : 2...2)
     let input = try node.input(0, types: [.float32], rank: 3)
-    let layout = try SequenceLayout(node, input.shape, isTimeMajor: try node.boolOption(0))
+    let layout = try SequenceLayout(node, input.shape, isTimeMajor: try options.isTimeMajor)
     let auxiliary = try node.optionalInput(9, types: [.float32], ranks: 3...3)
     if let auxiliary, auxiliary.shape[0] != input.shape[0] || auxiliary.shape[1] != input.shape[1] {
       throw node.malformed("\(auxiliary.name) is \(auxiliary.shape), and \(input.name) is \(input.shape)")
@@ -54,8 +57,8 @@ enum RecurrentNetwork {
     // Without weights of its own, the second input takes the first one's place for the second layer; the reference
     // does so only where time comes first.
     let secondInput = hasWeights[0] || !layout.isTimeMajor ? input : auxiliary ?? input
-    let activation = try node.recurrentActivationOption(1)
-    let isAsymmetric = try node.boolOption(3)
+    let activation = try node.recurrentActivation(options.activation)
+    let isAsymmetric = try options.isAsymmetric
     func layer(_ first: Int, _ input: TensorSlot, _ weights: Int) throws(ApusError) -> RecurrentLayer {
       try RecurrentLayer(
         node, first: first, batch: layout.batch, inputCount: input.shape[2],

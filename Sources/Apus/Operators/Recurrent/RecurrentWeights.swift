@@ -148,10 +148,9 @@ extension Node {
       index: slot.index, entry: nil, type: type, shape: [count], isConstant: false)
   }
 
-  /// The activation in an options field; one that recurrent operators support.
-  func recurrentActivationOption(_ field: Int) throws(ApusError) -> RecurrentActivation {
-    let value = try int8Option(field, default: 0)
-    guard let activation = FusedActivation(rawValue: Int8(truncatingIfNeeded: value)) else {
+  /// The activation that an option names; one that recurrent operators support.
+  func recurrentActivation(_ value: Int) throws(ApusError) -> RecurrentActivation {
+    guard let activation = FusedActivation(rawValue: value) else {
       throw malformed("fused activation \(value) is unknown")
     }
     switch activation {

@@ -11,7 +11,7 @@ enum SVDF {
     let input = try node.input(0, types: [.float32, .int8], rank: 2)
     let feature = try node.input(1, types: [.float32, .int8, .uint8], rank: 2)
     let time = try node.input(2, types: [.float32, .int8, .uint8, .int16], rank: 2)
-    let rank = try node.int32Option(0, default: 0)
+    let rank = try node.options.svdf.rank
     let (filters, memory, batch) = (feature.shape[0], time.shape[1], input.shape[0])
     guard rank > 0, filters.isMultiple(of: rank), time.shape[0] == filters, memory > 0,
       feature.shape[1] == input.shape[1]
@@ -30,7 +30,7 @@ enum SVDF {
     let state = try node.state(4, rows: batch, count: perRow, type: isInteger ? .int16 : .float32)
     let shape = SVDFShape(batch: batch, filters: filters, memory: memory, rank: rank)
     let bias = try node.optionalVector(3, count: units, types: [isInteger ? .int32 : .float32])
-    let activation = try node.recurrentActivationOption(1)
+    let activation = try node.recurrentActivation(node.options.svdf.activation)
     if isInteger {
       return try integer(
         node, shape, input: input, feature: feature, time: time, bias: bias, state: state, output: output)
@@ -54,7 +54,7 @@ enum SVDF {
     return FloatSVDF(
       shape: shape, input: input, feature: weights, time: timeWeights, bias: bias, state: state,
       output: output,
-      activation: activation, isAsymmetric: try node.boolOption(2),
+      activation: activation, isAsymmetric: try node.options.svdf.isAsymmetric,
       quantized: weights.isQuantized ? try node.scratch(input.shape[1], of: .int16) : nil,
       values: try node.scratch(filters, of: .float32))
   }
@@ -76,7 +76,9 @@ enum SVDF {
     return IntegerSVDF(
       shape: shape, input: input, feature: feature, time: time, bias: bias, state: state, output: output,
       inputZeroPoint: inputZeroPoint, outputZeroPoint: outputZeroPoint,
-      featureMultiplier: FixedPointMultiplier(Double(inputScale * featureScale / stateScale)),
-      outputMultiplier: FixedPointMultiplier(Double(stateScale * timeScale / outputScale)))
+      featureMultiplier: FixedPointMultiplier(
+        ScaleFactor.narrow(inputScale, featureScale, over: stateScale)),
+      outputMultiplier: FixedPointMultiplier(
+        ScaleFactor.narrow(stateScale, timeScale, over: outputScale)))
   }
 }

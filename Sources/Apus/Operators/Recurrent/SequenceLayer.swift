@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A layer that reads one sequence after the other, step by step.
 protocol SequenceLayer: SequenceReader {
   /// Computes one step of one sequence.

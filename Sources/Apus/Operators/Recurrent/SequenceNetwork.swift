@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusKernels
+import ApusRuntime
 
 /// Layers that read sequences, each in its direction.
-struct SequenceNetwork: Operator {
+struct SequenceNetwork: UnpackedOperator {
   /// One layer with its tensors.
   struct Direction {
     var layer: any SequenceReader
@@ -30,7 +30,9 @@ struct SequenceNetwork: Operator {
   /// Whether each direction may have a thread of its own.
   var areSeparate = false
 
-  var hasWeights: Bool { directions.contains { $0.layer.hasWeights } }
+  var unpacked: (any UnpackedOperator)? {
+    directions.contains { $0.layer.hasWeights } ? self : nil
+  }
 
   var implementation: Implementation { directions.first?.layer.implementation ?? .plain }
 

@@ -5,22 +5,30 @@
 enum UnidirectionalSequenceLSTM {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let input = try node.input(0, types: [.float32, .int8], rank: 3)
+    let options = node.options.unidirectionalSequenceLSTM
     return try prepare(
-      node, input, isTimeMajor: try node.boolOption(3), isAsymmetric: try node.boolOption(4))
+      node, input, isTimeMajor: try options.isTimeMajor, isAsymmetric: try options.isAsymmetric,
+      activation: try options.activation, cellClip: try options.cellClip,
+      projectionClip: try options.projectionClip)
   }
 
   /// `LSTM`: one step, for a batch.
   static func prepareStep(_ node: Node) throws(ApusError) -> any Operator {
-    let kernel = try node.int8Option(3, default: 0)
-    if kernel == 1 {
+    let options = node.options.lstm
+    if try options.kernelType == 1 {
       return node.inputType(0) == .uint8 ? try QuantizedLSTM(preparing: node) : try BasicLSTM.prepare(node)
     }
     let input = try node.input(0, types: [.float32, .int8], rank: 2)
-    return try prepare(node, input, isTimeMajor: true, isAsymmetric: try node.boolOption(4))
+    return try prepare(
+      node, input, isTimeMajor: true, isAsymmetric: try options.isAsymmetric,
+      activation: try options.activation, cellClip: try options.cellClip,
+      projectionClip: try options.projectionClip)
   }
 
   private static func prepare(
-    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool
+    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool, activation: Int,
+    cellClip: Float,
+    projectionClip: Float
   ) throws(ApusError) -> any Operator {
     guard node.inputCount == 20 || node.inputCount == 24, node.outputCount == 1 else {
       throw node.malformed(
@@ -28,8 +36,6 @@ enum UnidirectionalSequenceLSTM {
     }
     let layout = try SequenceLayout(node, input.shape, isTimeMajor: isTimeMajor)
     let isNormalized = try node.optionalInput(21) != nil
-    let cellClip = try node.floatOption(1, default: 0)
-    let projectionClip = try node.floatOption(2, default: 0)
     let recurrent = try node.input(8, ranks: 1...2).shape
     let outputCount = recurrent.dimensions.last ?? 0
     let output = try node.output(
@@ -49,7 +55,8 @@ enum UnidirectionalSequenceLSTM {
       node, LSTMLayer.Positions(normalization: isNormalized ? 20 : nil), batch: layout.batch,
       inputCount: input.shape.dimensions.last ?? 0,
       options: LSTMLayer.Options(
-        activation: try node.recurrentActivationOption(0), cellClip: cellClip, projectionClip: projectionClip,
+        activation: try node.recurrentActivation(activation), cellClip: cellClip,
+        projectionClip: projectionClip,
         isAsymmetric: isAsymmetric))
     return SequenceNetwork(
       layout: layout,

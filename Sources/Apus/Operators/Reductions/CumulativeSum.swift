@@ -16,7 +16,7 @@ struct CumulativeSum: Operator {
     let sum = RunningSum(
       input.type.scalarType(in: .reducible) ?? .float32, outer: input.shape.elementCount(in: 0..<axis),
       length: input.shape[axis], inner: input.shape.elementCount(in: (axis + 1)..<input.shape.rank),
-      isExclusive: try node.boolOption(0), isReversed: try node.boolOption(1))
+      isExclusive: try node.options.cumsum.isExclusive, isReversed: try node.options.cumsum.isReversed)
     guard input.shape.elementCount > 0 else { return DataMovement([]) }
     return CumulativeSum(input: input, output: output, sum: sum)
   }

@@ -18,7 +18,7 @@ struct FoldedAxes {
       isFolded[try node.axis(axis, rank: input.shape.rank)] = true
     }
     self.isFolded = isFolded
-    let keepsDimensions = try node.boolOption(0)
+    let keepsDimensions = try node.options.reducer.keepsDimensions
     let sizes = zip(input.shape.dimensions, isFolded)
     shape = TensorShape(
       keepsDimensions ? sizes.map { $1 ? 1 : $0 } : sizes.filter { !$0.1 }.map(\.0))

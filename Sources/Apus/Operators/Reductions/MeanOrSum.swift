@@ -50,7 +50,7 @@ struct MeanOrSum: Operator {
       guard input.type != .int16 || inputZeroPoint == 0 && outputZeroPoint == 0 else {
         throw node.malformed("int16 has a zero point other than 0")
       }
-      var multiplier = FixedPointMultiplier(Double(inputScale) / Double(outputScale))
+      var multiplier = FixedPointMultiplier(ScaleFactor.wide(inputScale, over: outputScale))
       if kind == .mean { multiplier = multiplier.divided(by: count) }
       let sum = QuantizedMean(
         zeroSum: Int32(truncatingIfNeeded: Int(inputZeroPoint) &* count), multiplier: multiplier,
@@ -65,11 +65,11 @@ struct MeanOrSum: Operator {
     sums = try node.scratch(count: walk.sumCount, width: sumByteCount)
   }
 
-  var reduction: ReductionStep? {
+  var facet: Facet {
     guard elements == .float32, case .quotient = finish, let stage = walk.stage(.sum, divisor: count) else {
-      return nil
+      return .plain
     }
-    return ReductionStep(stage: stage, operand: input, output: output)
+    return .reduction(ReductionStep(stage: stage, operand: input, output: output))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -43,11 +43,11 @@ struct Reduce: Operator {
     walk = axes.reduction(of: input.shape.dimensions)
   }
 
-  var reduction: ReductionStep? {
+  var facet: Facet {
     guard elements == .float32, let stage = walk.stage(kind, startsWithFirst: startsWithFirst),
       case .rows = stage.direction
-    else { return nil }
-    return ReductionStep(stage: stage, operand: input, output: output)
+    else { return .plain }
+    return .reduction(ReductionStep(stage: stage, operand: input, output: output))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -18,6 +18,11 @@ struct ReduceWindow: Operator {
     .float32, .float64, .int8, .uint8, .int16, .int32, .int64, .bool,
   ]
 
+  /// The subgraph that names the function of STABLEHLO_REDUCE_WINDOW.
+  static func body(_ options: OperatorOptions) throws(ApusError) -> Int {
+    try options.stablehloReduceWindow.bodySubgraph
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 5...5)
     let rank = try node.input(0).shape.rank
@@ -28,8 +33,8 @@ struct ReduceWindow: Operator {
       }
       return try node.integers(of: slot)
     }
-    let function = try node.option2 { options throws(FormatError) in try options.int32(0, default: 0) }
-    let functions: [Int32: ElementFold] = [
+    let function = try node.options.reduceWindow.function
+    let functions: [Int: ElementFold] = [
       1: .add, 2: .multiply, 3: .minimum, 4: .maximum, 5: .all, 6: .any,
     ]
     guard let fold = functions[function] else {
@@ -43,25 +48,29 @@ struct ReduceWindow: Operator {
   static func prepareStableHLO(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
     let rank = try node.input(0).shape.rank
-    let window = try node.integersOption2(0)
+    let options = node.options.stablehloReduceWindow
+    let window = try options.window
     guard window.count == rank else {
       throw node.malformed("a window with \(window.count) axes does not fit a tensor with \(rank)")
     }
-    func numbers(_ field: Int, default value: Int, count: Int) throws(ApusError) -> [Int] {
-      let numbers = try node.integersOption2(field)
+    func checked(
+      _ numbers: [Int], _ name: String, default value: Int, count: Int
+    ) throws(ApusError) -> [Int] {
       guard numbers.isEmpty || numbers.count == count else {
-        throw node.malformed("options: field \(field) has \(numbers.count) numbers, not \(count)")
+        throw node.malformed("options: \(name) has \(numbers.count) numbers, not \(count)")
       }
       return numbers.isEmpty ? Array(repeating: value, count: count) : numbers
     }
-    let body = try node.option2 { options throws(FormatError) in try options.int32(5, default: 0) }
-    guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .replace else {
+    let body = try options.bodySubgraph
+    guard let fold = try node.fold(ofSubgraph: body), fold != .replace else {
       throw node.unsupported("subgraph \(body) is not a single function that can fold elements")
     }
     return try ReduceWindow(
-      node, fold, window: window, strides: numbers(1, default: 1, count: rank),
-      dilations: numbers(3, default: 1, count: rank), spreads: numbers(2, default: 1, count: rank),
-      padding: numbers(4, default: 0, count: 2 * rank))
+      node, fold, window: window,
+      strides: checked(options.strides, "window_strides", default: 1, count: rank),
+      dilations: checked(options.windowDilations, "window_dilations", default: 1, count: rank),
+      spreads: checked(options.baseDilations, "base_dilations", default: 1, count: rank),
+      padding: checked(options.padding, "padding", default: 0, count: 2 * rank))
   }
 
   private init(
@@ -127,16 +136,6 @@ extension Int {
 }
 
 extension Node {
-  /// A field of the newer options; a damaged table is an error that names the operator.
-  func option2<T>(_ read: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
-    do { return try read(entry.options2) } catch { throw malformed("options: \(error.message)") }
-  }
-
-  /// The 64-bit integers of a field of the newer options; none if it is absent.
-  func integersOption2(_ field: Int) throws(ApusError) -> [Int] {
-    try option2 { options throws(FormatError) in try options.int64Vector(field)?.map { Int($0) } ?? [] }
-  }
-
   /// The function of a subgraph's only operator; `replace` for a subgraph without operators.
   func fold(ofSubgraph index: Int) throws(ApusError) -> ElementFold? {
     let file = file

@@ -35,7 +35,8 @@ struct ResizeBilinear: Operator {
       let resize = BilinearResize(
         elements, batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
         channels: input.shape[3], outputHeight: output.shape[1], outputWidth: output.shape[2],
-        alignsCorners: try node.boolOption(2), usesHalfPixelCenters: try node.boolOption(3),
+        alignsCorners: try node.options.resizeBilinear.alignsCorners,
+        usesHalfPixelCenters: try node.options.resizeBilinear.usesHalfPixelCenters,
         using: node.kernels),
       let byteCount = resize.scratchByteCount(threads: node.threadCount)
     else { throw node.malformed("cannot make \(output.shape) of \(input.name), \(input.shape)") }

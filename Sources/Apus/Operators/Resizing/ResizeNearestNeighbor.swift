@@ -11,8 +11,8 @@ enum ResizeNearestNeighbor {
     let size = try node.imageSize(of: node.input(1, types: [.int32], rank: 1))
     let output = try node.output(
       0, shape: TensorShape([input.shape[0], size.height, size.width, input.shape[3]]), like: input)
-    let alignsCorners = try node.boolOption(0)
-    let usesHalfPixelCenters = try node.boolOption(1)
+    let alignsCorners = try node.options.resizeNearestNeighbor.alignsCorners
+    let usesHalfPixelCenters = try node.options.resizeNearestNeighbor.usesHalfPixelCenters
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
     guard input.shape.elementCount > 0 else {
       throw node.malformed("\(input.name), \(input.shape), has no pixel to repeat")

@@ -12,9 +12,9 @@ enum Reshape {
     if let shape = try node.optionalInput(1), shape.shape.rank == 1, shape.type == .int32 {
       dimensions = try node.integers(of: shape)
     } else {
-      let vector = try node.option { options throws(FormatError) in try options.int32Vector(0) } ?? []
+      let vector = try node.options.reshape.shape
       // Old models write a scalar's shape as [0].
-      dimensions = vector == [0] ? [] : vector.map(Int.init)
+      dimensions = vector == [0] ? [] : vector
     }
     return try node.view(0, of: input, shape: resolve(dimensions, of: input, node))
   }

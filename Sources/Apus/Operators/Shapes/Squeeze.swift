@@ -7,7 +7,7 @@ enum Squeeze {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
     let input = try node.input(0, ranks: 0...8)
-    let named = try node.option { options throws(FormatError) in try options.int32Vector(0) } ?? []
+    let named = try node.options.squeeze.axes
     var isDropped = Array(repeating: named.isEmpty, count: input.shape.rank)
     for name in named {
       let axis = try node.axis(Int(name), rank: input.shape.rank)

@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// `STABLEHLO_GATHER`: blocks of a tensor, each at a vector of coordinates, which is clamped to lie inside.
 struct StableHLOGather: Operator {
@@ -29,19 +30,20 @@ struct StableHLOGather: Operator {
       throw node.unsupported("\(operand.name) is \(operand.type), which is not supported")
     }
     let rank = operand.shape.rank
+    let options = node.options.stablehloGather
     let vectors = try IndexVectors(
-      starts, dimension: node.option2 { options throws(FormatError) in try options.int64(3, default: 0) },
-      axes: node.integersOption2(2), rank: rank, node)
-    let sizes = try node.integersOption2(4)
+      starts, dimension: options.vectorAxis,
+      axes: options.indexedAxes, rank: rank, node)
+    let sizes = try options.sliceSizes
     guard sizes.count == rank, zip(sizes, operand.shape.dimensions).allSatisfy({ (0...$1).contains($0) })
     else { throw node.malformed("blocks of \(sizes.brief) do not fit \(operand.shape)") }
-    let collapsed = try node.axisSet(node.integersOption2(1), rank: rank)
+    let collapsed = try node.axisSet(options.collapsedAxes, rank: rank)
     guard collapsed.allSatisfy({ sizes[$0] > 0 }) else {
       throw node.malformed("blocks of \(sizes.brief) have nothing along the axes \(collapsed.sorted().brief)")
     }
     let kept = (0..<rank).filter { !collapsed.contains($0) }
     let resultRank = vectors.sizes.count + kept.count
-    let offsetAxes = try node.axisSet(node.integersOption2(0), rank: resultRank)
+    let offsetAxes = try node.axisSet(options.offsetAxes, rank: resultRank)
     guard offsetAxes.count == kept.count else {
       throw node.malformed("\(offsetAxes.count) axes are for blocks with \(kept.count)")
     }

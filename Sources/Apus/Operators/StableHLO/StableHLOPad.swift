@@ -13,8 +13,8 @@ enum StableHLOPad {
       throw node.malformed("\(value.name) has \(value.shape.elementCount) values, not 1")
     }
     let rank = input.shape.rank
-    let (low, high) = (try node.integersOption2(0), try node.integersOption2(1))
-    let interior = try node.integersOption2(2)
+    let options = node.options.stablehloPad
+    let (low, high, interior) = (try options.low, try options.high, try options.interior)
     guard low.count == rank, high.count == rank, interior.count == rank else {
       throw node.malformed(
         "options are of \(low.count), \(high.count) and \(interior.count) axes, not \(rank)")

@@ -14,7 +14,7 @@ struct StableHLORngBitGenerator: Operator {
     try node.expect(inputs: 1...1, outputs: 2...2)
     let state = try node.input(0, types: [.uint64], rank: 1)
     let bits: RandomBits
-    switch try node.option2({ options throws(FormatError) in try options.int8(0, default: 0) }) {
+    switch try node.options.stablehloRngBitGenerator.algorithm {
     case 0, 1: bits = .philox
     case 2: bits = .threefry
     case let other: throw node.malformed("the algorithm \(other) is unknown")

@@ -17,6 +17,11 @@ struct StableHLOScatter: Operator {
   /// The types that can be folded.
   static let types = ElementType.allCases.filter { $0.scalarType(in: .foldable) != nil }
 
+  /// The subgraph that names the function.
+  static func body(_ options: OperatorOptions) throws(ApusError) -> Int {
+    try options.stablehloScatter.bodySubgraph
+  }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 3...3)
     let input = try node.input(0, ranks: 0...8)
@@ -26,12 +31,13 @@ struct StableHLOScatter: Operator {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let rank = input.shape.rank
+    let options = node.options.stablehloScatter
     let vectors = try IndexVectors(
-      places, dimension: node.option2 { options throws(FormatError) in try options.int64(4, default: 0) },
-      axes: node.integersOption2(3), rank: rank, node)
-    let windowAxes = try node.integersOption2(1)
+      places, dimension: options.vectorAxis,
+      axes: options.indexedAxes, rank: rank, node)
+    let windowAxes = try options.updateWindowAxes
     let windowSet = try node.axisSet(windowAxes, rank: updates.shape.rank)
-    let inserted = try node.axisSet(node.integersOption2(2), rank: rank)
+    let inserted = try node.axisSet(options.insertedAxes, rank: rank)
     let kept = (0..<rank).filter { !inserted.contains($0) }
     let batchAxes = updates.shape.dimensions.indices.filter { !windowSet.contains($0) }
     guard windowAxes.count == kept.count,
@@ -50,8 +56,8 @@ struct StableHLOScatter: Operator {
           .batch(stride: vectors.strides[roles.count { if case .batch = $0 { true } else { false } }]))
       }
     }
-    let body = try node.option2 { options throws(FormatError) in try options.int32(6, default: 0) }
-    guard let fold = try node.fold(ofSubgraph: Int(body)), fold != .all, fold != .any else {
+    let body = try options.bodySubgraph
+    guard let fold = try node.fold(ofSubgraph: body), fold != .all, fold != .any else {
       throw node.unsupported("subgraph \(body) is not a single function that can fold updates")
     }
     return StableHLOScatter(

@@ -11,7 +11,8 @@ enum Abs {
       return try node.numberFunction(.absolute, .absolute)
     }
     try node.requireNoZeroPoint(ofInt16: input, output)
-    let factor = Double(try node.quantization(of: input).scale / node.quantization(of: output).scale)
+    let factor = ScaleFactor.narrow(
+      try node.quantization(of: input).scale, over: try node.quantization(of: output).scale)
     let function = QuantizedAbsolute(try node.rescaling(factor, from: input, to: output))
     let count = input.shape.elementCount
     if input.type == .int8 {

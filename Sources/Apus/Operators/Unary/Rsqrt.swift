@@ -21,7 +21,7 @@ enum Rsqrt {
       ) { $0 <= 0 ? 32767 * target.scale : FloatFunction.inverseSquareRoot($0) }
       return RootOperator(kernel, input: input, output: output, zeroPoint: 0, place: node.place)
     }
-    let factor = 1 / Double(source.scale.squareRoot() * target.scale)
+    let factor = ScaleFactor.inverseRoot(source.scale, over: target.scale)
     let function = QuantizedInverseSquareRoot(try node.rescaling(factor, from: input, to: output))
     let kernel = ByteTable(isSigned: true) { function($0) }.kernel(count: count, using: node.kernels)
     return RootOperator(kernel, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)

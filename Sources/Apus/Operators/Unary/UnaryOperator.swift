@@ -3,7 +3,7 @@
 import ApusKernels
 
 /// A prepared kernel of one tensor.
-struct UnaryOperator: Operator {
+final class UnaryOperator: Operator {
   /// A function of one element that another operator can absorb.
   enum Function {
     case floats(FloatFunction)
@@ -34,13 +34,13 @@ struct UnaryOperator: Operator {
   }
 
   /// A function of floats, by a kernel set's own code if there is some.
-  init(_ function: FloatFunction, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
+  convenience init(_ function: FloatFunction, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
     let (kernel, choice) = function.choose(count: input.shape.elementCount, using: set)
     self.init(kernel, choice: choice, function: .floats(function), input: input, output: output)
   }
 
   /// A function of bytes, by a kernel set's own code if there is some.
-  init(_ table: ByteTable, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
+  convenience init(_ table: ByteTable, input: TensorSlot, output: TensorSlot, using set: KernelSet) {
     let (kernel, choice) = table.choose(count: input.shape.elementCount, using: set)
     self.init(kernel, choice: choice, function: .bytes(table), input: input, output: output)
   }
@@ -52,7 +52,7 @@ struct UnaryOperator: Operator {
 
   var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
 
-  var unary: UnaryOperator? { self }
+  var facet: Facet { .unary(self) }
 
   var elementwise: ElementwiseStep? {
     guard var stage = kernel.stage else { return nil }

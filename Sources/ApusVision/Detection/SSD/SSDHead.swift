@@ -9,6 +9,8 @@ struct SSDHead: DetectionHead {
   let reason: String
   private let source: AssumptionSource
   private let scoreForm: Decision<ScoreForm>
+  /// What the model says against scores that are given; nil if nothing.
+  private let givenWarning: String?
   /// The output with the boxes, four numbers each: y, x, height, width.
   let boxes: Int
   /// The output with the scores.
@@ -79,6 +81,7 @@ struct SSDHead: DetectionHead {
     }
     calibration = ScoreCalibration(of: prepared, output: scores)
     let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
+    givenWarning = reading.warning
     if prepared.options.scores == nil, let hasLogits {
       let form: ScoreForm = hasLogits ? .logit : .probability
       scoreForm = Decision(
@@ -123,7 +126,8 @@ struct SSDHead: DetectionHead {
 
   // MARK: Facts
 
-  var warnings: [String] { scoreForm.warning.map { [$0] } ?? [] }
+  var warnings: [String] { [scoreForm.warning, givenWarning].compactMap(\.self) }
+  var isUndecided: Bool { scoreForm.isOpen && calibration == nil }
 
   var readings: [Assumption] {
     [
@@ -169,6 +173,7 @@ struct SSDHead: DetectionHead {
       guard values.count == anchors.count * columns, encoded.count == anchors.count * 4 else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
+      try AnswerCheck(readings).refuseNaN(in: values, from: 0, rows: (1, 1), columns: (values.count, 1))
       return candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
     }
     let kept = NonMaximumSuppression(
@@ -233,9 +238,6 @@ struct SSDHead: DetectionHead {
     let candidate = Candidate(
       x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
       index: index, row: row)
-    guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite,
-      width >= 0, height >= 0
-    else { return }
     found.add(candidate, score: score)
   }
 }

@@ -61,17 +61,20 @@ struct AnchorHead: DetectionHead {
     return stride.map { [$0] }
   }
 
+  /// The largest side of an anchor, in pixels of the input.
+  private static let mostAnchorSide: Float = 65_536
+
   /// How many anchors a cell has: three, or what is given.
   private static func anchorCount(_ given: [Float]?, grids: Int) throws(ApusError) -> Int {
     guard let given else { return grids == 1 ? 5 : 3 }
     guard !given.isEmpty, given.count.isMultiple(of: 2 * grids), given.count <= 2 * 16 * grids,
-      given.allSatisfy({ $0 > 0 && $0.isFinite })
+      given.allSatisfy({ $0 > 0 && $0 <= mostAnchorSide })
     else {
       throw ApusError(
         .invalidArgument,
         """
-        \(given.count) numbers are given for anchors, not a positive width and height for each of at most 16 anchors of \
-        \(grids) grids
+        \(given.count) numbers are given for anchors, not a width and height above 0 and up to \(Int(mostAnchorSide)) for each of \
+        at most 16 anchors of \(grids) grids
         """)
     }
     return given.count / (2 * grids)
@@ -109,6 +112,7 @@ struct AnchorHead: DetectionHead {
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, scores.assumption] }
+  var warnings: [String] { scores.warning.map { [$0] } ?? [] }
   var classCount: Int? { classes }
   var clipsBoxes: Bool { true }
 
@@ -165,6 +169,12 @@ struct AnchorHead: DetectionHead {
           throw ApusError(
             .invalidData,
             "output \(grid.output) has \(values.count) values, not \(grid.count) as when prepared")
+        }
+        let cells = (count: grid.width * grid.height, step: grid.perCell)
+        for anchor in level.anchors.indices {
+          try AnswerCheck(readings).refuseNaN(
+            in: values, from: anchor * grid.perAnchor + 4 * grid.perColumn, rows: cells,
+            columns: (1 + classes, grid.perColumn))
         }
         collect(values, grid, level, criteria, &found)
       }
@@ -246,13 +256,9 @@ struct AnchorHead: DetectionHead {
     let (x, y) = (center(0, cell % grid.width), center(1, cell / grid.width))
     let width = size(2, level.anchors[anchor].width)
     let height = size(3, level.anchors[anchor].height)
-    let candidate = Candidate(
-      x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
-      index: index,
-      row: cell)
-    guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite else {
-      return
-    }
-    found.add(candidate, score: score)
+    found.add(
+      Candidate(
+        x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
+        index: index, row: cell), score: score)
   }
 }

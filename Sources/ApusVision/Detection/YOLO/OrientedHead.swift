@@ -20,7 +20,7 @@ struct OrientedHead: DetectionHead {
   /// Box, angle and the fifteen classes of DOTA, with which such models are published.
   static let usualColumns = 20
 
-  /// Recognizes the head of a model whose metadata or name says that its boxes are oriented; nil for others.
+  /// Recognizes the head of a model whose metadata, name or values say that its boxes are oriented; nil for others.
   ///
   /// - Parameter labels: The names whose number can confirm it.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?, labels: LabelMap?) {
@@ -44,7 +44,7 @@ struct OrientedHead: DetectionHead {
     } else if prepared.export?.task == nil, prepared.isCalled("obb"), prepared.isCalled("yolo") {
       reading = LayoutReading(.yoloOBB, .model, "the model's name")
     } else if prepared.export?.task == nil, isTransposed,
-      columns == (prepared.knownClassCount(labels) ?? Self.usualColumns - 5) + 5,
+      columns == prepared.knownClassCount(labels).map({ $0 + 5 }) ?? columns,
       prepared.hasAngles(0, rows: rows, columns: columns, isTransposed: true) == true
     {
       reading = LayoutReading(
@@ -54,9 +54,9 @@ struct OrientedHead: DetectionHead {
     }
     boxUnits = prepared.orientedUnits(of: 0, first: 0, perRow: isTransposed ? 1 : columns, rows: rows)
     scores = prepared.scores(of: 0, given: prepared.options.scores, usual: .probability)
-    warnings = YOLOHead.warnings(prepared.outputs[0], 0)
+    warnings = YOLOHead.warnings(prepared.outputs[0], 0) + (scores.warning.map { [$0] } ?? [])
     pictureDefaults = PictureDefaults(
-      exportedBy: prepared.export, usual: reading.pictures(fit: .yolo, .unit))
+      exportedBy: prepared.export, as: "obb", usual: reading.pictures(fit: .yolo, .unit))
     (width, height) = (Float(geometry.width), Float(geometry.height))
   }
 
@@ -101,6 +101,8 @@ struct OrientedHead: DetectionHead {
         throw ApusError(
           .invalidData, "output 0 has \(values.count) values, not \(rows)×\(columns) as when prepared")
       }
+      try check.refuseNaN(
+        in: values, from: 4 * perColumn, rows: (rows, perRow), columns: (classes, perColumn))
       let kept = RotatedCandidate.kept(candidates(values, criteria), criteria)
       try check.refuseConstant(Set(kept.map(\.index)), rows: rows) {
         values[$0 * perRow + (4 + $1) * perColumn]
@@ -124,7 +126,7 @@ struct OrientedHead: DetectionHead {
         let box = RotatedBox(
           x: value(0) * unitX, y: value(1) * unitY, width: value(2) * unitX, height: value(3) * unitY,
           angle: value(columns - 1))
-        if box.isFinite { found.add(RotatedCandidate(box: box, score: score, index: index), score: score) }
+        found.add(RotatedCandidate(box: box, score: score, index: index), score: score)
       }
       var best: (index: Int, score: Float) = (0, -.infinity)
       for index in 0..<classes where criteria.categories.contains(index) {

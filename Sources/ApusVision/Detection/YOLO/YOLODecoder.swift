@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 import ApusSystem
 
 /// Reads candidates out of a YOLO output; coordinates become pixels of the input.
@@ -42,8 +43,23 @@ struct YOLODecoder {
   /// How many rows must agree.
   private static let leastConstant = 16
 
+  /// Refuses scores that are not numbers, and classes of rows that count which are no classes.
+  ///
+  /// - Parameter isExact: Whether the output holds floats.
+  func check(_ values: Span<Float>, _ threshold: Float, isExact: Bool, _ check: AnswerCheck) throws(ApusError)
+  {
+    // Objectness comes before classes, and a list has one score.
+    let count = shape.layout == .yoloEndToEnd ? 1 : shape.firstClass - 4 + shape.classes
+    try check.refuseNaN(
+      in: values, from: 4 * perColumn, rows: (shape.rows, perRow), columns: (count, perColumn))
+    guard shape.layout == .yoloEndToEnd else { return }
+    for row in 0..<shape.rows where probability(values[row * perRow + 4 * perColumn]) > threshold {
+      try check.check(class: values[row * perRow + 5 * perColumn], isExact: isExact)
+    }
+  }
+
   /// A score as a probability.
-  private func probability(_ value: Float) -> Float { areLogits ? 1 / (1 + exp(-value)) : value }
+  func probability(_ value: Float) -> Float { areLogits ? 1 / (1 + exp(-value)) : value }
 
   /// The value that a probability has in the output.
   private func value(_ probability: Float) -> Float {
@@ -63,7 +79,6 @@ struct YOLODecoder {
       guard criteria.categories.contains(index) else { return }
       let box = columns(row, 0, 4, values)
       let (a, b, c, d) = (box[0] * unitX, box[1] * unitY, box[2] * unitX, box[3] * unitY)
-      guard a.isFinite, b.isFinite, c.isFinite, d.isFinite else { return }
       found.add(
         shape.layout == .yolo10Raw || shape.layout == .yoloEndToEnd
           ? Candidate(x1: a, y1: b, x2: c, y2: d, score: score, index: index, row: row)

@@ -69,7 +69,21 @@ struct YOLOHead: DetectionHead {
     let recognition = YOLORecognition(
       dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
       isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"))
-    guard let shape = try recognition.shape(chosen: chosen) else { return nil }
+    guard let shape = try recognition.shape(chosen: chosen) else {
+      if chosen == nil, !isGiven { try recognition.refuseNames(tensor.shape) }
+      return nil
+    }
+    if chosen == nil, expected == nil, export?.names.isEmpty != false, export?.task == nil, labelCount == nil,
+      prototypes == nil, shape.layout == .yolo8, shape.isTransposed,
+      let columns = CandidateColumns(
+        prepared, output, rows: shape.rows, columns: shape.columns, isTransposed: true)
+    {
+      let (layouts, others) = columns.alternatives()
+      guard layouts.isEmpty, others.isEmpty else {
+        throw prepared.ambiguity(
+          of: output, [(.yolo8, "box and \(shape.classes) classes")] + layouts, others: others)
+      }
+    }
     // Seventeen points of a person would be classes.
     if chosen == nil, expected == nil, export == nil, labelCount == nil, shape.layout == .yolo8,
       shape.classes == 52
@@ -86,7 +100,7 @@ struct YOLOHead: DetectionHead {
     (width, height) = (Float(geometry.width), Float(geometry.height))
     ownWarnings = Self.warnings(tensor, output)
     pictureDefaults = PictureDefaults(
-      exportedBy: export,
+      exportedBy: export, as: "detect",
       usual: PictureDefaults(
         fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: "usual for YOLO"))
     let units = prepared.boxUnits(
@@ -131,8 +145,9 @@ struct YOLOHead: DetectionHead {
   // MARK: Facts
 
   var layout: DetectorLayout { shape.layout }
-  var warnings: [String] { ownWarnings + (boxUnits.warning.map { [$0] } ?? []) }
+  var warnings: [String] { ownWarnings + [boxUnits.warning, scores.warning].compactMap(\.self) }
   var reason: String { shape.reason }
+  var isUndecided: Bool { boxUnits.isOpen }
   var classCount: Int? { shape.layout == .yoloEndToEnd ? nil : shape.classes }
   var clipsBoxes: Bool { true }
 
@@ -211,31 +226,27 @@ struct YOLOHead: DetectionHead {
       }
       let decoder = YOLODecoder(
         shape: shape, width: width, height: height, areLogits: scores.form == .logit)
+      let check = AnswerCheck(readings)
+      try decoder.check(
+        values, criteria.scoreThreshold, isExact: run.outputs[output].type == .float32, check)
       var isPixels = boxUnits.value == .pixel
       var kept = decoder.candidates(values, isPixels: isPixels, criteria)
+      for box in kept { try check.checkEdges(box.x1, box.y1, box.x2, box.y2) }
       let (unitX, unitY) = isPixels ? (1, 1) : (width, height)
       if !boxUnits.isCertain,
-        let shown = try BoxUnits(
-          shownBy: kept.map { max($0.x2 / unitX, $0.y2 / unitY) }, AnswerCheck(readings))
+        let shown = try BoxUnits(shownBy: kept.map { max($0.x2 / unitX, $0.y2 / unitY) }, check)
       {
         let wasPixels = isPixels
         isPixels = try boxUnits.settle(shown) == .pixel
         if isPixels != wasPixels { kept = decoder.candidates(values, isPixels: isPixels, criteria) }
       }
-      if shape.layout == .yoloEndToEnd {
-        let check = AnswerCheck(readings)
-        for candidate in kept {
-          let number = decoder.columns(candidate.row, 5, 1, values)[0]
-          try check.check(class: number, isExact: run.outputs[output].type == .float32)
-        }
-      }
       if shape.layout == .yolo8, shape.source != .given, !kept.isEmpty, decoder.areCorners(values) {
-        throw AnswerCheck(readings).refusal(
+        throw check.refusal(
           "the third and fourth number of each candidate are at least its first and second, as in corners (yolo10-raw)",
           "layout")
       }
       if let constant = decoder.constantClass(of: kept, values) {
-        throw AnswerCheck(readings).refusal(
+        throw check.refusal(
           "class \(constant.index) has the score \(constant.score) in each of the \(shape.rows) candidates",
           "layout", "scores")
       }
@@ -277,7 +288,7 @@ struct YOLOHead: DetectionHead {
       object.keypoints = stride(from: 0, to: numbers.count, by: keypoints.values).map { start in
         ModelKeypoint(
           x: numbers[start] / unitX, y: numbers[start + 1] / unitY,
-          score: keypoints.values > 2 ? numbers[start + 2] : nil)
+          score: keypoints.values > 2 ? decoder.probability(numbers[start + 2]) : nil)
       }
     }
     return object

@@ -37,6 +37,24 @@ struct YOLORecognition {
     return first
   }
 
+  /// Refuses an output that would be a head but for the number of names that the exporter gives.
+  func refuseNames(_ shape: TensorShape) throws(ApusError) {
+    guard let export, let knownClasses, let found = try? unnamed.shape(chosen: nil) else { return }
+    throw ApusError(
+      .invalidArgument,
+      """
+      the output \(shape) is that of \(found.layout.rawValue) with \(found.classes) classes (\(found.reason)), but names in \
+      \(export.fileName) are those of \(knownClasses); --layout \(found.layout.rawValue) reads it so all the same
+      """)
+  }
+
+  /// The recognition of this model without the exporter's names.
+  private var unnamed: YOLORecognition {
+    YOLORecognition(
+      dimensions: dimensions, width: width, height: height, extra: extra, export: nil,
+      isCalledVersion10: isCalledVersion10)
+  }
+
   // MARK: What fits
 
   /// Every kind that the dimensions allow; of the same kind, the exporters' own order comes first.

@@ -94,11 +94,14 @@ struct YOLOXHead: DetectionHead {
         throw ApusError(
           .invalidData, "output 0 has \(values.count) values, not \(rows)×\(columns) as when prepared")
       }
+      let check = AnswerCheck(readings)
+      try check.refuseNaN(
+        in: values, from: 4 * perColumn, rows: (rows, perRow), columns: (1 + classes, perColumn))
       let kept = NonMaximumSuppression(
         iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
         limit: criteria.maxResults
       ).kept(candidates(values, criteria))
-      try AnswerCheck(readings).refuseConstant(Set(kept.map(\.index)), rows: rows) {
+      try check.refuseConstant(Set(kept.map(\.index)), rows: rows) {
         values[$0 * perRow + (5 + $1) * perColumn]
       }
       return kept
@@ -143,13 +146,9 @@ struct YOLOXHead: DetectionHead {
       (x, y) = ((x + cell.x) * cell.stride, (y + cell.y) * cell.stride)
       (width, height) = (exp(width) * cell.stride, exp(height) * cell.stride)
     }
-    let candidate = Candidate(
-      x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
-      index: index,
-      row: row)
-    guard candidate.x1.isFinite, candidate.y1.isFinite, candidate.x2.isFinite, candidate.y2.isFinite else {
-      return
-    }
-    found.add(candidate, score: score)
+    found.add(
+      Candidate(
+        x1: x - width / 2, y1: y - height / 2, x2: x + width / 2, y2: y + height / 2, score: score,
+        index: index, row: row), score: score)
   }
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+/// Generates a copy of bytes whose highest bits are turned. Whole vectors are stored: stores that miss the first-level cache
+/// take as long for a few bytes as for many.
+struct X86FlippingGenerator: CodeGenerator, Hashable {
+  let target: X86Target
+
+  private typealias A = FlippingArguments
+  private typealias Memory = X86Assembler.Memory
+
+  func generate() -> [UInt8]? {
+    let width = target.width
+    let vectors = FlippingCode.leastCount / width.byteCount
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.source)))
+    a.load(.rcx, .init(.rdi, A.offset(\.count)))
+    a.load(.rdx, .init(.rdi, A.offset(\.target)))
+    a.vector(.vpbroadcastd, width, 4, 0, Memory(.rdi, A.offset(\.flip)))
+    let done = a.makeLabel()
+    a.subtract(.rcx, FlippingCode.leastCount)
+    let next = a.loopHead()
+    for vector in 0..<vectors {
+      a.vector(.vpxor, width, vector, 4, Memory(.rax, vector * width.byteCount))
+      a.vector(.vmovdquStore, width, vector, 0, Memory(.rdx, vector * width.byteCount))
+    }
+    a.add(.rax, FlippingCode.leastCount)
+    a.add(.rdx, FlippingCode.leastCount)
+    a.subtract(.rcx, FlippingCode.leastCount)
+    a.jump(.greaterOrEqual, next)
+    a.compare(.rcx, -FlippingCode.leastCount)
+    a.jump(.equal, done)
+    // What is left is copied with bytes before it once more.
+    a.add(.rax, .rcx)
+    a.add(.rdx, .rcx)
+    a.zero(.rcx)
+    a.jump(next)
+    a.place(done)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+}
+
+extension FlippingCode {
+  /// The code for x86; nil where it cannot be placed.
+  static func x86(_ target: X86Target) -> FlippingCode? {
+    try? unsafe FlippingCode(X86FlippingGenerator(target: target))
+  }
+}

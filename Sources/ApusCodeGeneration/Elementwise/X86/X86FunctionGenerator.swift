@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+/// The steps of functions of floats: but for GELU, within two units in the last place of the true values, as
+/// ``FloatVectorFunction`` computes them without fused products. ``X86FormulaGenerator`` writes most of them as code; this generates those that are precise up to
+/// a limit, a vector at a time.
+struct X86FunctionGenerator: CodeGenerator, Hashable {
+  struct Arguments: CodeArguments {
+    var source = 0
+    var target = 0
+    /// How many vectors.
+    var vectors = 0
+    var constants = 0
+    /// Where a vector is written: the greatest magnitude of each lane.
+    var magnitudes = 0
+  }
+
+  let target: X86Target
+  let function: FloatFunction
+
+  typealias Program = X86VectorProgram
+  typealias Value = X86VectorProgram.Value
+  private typealias A = Arguments
+
+  /// The greatest of each lane; programs have the registers below.
+  static let magnitudes = 15
+
+  /// The magnitude up to which the code is precise, if it is not for all.
+  var limit: Float? { function == .sin || function == .cos ? 8192 : nil }
+
+  func generate() -> [UInt8]? {
+    guard let (program, result) = program else { return nil }
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.source)))
+    a.load(.rdx, .init(.rdi, A.offset(\.target)))
+    a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
+    a.load(.rsi, .init(.rdi, A.offset(\.constants)))
+    program.holdConstants(&a, target, at: .rsi)
+    a.zeroVector(Self.magnitudes, target.width)
+    let next = a.loopHead()
+    guard
+      let registers = program.write(
+        result, to: &a, target, registerCount: Self.magnitudes, inputs: [[.init(.rax)]], constants: .rsi)
+    else { return nil }
+    a.vector(.vmovupsStore, target.width, registers[0], 0, .init(.rdx))
+    a.add(.rax, target.width.byteCount)
+    a.add(.rdx, target.width.byteCount)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    a.load(.rax, .init(.rdi, A.offset(\.magnitudes)))
+    a.vector(.vmovupsStore, target.width, Self.magnitudes, 0, .init(.rax))
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+
+  /// The function's steps; nil where it has none.
+  private var program: (Program, result: Value)? {
+    var program = Program()
+    return steps(of: function, program.input(), &program).map { (program, $0) }
+  }
+
+  /// The constants as the code reads them.
+  var constants: [UInt32] {
+    guard let program = program?.0 else { return [] }
+    return Self.constants(of: program, target)
+  }
+
+  static func constants(of program: X86VectorProgram, _ target: X86Target) -> [UInt32] {
+    target == .avx512
+      ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
+  }
+
+  func steps(of function: FloatFunction, _ x: Value, _ program: inout Program) -> Value? {
+    switch function {
+    case .exp: return exponential(x, &program)
+    case .log: return logarithm(x, &program)
+    case .sin: return Self.sine(x, &program)
+    case .cos: return Self.cosine(x, &program)
+    case .logistic: return logistic(x, &program)
+    case .swish:
+      return program.lesser(.greatestFiniteMagnitude, program.multiply(logistic(x, &program), .value(x)))
+    case .tanh: return Self.hyperbolicTangent(x, &program)
+    case .elu:
+      let below = Self.exponentialMinusOne(program.greater(-88, program.lesser(0, x)), &program)
+      // Negative zero stays what it is.
+      let signed = program.or(below, .value(program.and(x, .bits(1 << 31))))
+      return Self.choose(signed, x, where: program.shiftRight(x, by: 31), &program)
+    case .gelu(isApproximate: true): return Self.approximateGelu(x, &program)
+    case .gelu(isApproximate: false): return gelu(x, &program)
+    case .clamp(let minimum, let maximum): return program.lesser(maximum, program.greater(minimum, x))
+    case .leakyRelu(let alpha):
+      guard alpha.isFinite else { return nil }
+      let product = program.multiply(x, .bits(alpha.bitPattern))
+      // Zero is multiplied, too, which shows where the factor is negative: of zero alone one less has the sign set.
+      let isBelow =
+        alpha.sign == .plus ? x : program.or(x, .value(program.subtractIntegers(x, .bits(1))))
+      return Self.choose(product, x, where: program.shiftRight(isBelow, by: 31), &program)
+    case .hardSwish:
+      let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
+      // A sixth of it: within a unit in the last place of the quotient, and quotients take four times as long.
+      return program.multiply(program.multiply(x, .value(factor)), 0x1.555556p-3)
+    case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
+    case .negate: return program.xor(x, .bits(1 << 31))
+    case .square: return program.multiply(x, .value(x))
+    case .squareRoot: return program.squareRoot(x)
+    case .inverseSquareRoot: return inverseSquareRoot(x, &program)
+    case .round: return program.unary(.vrndscaleps, x, immediate: 8)
+    case .floor: return program.unary(.vrndscaleps, x, immediate: 9)
+    case .ceil: return program.unary(.vrndscaleps, x, immediate: 10)
+    case .sign:
+      // The least numbers times 2²⁰⁰ are above one, and −0 + 0 is 0.
+      let large = program.multiply(program.multiply(x, 0x1p100), 0x1p100)
+      return program.add(program.lesser(1, program.greater(-1, large)), 0)
+    default: return nil
+    }
+  }
+
+  // MARK: Functions
+
+  /// `n`, and the bits of a float whose lowest are `n`, and `r`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
+  private static func reduced(
+    _ x: Value, _ p: inout Program
+  ) -> (rest: Value, exponents: Value, bits: Value) {
+    // Adding 1.5·2²³ leaves the nearest integer as the lowest bits of the mantissa.
+    let shifted = p.fma(x, 1.442_695_04, 0x1.8p23)
+    let n = p.subtract(shifted, 0x1.8p23)
+    // ln 2 with nine bits, so that small multiples of it are exact, and the rest.
+    let high = p.fma(n, .bits((-0x1.63p-1 as Float).bitPattern), .value(x))
+    return (p.fma(n, 2.121_944_4e-4, .value(high)), n, shifted)
+  }
+
+  /// `e^r − 1`, and the bits of a float whose lowest are `n`.
+  private static func fractions(_ x: Value, _ p: inout Program) -> (fractions: Value, bits: Value) {
+    let (r, _, bits) = reduced(x, &p)
+    let polynomial = p.polynomial(
+      r, [0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5])
+    let square = p.multiply(r, .value(r))
+    return (p.fma(square, .value(polynomial), .value(r)), bits)
+  }
+
+  /// `scale·eˣ` with AVX-512, which multiplies with powers of two; the scale is one of these.
+  private static func scaledPower(_ x: Value, scale: Float = 1, _ p: inout Program) -> Value {
+    let (r, exponents, _) = reduced(x, &p)
+    let coefficients: [Float] = [
+      0.001_392_644_084, 0.008_363_384_99, 0.041_666_553_07, 0.166_665_757_5, 0.5, 1, 1,
+    ]
+    return p.scale(p.polynomial(r, coefficients.map { $0 * scale }), byPowerOfTwo: exponents)
+  }
+
+  /// `scale·2ⁿ`, for bits whose lowest are `n`, where that has an exponent in `-126...127`; of the numbers beside these, 0 and
+  /// infinity.
+  private static func powerOfTwo(_ bits: Value, scale: Float = 1, _ p: inout Program) -> Value {
+    p.addIntegers(p.shiftLeft(bits, by: 23), .bits(scale.bitPattern))
+  }
+
+  private func exponential(_ x: Value, _ p: inout Program) -> Value { Self.exponential(x, &p, target) }
+
+  /// `eˣ`.
+  static func exponential(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
+    // Beyond these bounds all results are infinite or 0.
+    let bounded = p.lesser(89, p.greater(-104.5, x))
+    guard target != .avx512 else { return scaledPower(bounded, &p) }
+    let (fractions, bits) = fractions(bounded, &p)
+    // Two factors, since neither 2¹²⁸ nor 2⁻¹⁵¹ has a normal exponent.
+    let half = p.shiftRight(bits, by: 1)
+    let first = powerOfTwo(half, &p)
+    let second = powerOfTwo(p.subtractIntegers(bits, .value(half)), &p)
+    return p.multiply(p.fma(fractions, .value(first), .value(first)), .value(second))
+  }
+
+  /// `eˣ` of numbers that are not above zero, in fewer steps, where what is below 2⁻¹²⁵ makes no difference: with AVX2, that is zero.
+  static func exponentialBelowZero(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
+    guard target != .avx512 else { return scaledPower(p.greater(-104, x), &p) }
+    // Of −88, n is −127, whose power of two has the bits of zero.
+    return product(p.greater(-88, x), scale: 1, &p)
+  }
+
+  /// What ``enlargedExponential(_:least:_:_:)`` is too great by.
+  static let enlargement: Float = 0x1p24
+
+  /// `2²⁴·eˣ` of numbers that are not above zero: normal down to where `eˣ` rounds to zero.
+  ///
+  /// - Parameter least: numbers below it count as this; from −104.7 on down, of which `n` is −151 or less, the result is so small that
+  ///   its product with 2⁻²⁴ or less is zero. AVX2 takes none below that.
+  static func enlargedExponential(
+    _ x: Value, least: Float, _ p: inout Program, _ target: X86Target
+  ) -> Value {
+    let bounded = p.greater(least, x)
+    return target == .avx512
+      ? scaledPower(bounded, scale: enlargement, &p) : product(bounded, scale: enlargement, &p)
+  }
+
+  /// `scale·eˣ`, where the power of two has an exponent.
+  private static func product(_ x: Value, scale: Float, _ p: inout Program) -> Value {
+    let (fractions, bits) = fractions(x, &p)
+    let power = powerOfTwo(bits, scale: scale, &p)
+    return p.fma(fractions, .value(power), .value(power))
+  }
+
+  /// `eˣ − 1` of numbers from −88 to 88.
+  private static func exponentialMinusOne(_ x: Value, _ p: inout Program) -> Value {
+    let (fractions, bits) = fractions(x, &p)
+    let power = powerOfTwo(bits, &p)
+    let rest = p.subtract(power, 1)
+    return p.fma(fractions, .value(power), .value(rest))
+  }
+
+  /// `FloatFunction.logistic`.
+  private func logistic(_ x: Value, _ p: inout Program) -> Value {
+    let negative = p.xor(x, .bits(1 << 31))
+    // Numerator and denominator are 2⁻²⁴ times what they stand for, so that e⁻ˣ has an exponent down to x = −104.9, where eˣ rounds
+    // to zero. Of 105.5, n is 152, whose power of two is infinite.
+    let bounded = p.lesser(105.5, p.greater(-70, negative))
+    let scale: Float = 0x1p-24
+    let exponential: Value
+    if target == .avx512 {
+      exponential = Self.scaledPower(bounded, scale: scale, &p)
+    } else {
+      let (fractions, bits) = Self.fractions(bounded, &p)
+      exponential = p.multiply(p.add(fractions, 1), .value(Self.powerOfTwo(bits, scale: scale, &p)))
+    }
+    let one = p.constant(scale.bitPattern)
+    // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
+    let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
+    let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
+    return p.divide(one, .value(p.add(exponential, .value(addend))))
+  }
+
+  private static func hyperbolicTangent(_ x: Value, _ p: inout Program) -> Value {
+    // With t = e^(2|x|) − 1, it is t / (t + 2); from 10 on, it rounds to 1.
+    let magnitude = p.lesser(10, p.and(x, .bits(0x7FFF_FFFF)))
+    let t = exponentialMinusOne(p.add(magnitude, .value(magnitude)), &p)
+    let quotient = p.divide(t, .value(p.add(t, 2)))
+    return p.or(quotient, .value(p.and(x, .bits(1 << 31))))
+  }
+
+  /// `x·(½ + h(x))`, where `h` is `½·tanh(√(2/π)·(x + 0.044715·x³))`: within three units in the last place of `x`, as the
+  /// reference is within two, whose sum of one and a tangent leaves no more of what is far below zero.
+  ///
+  /// `h` is `x` times a quotient of polynomials of `x²`, fitted to it up to where it is ½ for floats, within 10⁻⁸.
+  private static func approximateGelu(_ x: Value, _ p: inout Program) -> Value {
+    let bounded = p.lesser(5.2, p.greater(-5.2, x))
+    let square = p.multiply(bounded, .value(bounded))
+    let numerator = p.polynomial(
+      square,
+      [2.427_671_22e-8, 7.069_480_49e-6, 1.328_719_52e-4, 0.003_631_020_2, 0.030_296_644_2, 0.398_942_322])
+    let denominator = p.polynomial(
+      square, [1.323_662_45e-6, 7.566_317_8e-5, 0.001_295_864_47, 0.024_301_707_7, 0.243_434_802, 1])
+    let quotient = p.divide(p.multiply(numerator, .value(bounded)), .value(denominator))
+    // At the limits it is a little more than ½, so that nothing is left of what lies beyond. Other coefficients must see to that.
+    let half = p.lesser(0.5, p.greater(-0.5, quotient))
+    return p.multiply(p.add(half, 0.5), .value(x))
+  }
+
+  /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: so there is nothing to choose, and nothing is lost of what is far below zero.
+  private func gelu(_ x: Value, _ p: inout Program) -> Value {
+    // Above 13, the second term is far too small to be seen. Below −14.4 it rounds to a negative zero; of −∞, t·m is 0·∞, as in
+    // LiteRT's formula.
+    let magnitude = p.and(p.lesser(13, x), .bits(0x7FFF_FFFF))
+    // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. This is −2⁻²⁴·Q.
+    let one = p.constant((1 as Float).bitPattern)
+    let t = p.divide(one, .value(p.fma(magnitude, 0.35, .value(one))))
+    let factor = p.polynomial(
+      t,
+      [
+        0.029_108_893_13, -0.143_788_039_7, 0.255_326_896_9, -0.158_721_566_2, 0.022_790_439_43,
+        -0.105_369_068_7, -0.119_869_120_4, -0.139_856_696_1, -0.139_621_704_8,
+      ].map { $0 / Self.enlargement })
+    let square = p.multiply(p.multiply(magnitude, -0.5), .value(magnitude))
+    let exponential = Self.enlargedExponential(square, least: -104, &p, target)
+    // No product before the last underflows, however small m, t or the exponential is: a subnormal result is rounded once, and
+    // zero has the sign of Q.
+    let product = p.multiply(p.multiply(exponential, .value(magnitude)), .value(t))
+    return p.fma(product, .value(factor), .value(p.greater(0, x)))
+  }
+
+  private func inverseSquareRoot(_ x: Value, _ p: inout Program) -> Value {
+    guard target == .avx512 else {
+      let root = p.squareRoot(x)
+      return p.divide(p.constant((1 as Float).bitPattern), .value(root))
+    }
+    // One of Newton's steps: y + y·(1 − x·y²)/2. Where y is infinite or zero it stays, as the step, NaN, becomes a number.
+    let y = p.unary(.vrsqrt14ps, x)
+    let half = p.multiply(p.multiply(x, .value(y)), -0.5)
+    let step = p.lesserNumber(p.fma(half, .value(y), 0.5), 0x1p-10)
+    return p.fma(step, .value(y), .value(y))
+  }
+
+  /// The natural logarithm; NaN below zero.
+  private func logarithm(_ x: Value, _ p: inout Program) -> Value { Self.logarithm(x, &p, target) }
+
+  static func logarithm(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
+    // x = 2ⁿ·(1 + f), with 1 + f from ¾ to 1½.
+    let (n, mantissa): (Value, Value)
+    if target == .avx512 {
+      // Zero and infinity are 1 and an infinite n.
+      mantissa = p.unary(.vgetmantps, x, immediate: 0b1111)
+      n = p.subtract(p.unary(.vgetexpps, x), .value(p.unary(.vgetexpps, mantissa)))
+    } else {
+      (n, mantissa) = parts(x, &p)
+    }
+    let f = p.subtract(mantissa, 1)
+    // log(1 + f) = f + f²·(f·P(f) − ½)
+    let polynomial = p.polynomial(
+      f,
+      [
+        -0.046_166_673_3, 0.105_827_257_04, -0.131_869_077_68, 0.144_677_177_07, -0.166_437_417_27,
+        0.199_910_894_04, -0.250_001_937_15, 0.333_334_475_76, -0.5,
+      ])
+    let square = p.multiply(f, .value(f))
+    let small = p.fma(polynomial, .value(square), .value(f))
+    let result = p.fma(n, 0.693_147_180_56, .value(small))
+    guard target != .avx512 else { return result }
+    let number = choose(x, result, where: p.compare(x, .infinity, by: 5), &p)
+    let infinity = p.constant((-Float.infinity).bitPattern)
+    let withZero = choose(infinity, number, where: p.compare(x, 0, by: 0), &p)
+    return p.or(withZero, .value(p.compare(x, 0, by: 1)))
+  }
+
+  /// The exponents, as floats, and the mantissas, from ¾ to 1½, of numbers above zero.
+  private static func parts(_ x: Value, _ p: inout Program) -> (exponents: Value, mantissas: Value) {
+    // Subnormal numbers have no exponent of their own.
+    let isTiny = p.shiftRight(p.subtractIntegers(x, .bits(0x80_0000)), by: 31)
+    let one = (1 as Float).bitPattern
+    let factor = p.xor(p.and(isTiny, .bits((0x1p23 as Float).bitPattern ^ one)), .bits(one))
+    let distances = p.subtractIntegers(p.multiply(x, .value(factor)), .bits(0x3F40_0000))
+    let exponents = p.unary(.vcvtdq2ps, p.shiftRight(distances, by: 23))
+    let shift = p.and(isTiny, .bits((23 as Float).bitPattern))
+    return (
+      p.subtract(exponents, .value(shift)),
+      p.addIntegers(p.and(distances, .bits(0x7F_FFFF)), .bits(0x3F40_0000))
+    )
+  }
+
+  /// The sine: `(−1)ⁿ·sin r`, with `x = n·π + r` and `|r| ≤ π/2`.
+  private static func sine(_ x: Value, _ p: inout Program) -> Value {
+    keepMagnitude(x, &p)
+    let shifted = p.fma(x, 0.318_309_886_2, 0x1.8p23)
+    let n = p.subtract(shifted, 0x1.8p23)
+    return p.xor(sineOfRest(x, n, &p), .value(p.shiftLeft(shifted, by: 31)))
+  }
+
+  /// The cosine: `−(−1)ⁿ·sin r`, with `x = (n + ½)·π + r`.
+  private static func cosine(_ x: Value, _ p: inout Program) -> Value {
+    keepMagnitude(x, &p)
+    let shifted = p.add(p.fma(x, 0.318_309_886_2, -0.5), 0x1.8p23)
+    let n = p.add(p.subtract(shifted, 0x1.8p23), 0.5)
+    let sign = p.xor(p.shiftLeft(shifted, by: 31), .bits(1 << 31))
+    return p.xor(sineOfRest(x, n, &p), .value(sign))
+  }
+
+  private static func keepMagnitude(_ x: Value, _ p: inout Program) {
+    p.keepGreatest(p.and(x, .bits(0x7FFF_FFFF)), in: magnitudes)
+  }
+
+  /// `sin(x − n·π)`, where that is small. The first difference is exact: both are multiples of 2⁻²³, or those of smaller numbers. With
+  /// three parts of π, all of which are subtracted lest −0 become 0, what is left has all of its digits near any multiple.
+  private static func sineOfRest(_ x: Value, _ n: Value, _ p: inout Program) -> Value {
+    let first = p.fma(n, .bits((-0x1.921fb4p1 as Float).bitPattern), .value(x))
+    let second = p.fma(n, .bits((-0x1.4442dp-23 as Float).bitPattern), .value(first))
+    let r = p.fma(n, .bits((-0x1.84698ap-47 as Float).bitPattern), .value(second))
+    let square = p.multiply(r, .value(r))
+    // Coefficients by which the sine of a quarter turn is one.
+    let polynomial = p.polynomial(
+      square, [2.603_160_74e-6, -1.980_867_24e-4, 0.008_333_054_37, -0.166_666_582_23])
+    let result = p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
+    return p.or(result, .value(p.and(r, .bits(1 << 31))))
+  }
+
+  /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.
+  static func truncation(_ x: Value, _ p: inout Program) -> Value {
+    // NaN and what is too large become 2³¹, of which an instruction makes the least integer, as of what is too small. Of 2³¹
+    // alone a difference is left, whose highest bits turn all others.
+    let bounded = p.lesserNumber(x, 0x1p31)
+    let excess = p.greater(0, p.subtract(bounded, .bits((0x1p31 as Float).nextDown.bitPattern)))
+    let isLarge = p.shiftRight(p.shiftLeft(excess, by: 1), by: 31)
+    return p.xor(p.unary(.vcvttps2dq, bounded), .value(isLarge))
+  }
+
+  /// Lanes of `first` where all bits are set, of `second` where none is.
+  private static func choose(_ first: Value, _ second: Value, where mask: Value, _ p: inout Program) -> Value
+  {
+    p.xor(p.and(p.xor(first, .value(second)), .value(mask)), .value(second))
+  }
+}

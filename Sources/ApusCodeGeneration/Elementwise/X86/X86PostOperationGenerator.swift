@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+/// Generates what is done to floats after a convolution; see ``PostOperationCode/Kind``.
+struct X86PostOperationGenerator: CodeGenerator, Hashable {
+  let target: X86Target
+  let kind: PostOperationCode.Kind
+
+  private typealias A = PostOperationCode.Arguments
+
+  func generate() -> [UInt8]? {
+    let width = target.width
+    let (value, product, sign, minimum, maximum, zero) = (0, 1, 2, 3, 4, 5)
+    var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
+    a.load(.rax, .init(.rdi, A.offset(\.values)))
+    a.load(.rdx, .init(.rdi, A.offset(\.other)))
+    a.load(.rcx, .init(.rdi, A.offset(\.vectors)))
+    a.vector(.vbroadcastss, width, minimum, 0, .init(.rdi, A.offset(\.minimum)))
+    a.vector(.vbroadcastss, width, maximum, 0, .init(.rdi, A.offset(\.maximum)))
+    if kind != .sum { a.vector(.vpxor, width, zero, zero, zero) }
+    func bound(_ a: inout X86Assembler) {
+      // The second source is the answer where it is NaN.
+      a.vector(.vmaxps, width, value, minimum, value)
+      a.vector(.vminps, width, value, maximum, value)
+    }
+    let next = a.loopHead()
+    a.vector(.vmovups, width, value, 0, .init(.rax))
+    switch kind {
+    case .sum:
+      a.vector(.vaddps, width, value, value, .init(.rdx))
+      bound(&a)
+    case .parametricRelu:
+      // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
+      a.vector(.vmulps, width, product, value, .init(.rdx))
+      a.vector(.vaddps, width, sign, value, zero)
+      a.shift(.shiftDoubles, digit: 4, width, sign, sign, by: 31)
+      a.vector(.vpxor, width, product, product, value)
+      a.vector(.vpand, width, product, product, sign)
+      a.vector(.vpxor, width, value, value, product)
+    case .rectifiedSum:
+      // Of two zeros, too, the second source is taken.
+      a.vector(.vminps, width, product, zero, value)
+      a.vector(.vmaxps, width, value, zero, value)
+      a.vector(.vmulps, width, product, product, .init(.rdx))
+      a.vector(.vaddps, width, value, value, product)
+      bound(&a)
+    }
+    a.vector(.vmovupsStore, width, value, 0, .init(.rax))
+    a.add(.rax, width.byteCount)
+    a.add(.rdx, width.byteCount)
+    a.decrement(.rcx)
+    a.jump(.notEqual, next)
+    a.zeroUpper()
+    a.return()
+    return a.finish()
+  }
+}
+
+extension X86Target {
+  /// Code for one of them; nil where it cannot be placed.
+  func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
+    let generator = X86PostOperationGenerator(target: self, kind: kind)
+    guard let function = try? unsafe CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }
+    return PostOperationCode(function: function, lanes: lanes)
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+/// Products of quantized bytes in single precision, where ``SinglePrecisionFactor`` has floats for the factor: in half the time
+/// of fixed point.
+struct X86SingleProduct: X86ByteCode {
+  var generator: X86SingleProductGenerator
+  var function: CodeFunction<X86SingleProductGenerator.Arguments>
+  let arguments: X86SingleProductGenerator.Arguments
+
+  /// Looking for floats takes as long as so many results.
+  static let leastCount = 1 << 11
+
+  /// Finds the floats; nil where there are none, or code cannot be placed.
+  init?(_ product: QuantizedProduct, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
+    let output = product.output
+    let last = max(output.maximum - output.zeroPoint, output.zeroPoint - output.minimum)
+    guard last > 0, output.multiplier.shift <= 0 else { return nil }
+    let range = 1...Int(last)
+    // AVX-512 alone cuts products off.
+    guard
+      let factor = SinglePrecisionFactor(output.multiplier, steps: range)
+        ?? (target == .avx512
+          ? SinglePrecisionFactor(output.multiplier, steps: range, withRest: true) : nil)
+    else { return nil }
+    generator = X86SingleProductGenerator(
+      target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
+      rhsStays: exact.generator.rhsStays, hasRest: factor.rest != nil)
+    guard let function = try? unsafe CodeFunction<X86SingleProductGenerator.Arguments>(generator) else {
+      return nil
+    }
+    self.function = function
+    arguments = X86SingleProductGenerator.Arguments(
+      factor: factor.multiplier, rest: factor.rest ?? 0, offset: factor.offset,
+      lhsZeroPoint: Int16(truncatingIfNeeded: product.lhsZeroPoint),
+      rhsZeroPoint: Int16(truncatingIfNeeded: product.rhsZeroPoint),
+      zeroPoint: Int16(truncatingIfNeeded: output.zeroPoint),
+      minimum: UInt8(truncatingIfNeeded: output.minimum), maximum: UInt8(truncatingIfNeeded: output.maximum),
+      // Lanes of 128 bits are packed by themselves: of each, the first two dwords are of the first vector.
+      order: target == .avx512
+        ? (0x0D0C_0908_0504_0100, 0x0F0E_0B0A_0706_0302) : (0x0706_0302_0504_0100, 0))
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+import ApusRuntime
+
+/// Products of floats with few columns (small N): vectors run along K rather than along N.
+///
+/// If lanes were columns, most of them would be padding. Instead a K-step multiplies a whole vector of a row
+/// with a vector of each column; a horizontal add at the end completes each sum.
+struct InnerProduct: Hashable {
+  /// Values of a tap beyond its whole K-steps; one masked K-step multiplies them.
+  let rest: Int
+}
+
+extension InnerProduct {
+  /// The maximum height of a block; nil if other strategies are faster, or the target has no such code.
+  static func mostRows(
+    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
+  ) -> Int? {
+    guard product == .floats, convolution.columnCount > 0 else { return nil }
+    // The horizontal add takes about three K-steps; blocks of rows and panels do two values of K in the time
+    // of one K-step.
+    let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
+    guard 2 * convolution.columnCount * steps < convolution.depth else { return nil }
+    return target.mostInnerRows(columnCount: convolution.columnCount)
+  }
+}
+
+extension ProductPlan {
+  /// The number of K-steps per tap in the tap list; for inner products, only whole ones.
+  var listedStepsPerTap: Int { strategy.isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
+}
+
+extension PanelLayout.Panel {
+  /// A panel of all columns, with a vector of weights per column and K-step.
+  init(innerColumns columnCount: Int, lanes: Int) {
+    self.init(
+      vectorCount: 1, columns: LaneOrder(count: lanes), firstColumn: 0, columnCount: columnCount,
+      paddedCount: columnCount * lanes,
+      paddedBefore: 0)
+  }
+}
+
+extension ProductPacking {
+  /// Packs the weights: for each K-step one vector per column, with zeros beyond the end of a tap.
+  func packInner(
+    _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel,
+    to target: UnsafeMutableRawPointer
+  ) {
+    let stepByteCount = panel.paddedCount * plan.weightByteCount
+    for column in 0..<panel.columnCount {
+      for tap in 0..<plan.tapCount {
+        let source = position(group: group, column: panel.firstColumn + column, tap: tap)
+        for step in 0..<plan.stepsPerTap {
+          let first = step * plan.lanesPerStep
+          let place =
+            (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.lanesPerStep
+            * plan.weightByteCount
+          unsafe (target + place).copyMemory(
+            from: weights + (source + first) * 4,
+            byteCount: min(plan.lanesPerStep, plan.lanesPerTap - first) * 4)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+/// Convolutions in generated code for one target: the first strategy that accepts a layer computes it.
+@safe package struct CodeKernels: ConvolutionKernels {
+  private let target: any CodeTarget
+  /// How unsigned bytes are multiplied, in products and in depthwise convolutions.
+  private let bytes: ProductKind
+  private let depthwiseBytes: ProductKind
+  private let placement: CodePlacement
+
+  /// The strategies to try; tests restrict them.
+  package var strategies = ConvolutionStrategy.allCases
+  /// Whether Winograd's method declines layers for which it is estimated to be slower.
+  package var reckons = true
+  /// The vector units of the machine to lay products out for.
+  package var pipes: VectorPipes
+
+  init(
+    _ target: any CodeTarget, bytes: ProductKind, depthwiseBytes: ProductKind? = nil,
+    placement: @escaping CodePlacement = { unsafe $0.place() }
+  ) {
+    self.target = target
+    self.bytes = bytes
+    self.depthwiseBytes = depthwiseBytes ?? bytes
+    unsafe self.placement = unsafe placement
+    pipes = target.pipes
+  }
+
+  package func convolution(
+    _ convolution: Convolution, isForOneThread: Bool
+  ) throws(Decline) -> any PreparedConvolution {
+    var passedOver: Decline?
+    for strategy in strategies {
+      do throws(Decline) {
+        switch strategy {
+        case .filter:
+          guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
+          return unsafe try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
+        case .winograd:
+          guard convolution.filterHeight == 3, convolution.filterWidth == 3 else { continue }
+          return unsafe try WinogradKernel(
+            convolution, target: target, bytes: bytes, reckons: reckons, isForOneThread: isForOneThread,
+            placement: placement)
+        case .product:
+          return unsafe try ProductKernel(
+            convolution, target: target, bytes: bytes, pipes: pipes,
+            isForOneThread: isForOneThread, passedOver: passedOver, placement: placement)
+        }
+      } catch {
+        guard strategy != strategies.last else { throw error }
+        passedOver = error.of(strategy.name)
+      }
+    }
+    throw passedOver ?? Decline("no strategy serves such a convolution")
+  }
+
+  package func depthwiseConvolution(
+    _ convolution: DepthwiseConvolution
+  ) throws(Decline) -> any PreparedConvolution {
+    unsafe try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
+  }
+
+  package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
+    try target.thinProduct(rows: rows, depth: depth, columns: columns)
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+extension KernelSet {
+  /// Prepares a convolution with this set, or with the next supported one that has a kernel for it; nil only
+  /// if operands and epilogue do not fit together.
+  ///
+  /// - Parameter isForOneThread: whether it always runs on one thread; parts that several threads need may
+  ///   then be omitted.
+  package func choose(
+    _ convolution: Convolution, isForOneThread: Bool = false
+  ) -> Chosen<any PreparedConvolution>? {
+    let convolution = convolution.alongRows
+    return first { set throws(Decline) in
+      try set.convolutions.convolution(convolution, isForOneThread: isForOneThread)
+    }.chosen
+  }
+
+  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it;
+  /// nil only if operands and epilogue do not fit together.
+  package func choose(_ convolution: DepthwiseConvolution) -> Chosen<any PreparedConvolution>? {
+    let convolution = convolution.alongRows
+    return first { set throws(Decline) in try set.convolutions.depthwiseConvolution(convolution) }.chosen
+  }
+
+  /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
+  package func choose(
+    _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedElementwise().sum(sum, isSigned: isSigned, shapes)
+    }
+  }
+
+  /// Prepares a product of bytes with this set, or with the next supported one that has a kernel for it.
+  package func choose(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedElementwise().product(product, isSigned: isSigned, shapes)
+    }
+  }
+
+  /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
+  package func choose(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> Chosen<any BinaryKernel> {
+    chooseElementwise(otherwise: operation.kernel(shapes)) { set throws(Decline) in
+      try set.generatedElementwise().floats(operation, shapes)
+    }
+  }
+
+  /// Prepares a convolution with this set or the next supported one, without the reasons.
+  package func prepare(
+    _ convolution: Convolution, isForOneThread: Bool = false
+  ) -> (any PreparedConvolution)? {
+    choose(convolution, isForOneThread: isForOneThread)?.kernel
+  }
+
+  /// Prepares a depthwise convolution with this set or the next supported one, without the reasons.
+  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
+    choose(convolution)?.kernel
+  }
+
+  /// Prepares a sum of bytes with this set or the next supported one, without the reasons.
+  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    choose(sum, isSigned: isSigned, shapes).kernel
+  }
+
+  /// Prepares a product of bytes with this set or the next supported one, without the reasons.
+  package func prepare(
+    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
+  ) -> any BinaryKernel {
+    choose(product, isSigned: isSigned, shapes).kernel
+  }
+
+  /// Prepares an operation of floats with this set or the next supported one, without the reasons.
+  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    choose(operation, shapes).kernel
+  }
+
+  // MARK: Asking
+
+  /// The kernel of this set, or of the first one after it that does not decline; and the sets that declined.
+  private func first<Kernel>(
+    _ prepare: (KernelSet) throws(Decline) -> Kernel
+  ) -> (chosen: Chosen<Kernel>?, declined: [KernelChoice.Declined]) {
+    var declined: [KernelChoice.Declined] = []
+    func ask(_ set: KernelSet) -> Chosen<Kernel>? {
+      do throws(Decline) {
+        return (try prepare(set), KernelChoice(set: set.name, declined: declined))
+      } catch {
+        declined.append(.init(set: set.name, decline: error))
+        return nil
+      }
+    }
+    if let chosen = ask(self) { return (chosen, declined) }
+    let position = Self.supported.firstIndex { $0.name == name } ?? -1
+    for set in Self.supported[(position + 1)...] {
+      if let chosen = ask(set) { return (chosen, declined) }
+    }
+    return (nil, declined)
+  }
+
+  /// The kernel of this set, or of the first one after it that does not decline, or else the portable kernel.
+  private func chooseElementwise(
+    otherwise portable: @autoclosure () -> any BinaryKernel,
+    _ prepare: (KernelSet) throws(Decline) -> any BinaryKernel
+  ) -> Chosen<any BinaryKernel> {
+    let (chosen, declined) = first(prepare)
+    if let chosen { return chosen }
+    let name = Self.portable.name
+    return (portable(), KernelChoice(set: name, declined: declined.filter { $0.set != name }))
+  }
+}

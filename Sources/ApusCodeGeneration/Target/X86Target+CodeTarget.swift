@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+extension X86Target: CodeTarget {
+  var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
+  var mostVectors: Int { self == .avx512 ? 4 : 2 }
+  /// Four interleaved taps of bytes fill four vectors; two of `int16` fill two.
+  func depthwiseVectors(_ product: ProductKind) -> Int { self == .avx2 || product == .words ? 2 : 4 }
+  var hasFunctionsForFewRows: Bool { true }
+  var hasRowTerms: Bool { true }
+  var fetchesAhead: Bool { true }
+
+  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
+    switch (self, vectorCount) {
+    case (.avx512, 4): 6
+    case (.avx512, 3): 8
+    case (.avx512, 2): 12
+    case (.avx512, _): 14
+    case (.avx2, 2): 6
+    case (.avx2, _): 12
+    }
+  }
+
+  func mostInnerRows(columnCount: Int) -> Int? {
+    // Beside the accumulators, registers hold the weights of a K-step, a vector of a row and, with AVX2, a
+    // mask.
+    columnCount > 4 ? nil : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
+  }
+
+  /// Narrowing vectors of 32-bit lanes interleaves them by quarters of 128 bits. This order of columns makes
+  /// the bytes come out sorted, unless the epilogue sorts them itself.
+  func byteColumns(vectorCount: Int) -> LaneOrder {
+    self == .avx512 && vectorCount < 4
+      ? LaneOrder(count: vectorCount * lanes) : LaneOrder(quartersOf: vectorCount, lanes: lanes)
+  }
+
+  func mostOverlappingRows(
+    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) -> [Int]? {
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
+    guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
+      outputs.shiftsRight || outputs.isSingle
+    else { return nil }
+    return X86OverlappingProductGenerator.mostRows(steps)
+  }
+
+  func rate(_ product: ProductKind) -> Double {
+    switch product {
+    case .floats: 48
+    case .words: 64
+    case .unsignedBytes, .signedBytes: self == .avx512 ? 160 : 96
+    }
+  }
+
+  var weightBounds: ClosedRange<Int32> { -128...127 }
+  var activationOffset: Int32 { 0 }
+  func gathered(_ product: ProductKind) -> ProductKind {
+    product == .signedBytes ? .unsignedBytes : product
+  }
+  var pipes: VectorPipes {
+    VectorPipes(
+      areShared: self == .avx512 && CPUFeatures.current.contains(.twoWidePipes),
+      areFullWidth: self == .avx512 && CPUFeatures.current.contains(.fullWidth))
+  }
+  func sumLimit(_ epilogue: LoweredEpilogue) -> Int? {
+    switch epilogue {
+    case .stated(.fixedPoint(let multipliers, _, _, _)):
+      return X86EpilogueGenerator.shiftRight(multipliers) ? X86EpilogueGenerator.sumLimit : nil
+    case .singlePrecision(let factors, _, _, _): return X86EpilogueGenerator.singlePrecisionSumLimit(factors)
+    default: return nil
+    }
+  }
+
+  var leastShift: Int32? { X86EpilogueGenerator.leastShift }
+
+  func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
+    switch epilogue {
+    case .stated(.float32), .stated(.float64), .stated(.hybrid), .stated(.fixedPoint), .singlePrecision,
+      .anySum:
+      return
+    default: throw Decline("there is no generated code for \(epilogue.name)")
+    }
+  }
+
+  func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String {
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
+    switch epilogue {
+    case .stated(.fixedPoint), .anySum: break
+    default: return epilogue.name
+    }
+    return outputs.isRectified
+      ? "outputs in fixed point, shifted right and none below the zero point"
+      : outputs.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
+  }
+
+  func simplified(
+    _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
+  ) throws(Decline) -> LoweredEpilogue? {
+    guard case .fixedPoint = epilogue else { return nil }
+    return try SinglePrecisionFactor.epilogue(
+      epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
+  }
+
+  var flipping: FlippingCode? { .x86(self) }
+  func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
+
+  var factorByteCount: Int { X86FactorLayout(self).byteCount }
+
+  func fillFactors(
+    _ blocks: UnsafeMutableRawPointer, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue,
+    blockCount: Int, lanes: (_ block: Int) -> ChannelLanes
+  ) {
+    let layout = X86FactorLayout(self)
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
+    for block in 0..<blockCount {
+      unsafe layout.fill(
+        blocks + block * layout.byteCount, epilogue: epilogue, outputs: outputs, lanes: lanes(block))
+    }
+  }
+
+  func generator(
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
+  ) -> any CodeGenerator {
+    let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: shape.isPerRow)
+    if let steps = shape.overlapping {
+      return X86OverlappingProductGenerator(
+        product: product, epilogue: outputs, rowCount: shape.rowCount, vectorCount: shape.vectorCount,
+        columnCount: shape.columnCount, steps: steps)
+    }
+    return X86ProductGenerator(target: self, product: product, epilogue: outputs, shape: shape)
+  }
+
+  func depthwiseGenerator(
+    _ product: ProductKind, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue?, _ shape: BlockShape
+  ) -> any CodeGenerator {
+    X86DepthwiseGenerator(
+      target: self, product: product, epilogue: .init(operands, epilogue, isPerRow: false),
+      pixelCount: shape.rowCount, channelCount: shape.columnCount)
+  }
+
+  var depthwiseRows: (any DepthwiseRowCode)? { X86DepthwiseRows(target: self) }
+  var winograd: (any WinogradCode)? { X86Winograd(target: self) }
+  var hybrid: (any HybridCode)? { X86Hybrid(target: self) }
+}

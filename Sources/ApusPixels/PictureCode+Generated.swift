@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+
+extension KernelSet {
+  /// Code for the resize of a picture, for the instructions that the set requires; plain Swift if there is none.
+  func pictureCode(_ shape: PictureCode.Shape) -> PictureCode {
+    if requires.contains(.avx512VNNI) { return X86Target.avx512.pictures(shape) }
+    return requires.contains(.avx2) ? X86Target.avx2.pictures(shape) : .portable
+  }
+}
+
+extension X86Target {
+  /// Code for a resize.
+  fileprivate func pictures(_ shape: PictureCode.Shape) -> PictureCode {
+    var code = PictureCode()
+    switch shape.method {
+    case .copy: break
+    case .blend: code.blend = try? unsafe CodeFunction(X86PictureBlendGenerator())
+    case .sums:
+      for taps in shape.rowTaps where taps <= X86PictureRowsGenerator.mostTaps {
+        let generator = X86PictureRowsGenerator(target: self, taps: taps)
+        code.rowBlock = generator.block
+        unsafe code.rows.append(try? CodeFunction(generator))
+      }
+      if shape.pairCount <= X86PictureColumnsGenerator.mostPairs {
+        code.columns = try? unsafe CodeFunction(
+          X86PictureColumnsGenerator(pairs: shape.pairCount, bytesPerPixel: shape.bytesPerPixel))
+      }
+    }
+    return code
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+
+/// Generated code for the loops of a resize; plain Swift runs the ones that are nil.
+package struct PictureCode: Sendable {
+  /// The properties of a resize that its code depends on.
+  package struct Shape: Hashable, Sendable {
+    let method: PictureResize.Method
+    let bytesPerPixel: Int
+    let pairCount: Int
+    /// The range of numbers of taps per row.
+    let rowTaps: ClosedRange<Int>
+  }
+
+  /// Arguments of ``rows``: weighted sums of rows, stored as high 16 bits and low bytes.
+  struct Rows: CodeArguments {
+    var source: Int
+    var bytesPerRow: Int
+    /// The taps' weights in pairs, each once.
+    var weights: Int
+    var high: Int
+    var low: Int
+    /// The number of blocks of ``rowBlock`` bytes, at least one.
+    var blocks: Int
+    var lowByte: UInt32 = 255
+  }
+
+  /// Arguments of ``columns``: weighted sums of pixels, from their high 16 bits.
+  struct Columns: CodeArguments {
+    var high: Int
+    var bases: Int
+    var weights: Int
+    var sums: Int
+    var count: Int
+    var order: Int
+    /// The initial value of sums.
+    var half: Int32 = 1 << 21
+  }
+
+  /// Arguments of ``blend``: means of two pixels of two rows.
+  struct Blend: CodeArguments {
+    var upper: Int
+    var lower: Int
+    var bases: Int
+    var weights: Int
+    var sums: Int
+    /// The number of pairs of columns.
+    var count: Int
+    var order: Int
+    var rowWeights: UInt32
+    var half: Int32 = 1 << 21
+    var lowBytes: UInt32 = 0x00FF_00FF
+  }
+
+  /// The function for each number of taps, from ``Shape/rowTaps``'s lower bound on; nil where there is none.
+  var rows: [CodeFunction<Rows>?] = []
+  /// Bytes of a row per iteration of ``rows``.
+  var rowBlock = 0
+  var columns: CodeFunction<Columns>?
+  var blend: CodeFunction<Blend>?
+
+  /// No code.
+  package static let portable = PictureCode()
+}

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the executable says of its own commands, from `--experimental-dump-help`."""
+
+import json
+import subprocess
+
+
+class Argument:
+    """An option, a flag or a positional argument."""
+
+    def __init__(self, entry):
+        self.kind = entry["kind"]
+        self.is_repeating, self.is_optional = entry["isRepeating"], entry["isOptional"]
+        self.name = entry["preferredName"]["name"] if self.kind != "positional" else entry["valueName"]
+        self.values = entry.get("allValues")
+        default = entry.get("defaultValue")
+        self.is_number = False
+        if default is not None:
+            try:
+                float(default)
+                self.is_number = True
+            except ValueError:
+                pass
+
+
+class Command:
+    """A command that runs something, with its path of names."""
+
+    def __init__(self, path, entries):
+        self.path = path
+        arguments = [Argument(entry) for entry in entries if entry.get("shouldDisplay", True)]
+        self.positionals = [argument for argument in arguments if argument.kind == "positional"]
+        self.options = {argument.name: argument for argument in arguments
+                        if argument.kind != "positional" and argument.name not in ("help", "version")}
+
+    @property
+    def name(self):
+        return " ".join(self.path)
+
+
+def commands(executable):
+    """The commands of an executable that run something, in the order in which it lists them."""
+    dump = subprocess.run([executable, "--experimental-dump-help"], capture_output=True, check=True).stdout
+    result = []
+
+    def visit(entry, path):
+        children = entry.get("subcommands", [])
+        for child in children:
+            if child["commandName"] != "help":
+                visit(child, [*path, child["commandName"]])
+        if not children:
+            result.append(Command(path, entry.get("arguments", [])))
+
+    visit(json.loads(dump)["command"], [])
+    return result
+
+
+def kernels(executable):
+    """The kernel sets that this machine runs."""
+    listing = json.loads(subprocess.run([executable, "kernels", "--json"], capture_output=True, check=True).stdout)
+    return [entry["name"] for entry in listing if entry["supported"]]
