@@ -45,6 +45,8 @@ public final class Model: Sendable {
 
   private struct Cache: Sendable {
     var packed: [KnownWeights] = []
+    /// Memory of weights whose packing ended early.
+    var interrupted: [KnownWeights] = []
     /// By subgraph; searched, as few subgraphs fold constants.
     var folded: [FoldedConstants] = []
 
@@ -277,6 +279,20 @@ public final class Model: Sendable {
       if let known = cache.weights(key) { return known }
       cache.packed.append(KnownWeights(made, key))
       return made
+    }
+  }
+
+  /// Keeps memory of weights whose packing ended early.
+  func keepInterrupted(_ made: PackedWeights, _ key: PackedWeightsKey) {
+    made.stopSignal = nil
+    cache.withLock { $0.interrupted.append(KnownWeights(made, key)) }
+  }
+
+  /// The memory of weights whose packing ended early, to be packed anew; nil if there is none.
+  func takeInterrupted(_ key: PackedWeightsKey, byteCount: Int) -> PackedWeights? {
+    cache.withLock { cache in
+      let place = cache.interrupted.firstIndex { $0.key == key && $0.weights.byteCount == byteCount }
+      return place.map { cache.interrupted.remove(at: $0).weights }
     }
   }
 

@@ -6,7 +6,7 @@
 
 extension SIMD8<Int32> {
   /// Signed values, widened.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(widening other: SIMD8<Int16>) {
     self.init()
     for lane in 0..<8 { self[lane] = Int32(other[lane]) }
@@ -45,7 +45,7 @@ extension SIMDMask<SIMD8<Int32>> {
 
 extension SIMDMask<SIMD4<Int32>> {
   /// Whether any lane is set.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package var isSomewhereSet: Bool {
     let words = unsafe unsafeBitCast(self, to: SIMD2<UInt64>.self)
     return words[0] | words[1] != 0
@@ -62,7 +62,7 @@ extension SIMD8<Float> {
 
 extension SIMD8<UInt32> {
   /// Unsigned values, widened.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(widening other: SIMD8<UInt16>) {
     self.init()
     for lane in 0..<8 { self[lane] = UInt32(other[lane]) }
@@ -91,7 +91,7 @@ extension SIMD8<Int16> {
   }
 
   /// Unsigned values, widened.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(widening other: SIMD8<UInt8>) {
     self.init()
     for lane in 0..<8 { self[lane] = Int16(other[lane]) }
@@ -114,7 +114,7 @@ extension SIMD8<Int16> {
   }
 
   /// Values clamped lane by lane.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package func bounded(_ least: Self, _ most: Self) -> Self {
     var result = Self()
     for lane in 0..<8 { result[lane] = Swift.min(Swift.max(self[lane], least[lane]), most[lane]) }
@@ -152,7 +152,7 @@ extension SIMD8<Int16> {
 
 extension SIMD8<UInt16> {
   /// Unsigned values, widened.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(widening other: SIMD8<UInt8>) {
     self.init()
     for lane in 0..<8 { self[lane] = UInt16(other[lane]) }
@@ -167,8 +167,8 @@ extension SIMD8<UInt16> {
 
 extension SIMD8<UInt8> {
   /// The low bytes.
-  @inline(__always)
-  init(lowBytes other: SIMD8<Int16>) {
+  @inlinable @inline(__always)
+  package init(lowBytes other: SIMD8<Int16>) {
     self.init()
     for lane in 0..<8 { self[lane] = UInt8(truncatingIfNeeded: other[lane]) }
   }
@@ -192,7 +192,7 @@ extension SIMD16<UInt16> {
 
 extension SIMD16<UInt8> {
   /// The maximum, lane by lane.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package func greater(_ other: Self) -> Self {
     replacing(with: other, where: self .< other)
   }
@@ -221,7 +221,7 @@ extension SIMD4<UInt32> {
   }
 
   /// The bits of pairs.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(bits other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(other, to: Self.self)
   }
@@ -229,7 +229,7 @@ extension SIMD4<UInt32> {
 
 extension SIMD4<UInt16> {
   /// The low bytes, in pairs.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(bytePairs other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
   }
@@ -237,7 +237,7 @@ extension SIMD4<UInt16> {
 
 extension SIMD2<UInt32> {
   /// The low bytes, four by four.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package init(byteQuads other: SIMD8<Int16>) {
     self = unsafe unsafeBitCast(SIMD8<UInt8>(lowBytes: other), to: Self.self)
   }
@@ -282,7 +282,7 @@ extension SIMD4<UInt64> {
 }
 
 /// Sums of neighboring products of signed 16-bit lanes: one `pmaddwd`, as long as there are eight lanes.
-@usableFromInline @inline(__always)
+@inlinable @inline(__always)
 package func pairSums(_ lhs: SIMD8<Int16>, _ rhs: SIMD8<Int16>) -> SIMD4<Int32> {
   let products = SIMD8<Int32>(widening: lhs) &* SIMD8<Int32>(widening: rhs)
   return products.evenHalf &+ products.oddHalf

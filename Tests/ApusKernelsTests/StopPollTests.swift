@@ -2,6 +2,7 @@
 
 import ApusKernels
 import ApusRuntime
+import TestSupport
 import Testing
 
 /// Long loops of plain code ask whether a run has to end: with a signal that is set, each leaves the end of its result alone.
@@ -175,5 +176,76 @@ import Testing
         indices: &places, selectedScores: &selectedScores, scratch: &memory, threads: team)
     }
     #expect(found(ThreadTeam(count: 1)) == count && found(stopped) < count)
+  }
+
+  // MARK: Long rows of bytes
+
+  @Test("rows of a million bytes and more ask in the middle, and are right if nothing ends them")
+  func longRowsOfBytes() {
+    let depth = 1 << 22
+    var input = [UInt8](repeating: 0, count: depth)
+    for place in [0, 5, depth / 2, depth - 1] { input[place] = 64 }
+    func results(_ kernel: any UnaryKernel, _ team: ThreadTeam) -> [UInt8] {
+      var output = [UInt8](repeating: 0xA5, count: depth)
+      var span = output.mutableSpan
+      var bytes = span.mutableBytes
+      kernel.run(input.span.bytes, to: &bytes, threads: team)
+      return output
+    }
+    // Four of 64 have the norm 128, and results are in units of 1/128; of the logarithm, all but the maximum are out of range.
+    let norms = L2Normalization.signedBytes(zeroPoint: 0, rows: 1, depth: depth)
+    #expect(zip(results(norms, ThreadTeam(count: 1)), input).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+    #expect(results(norms, stopped)[depth - 1] == 0xA5)
+    let logarithms = LogSoftmax.bytes(isSigned: false, scale: 1, rows: 1, depth: depth)
+    let found = results(logarithms, ThreadTeam(count: 1))
+    #expect(found[1] == 0 && found[5] > 200 && found[depth - 1] == found[5])
+    #expect(results(logarithms, stopped)[depth - 1] == 0xA5)
+  }
+
+  // MARK: Packing
+
+  @Test(
+    "packing that ended early can begin anew in the same memory", arguments: KernelSet.supported,
+    [false, true])
+  func packing(set: KernelSet, isFloat: Bool) throws {
+    // Four rows: fewer are not for BLAS.
+    let (rows, depth, columns) = (4, 1 << 17, 8)
+    var random = SeededGenerator(seed: 3)
+    let weights = (0..<depth * columns * (isFloat ? 4 : 1)).map { _ in
+      isFloat ? 0x3C : UInt8.random(in: 0...255, using: &random)
+    }
+    let input = [UInt8](repeating: 0x3C, count: rows * depth * (isFloat ? 4 : 1))
+    let kernel = try set.convolution(
+      Convolution(
+        rows: rows, depth: depth, columns: columns,
+        operands: isFloat ? .float32 : .int8(lhsZeroPoint: 3, rhsZeroPoint: 0),
+        epilogue: isFloat
+          ? .float32(minimum: -.infinity, maximum: .infinity)
+          : .fixedPoint(
+            [FixedPointMultiplier](repeating: FixedPointMultiplier(0x1p-14), count: columns), zeroPoint: 0,
+            minimum: -128, maximum: 127)
+      ))
+    func output(_ packed: PackedWeights) -> [UInt8] {
+      var output = [UInt8](repeating: 0xA5, count: rows * columns * (isFloat ? 4 : 1))
+      var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1))
+      var span = output.mutableSpan
+      var work = scratch.mutableSpan
+      var bytes = span.mutableBytes
+      var memory = work.mutableBytes
+      kernel.run(
+        packed, input: input.span.bytes, output: &bytes, scratch: &memory, threads: ThreadTeam(count: 1))
+      return output
+    }
+    let fresh = PackedWeights(byteCount: kernel.packedByteCount)
+    kernel.pack(weights: weights.span.bytes, bias: nil, into: fresh)
+    let expected = output(fresh)
+    let packed = PackedWeights(byteCount: kernel.packedByteCount)
+    packed.stopSignal = signal
+    kernel.pack(weights: weights.span.bytes, bias: nil, into: packed)
+    // Whatever was packed, a run of it reads nothing that is out of bounds.
+    _ = output(packed)
+    packed.stopSignal = nil
+    kernel.pack(weights: weights.span.bytes, bias: nil, into: packed)
+    #expect(output(packed) == expected)
   }
 }

@@ -20,7 +20,7 @@ package struct Arm64Assembler {
     case h, s, d, q
 
     /// The size of the part in bytes.
-    package var byteCount: Int { 1 << Int(rawValue) }
+    @inlinable package var byteCount: Int { 1 << Int(rawValue) }
   }
 
   /// A branch target.

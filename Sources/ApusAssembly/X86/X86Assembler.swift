@@ -19,7 +19,7 @@
     case zmm = 2
 
     /// Bytes of a register of this width.
-    package var byteCount: Int { 16 << rawValue }
+    @inlinable package var byteCount: Int { 16 << rawValue }
   }
 
   /// A general register.
@@ -36,7 +36,7 @@
     package var displacement: Int
 
     /// Creates an operand; `scale` is 1, 2, 4 or 8, and `index` cannot be `rsp`.
-    package init(_ base: General, index: General? = nil, scale: Int = 1, _ displacement: Int = 0) {
+    @inlinable package init(_ base: General, index: General? = nil, scale: Int = 1, _ displacement: Int = 0) {
       self.base = base
       self.index = index
       self.scale = scale
@@ -50,7 +50,7 @@
     package let zeroes: Bool
 
     /// `k1` to `k7`; lanes outside the mask are kept, or set to zero.
-    package init(_ register: Int, zeroes: Bool = false) {
+    @inlinable package init(_ register: Int, zeroes: Bool = false) {
       self.register = register
       self.zeroes = zeroes
     }

@@ -8,7 +8,7 @@ package enum X86Target: Hashable, Sendable {
   case avx2
 
   /// The widest vectors.
-  package var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
+  @inlinable package var width: X86Assembler.Width { self == .avx512 ? .zmm : .ymm }
   /// The number of 32-bit lanes in a vector.
-  package var lanes: Int { self == .avx512 ? 16 : 8 }
+  @inlinable package var lanes: Int { self == .avx512 ? 16 : 8 }
 }

@@ -45,13 +45,15 @@ extension ProductPacking {
   /// Packs the weights: for each K-step one vector per column, with zeros beyond the end of a tap.
   func packInner(
     _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel,
-    to target: UnsafeMutableRawPointer
+    at start: Int, into packed: PackedWeights
   ) {
+    let target = unsafe packed.address + start
     let stepByteCount = panel.paddedCount * plan.weightByteCount
     for column in 0..<panel.columnCount {
       for tap in 0..<plan.tapCount {
         let source = position(group: group, column: panel.firstColumn + column, tap: tap)
         for step in 0..<plan.stepsPerTap {
+          if step & 0x7FFF == 0x7FFF, packed.mustStop { return }
           let first = step * plan.lanesPerStep
           let place =
             (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.lanesPerStep

@@ -59,12 +59,12 @@ extension ProductPacking {
     unsafe marks.update(repeating: 0, count: plan.stepCount)
     guard let operands = terms.operands, terms.mayHaveExtras else { return 0 }
     let reach = Reach(terms, operands)
-    let columns = position(group: group, column: panel.firstColumn, tap: 0)
+    let (columns, depth) = (position(group: group, column: panel.firstColumn, tap: 0), convolution.depth)
     var total = 0
     forEachRun { run in
       var greatest = SIMD16<UInt8>()
       for column in 0..<panel.columnCount {
-        let source = columns &+ column &* convolution.depth &+ run.term
+        let source = columns &+ column &* depth &+ run.term
         greatest = unsafe greatest.greater(reach.excess(bytes(weights, source, count: run.count)))
       }
       guard greatest != SIMD16() else { return }
@@ -90,7 +90,7 @@ extension ProductPacking {
     // The memory may hold other weights' extra K-steps.
     unsafe steps.initializeMemory(as: UInt8.self, repeating: 0, count: entries - steps)
     let reach = Reach(terms, operands)
-    let columns = position(group: group, column: panel.firstColumn, tap: 0)
+    let (columns, depth) = (position(group: group, column: panel.firstColumn, tap: 0), convolution.depth)
     let (places, stepByteCount) = (panel.columns, panel.paddedCount &* plan.weightByteCount)
     let stepShift = plan.lanesPerStep.trailingZeroBitCount
     let byteOfStep = plan.lanesPerStep &- 1
@@ -110,7 +110,7 @@ extension ProductPacking {
       }
       guard count > first else { return }
       for place in 0..<places.count where places[place] < panel.columnCount {
-        let source = columns &+ places[place] &* convolution.depth &+ run.term
+        let source = columns &+ places[place] &* depth &+ run.term
         let excess = unsafe reach.excess(bytes(weights, source, count: run.count))
         let halves = unsafe unsafeBitCast(excess, to: SIMD2<UInt64>.self)
         for half in 0..<2 {

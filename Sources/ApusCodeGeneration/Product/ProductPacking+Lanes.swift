@@ -36,10 +36,13 @@ extension ProductPacking {
     var masks = SIMD4<Int16>()
   }
 
-  /// Packs four columns of byte weights, as bytes or as `int16`, and returns the sum of each column.
+  /// The lanes of a tap that are packed between two looks at the clock; a multiple of 16.
+  private static let lanesTogether = 1 << 18
+
+  /// Packs four columns of byte weights, as bytes or as `int16`, and returns the sum of each column; nil if packing must end.
   func packWeights(
-    _ weights: UnsafeRawPointer, _ operands: ByteOperands, _ quad: Quad
-  ) -> SIMD4<Int32> {
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, _ quad: Quad, stoppedBy packed: PackedWeights
+  ) -> SIMD4<Int32>? {
     let flips = SIMD8<UInt8>(repeating: operands.signFlip)
     let zeroPoints = SIMD8<Int16>(repeating: Int16(truncatingIfNeeded: operands.rhsZeroPoint))
     let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
@@ -66,8 +69,15 @@ extension ProductPacking {
     for tap in 0..<plan.tapCount {
       let start = unsafe weights + tap &* lanesPerTap
       var lane = 0
+      var end = min(lanesPerTap, Self.lanesTogether)
       // 16 bytes at a time: four K-steps.
-      while arePlain, lane &+ 16 <= lanesPerTap {
+      while arePlain {
+        if lane &+ 16 > end {
+          guard end < lanesPerTap else { break }
+          if packed.mustStop { return nil }
+          end = min(lanesPerTap, end &+ Self.lanesTogether)
+          continue
+        }
         @inline(__always)
         func bytes(_ source: Int) -> SIMD16<UInt8> {
           unsafe start.loadUnaligned(fromByteOffset: source &+ lane, as: SIMD16<UInt8>.self)
@@ -97,6 +107,10 @@ extension ProductPacking {
       }
       // Eight values at a time: four K-steps of `int16`, or two of bytes.
       while lane < lanesPerTap {
+        if lane >= end {
+          if packed.mustStop { return nil }
+          end = min(lanesPerTap, end &+ Self.lanesTogether)
+        }
         let count = min(8, lanesPerTap &- lane)
         @inline(__always)
         func terms(_ source: Int) -> SIMD8<Int16> {
@@ -145,14 +159,17 @@ extension ProductPacking {
     return sums &- SIMD4(repeating: 128 &* plainCount)
   }
 
-  /// The sum of |weight − zero point| over a column that starts at `source`.
-  func magnitude(_ weights: UnsafeRawPointer, _ operands: ByteOperands, source: Int) -> Int {
+  /// The sum of |weight − zero point| over a column that starts at `source`; less if packing must end.
+  func magnitude(
+    _ weights: UnsafeRawPointer, _ operands: ByteOperands, source: Int, stoppedBy packed: PackedWeights
+  ) -> Int {
     let end = source &+ convolution.depth
     let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
     let zeros = SIMD2(repeating: UInt64(zero) &* 0x0101_0101_0101_0101)
     var sum = 0
     var next = source
     while next < end {
+      if (next &- source) & 0xFFFFF == 0xFFFF0, packed.mustStop { break }
       let last = min(next &+ 16, end)
       // Most columns that get here are all zero point.
       if next &+ 16 > end

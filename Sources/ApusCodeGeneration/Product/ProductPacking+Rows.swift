@@ -38,7 +38,8 @@ extension ProductPacking {
       let stepByteCount = pairs?.stepByteCount ?? panel.paddedCount * 4
       var source = unsafe rows + panel.firstColumn * 4
       let first = next
-      for _ in 0..<plan.stepCount {
+      for step in 0..<plan.stepCount {
+        if step & 0x3FFF == 0, packed.mustStop { break }
         if let pairs {
           unsafe packRows(source, pairs, columnCount: panel.columnCount, to: packed.address + next)
         } else {
@@ -49,6 +50,7 @@ extension ProductPacking {
       }
       WeightTerms.setRecord(
         WeightTerms.Record(weights: first, extras: next, extraCount: 0), index, in: packed)
+      next = first + plan.stepCount * stepByteCount
     }
   }
 
@@ -70,6 +72,7 @@ extension ProductPacking {
       for column in stride(from: 0, to: panel.columnCount, by: Self.columnsTogether) {
         let places = places(panel, from: column)
         for step in 0..<plan.stepCount {
+          if step & 0xFFFF == 0, packed.mustStop { break }
           let target = unsafe packed.address + (first + step * stepByteCount)
           let four = unsafe BytesOfRows(
             rows, row: 4 * step, of: depth, column: panel.firstColumn + column, stride: columnCount,

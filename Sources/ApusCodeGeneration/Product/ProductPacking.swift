@@ -104,6 +104,7 @@ struct ProductPacking {
     at start: Int, into packed: PackedWeights, bounds: inout SumBounds
   ) -> WeightTerms.Record {
     let marks = unsafe (packed.address + marksOffset).assumingMemoryBound(to: UInt8.self)
+    guard !packed.mustStop else { return WeightTerms.Record(weights: start, extras: start, extraCount: 0) }
     let extraCount = unsafe mark(marks, weights: weights, group: group, panel: panel)
     let stepByteCount = panel.paddedCount * plan.weightByteCount
     let extraSteps = start + plan.stepCount * stepByteCount
@@ -111,7 +112,7 @@ struct ProductPacking {
     precondition(extras + extraCount * 16 <= packed.byteCount)
 
     if plan.strategy.isInner {
-      unsafe packInner(weights, group: group, panel: panel, to: packed.address + start)
+      unsafe packInner(weights, group: group, panel: panel, at: start, into: packed)
     }
     let pairs = plan.pairs(panel)
     if let pairs, pairs.hasHalf {
@@ -137,6 +138,7 @@ struct ProductPacking {
       let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
       for first in stride(from: 0, to: wholeCount, by: 16) {
         for term in stride(from: 0, to: depth, by: Self.floatTerms) {
+          if term & 0xFFFF == 0, packed.mustStop { break }
           for place in stride(from: first, to: min(first + 16, wholeCount), by: 4) {
             unsafe packFloats(weights, quad(place), terms: term..<min(term + Self.floatTerms, depth))
           }
@@ -147,7 +149,9 @@ struct ProductPacking {
     for place in stride(from: 0, to: plan.strategy.isInner ? 0 : columns.count, by: 4) {
       guard let operands = terms.operands, let packedOperands = terms.packedOperands else { break }
       let quad = quad(place)
-      var totals = unsafe packWeights(weights, packedOperands, quad)
+      guard var totals = unsafe packWeights(weights, packedOperands, quad, stoppedBy: packed) else {
+        return WeightTerms.Record(weights: start, extras: start, extraCount: 0)
+      }
       // The difference of the zero points, once for each weight.
       let rest = (packedOperands.rhsZeroPoint &- operands.rhsZeroPoint) &* Int32(truncatingIfNeeded: depth)
       totals &+= SIMD4(repeating: rest)
@@ -162,7 +166,7 @@ struct ProductPacking {
         let bias = unsafe bias?.unsafeLoadUnaligned(fromByteOffset: channel * 4, as: UInt32.self) ?? 0
         let sums = terms.offset(
           bias: bias, channel: channel, sum: totals[lane], count: depth,
-          magnitude: unsafe magnitude(weights, operands, source: sources[lane]))
+          magnitude: unsafe magnitude(weights, operands, source: sources[lane], stoppedBy: packed))
         if bounds == .kept { bounds = sums.bounds }
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
         guard plan.hasColumnSums else { continue }

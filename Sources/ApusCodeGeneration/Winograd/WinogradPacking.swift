@@ -74,7 +74,7 @@ struct WinogradPacking {
         }
       }
       unsafe packed.address.storeBytes(of: mark.rawValue, as: Int.self)
-      for panel in plan.panels {
+      for panel in plan.panels where !packed.mustStop {
         if let operands {
           let zero = UInt8(truncatingIfNeeded: operands.rhsZeroPoint) ^ operands.signFlip
           unsafe pack(panel, weights: weights, bias: bias, zero: UInt16(zero) &* 0x0101, into: packed.address)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusAssembly
+import ApusRuntime
 import ApusSystem
 
 /// The logarithm of SOFTMAX, row by row.
@@ -100,16 +101,54 @@ private struct ByteLogSoftmax: RowFunction {
     self.differences = differences
   }
 
+  static var hasLongRows: Bool { true }
+
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
-    // Signed bytes with their sign flipped are unsigned ones of equal order.
-    let flip: UInt8 = isSigned ? 0x80 : 0
+    let greatest = unsafe greatest(input, 0..<count, besides: 0)
+    let logarithm = FixedPointFunctions.logarithm(unsafe sum(input, 0..<count, greatest))
+    unsafe write(output, input, 0..<count, greatest, logarithm)
+  }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>, poll: inout StopPoll
+  ) {
     var greatest: UInt8 = 0
-    for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
+    forEachPiece(of: count, &poll) { greatest = unsafe self.greatest(input, $0, besides: greatest) }
     var sum: Int32 = 0
-    for index in 0..<count { sum &+= unsafe summands.values[Int(greatest &- (input[index] ^ flip))] }
+    forEachPiece(of: count, &poll) { sum &+= unsafe self.sum(input, $0, greatest) }
+    // Of a sum that ended early, there may be no logarithm.
+    if poll.mustStop(before: 1) { return }
     let logarithm = FixedPointFunctions.logarithm(sum)
+    forEachPiece(of: count, &poll) { unsafe write(output, input, $0, greatest, logarithm) }
+  }
+
+  /// Bits to flip, after which signed bytes are unsigned ones of equal order.
+  private var flip: UInt8 { isSigned ? 0x80 : 0 }
+
+  @inline(__always)
+  private func greatest(_ input: UnsafePointer<UInt8>, _ range: Range<Int>, besides least: UInt8) -> UInt8 {
+    let flip = flip
+    var greatest = least
+    for index in range { greatest = max(greatest, unsafe input[index] ^ flip) }
+    return greatest
+  }
+
+  @inline(__always)
+  private func sum(_ input: UnsafePointer<UInt8>, _ range: Range<Int>, _ greatest: UInt8) -> Int32 {
+    let flip = flip
+    var sum: Int32 = 0
+    for index in range { sum &+= unsafe summands.values[Int(greatest &- (input[index] ^ flip))] }
+    return sum
+  }
+
+  @inline(__always)
+  private func write(
+    _ output: UnsafeMutablePointer<UInt8>, _ input: UnsafePointer<UInt8>, _ range: Range<Int>,
+    _ greatest: UInt8, _ logarithm: Int32
+  ) {
+    let flip = flip
     let bound = max(leastDifference &- 1, inverse.apply(logarithm &+ .min))
-    for index in 0..<count {
+    for index in range {
       let difference = unsafe Int32(greatest &- (input[index] ^ flip))
       var result: Int32 = 0
       if 0 &- difference > bound {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// A function of rows: the last axis of a tensor.
 protocol RowFunction: Sendable {
   associatedtype Argument: BitwiseCopyable
@@ -14,10 +16,25 @@ protocol RowFunction: Sendable {
   /// Computes rows of `depth` elements, one after the other.
   func fill(
     _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<Argument>)
+
+  /// Whether it has code for rows that take long: ``fillLong(_:count:input:poll:)``.
+  static var hasLongRows: Bool { get }
+
+  /// Computes one row, or ends early if `poll` says so.
+  func fillLong(
+    _ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>, poll: inout StopPoll)
 }
 
 extension RowFunction {
   var way: String { "portable loop" }
+
+  static var hasLongRows: Bool { false }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>, poll: inout StopPoll
+  ) {
+    unsafe fill(output, count: count, input: input)
+  }
 
   @inline(__always)
   func fill(
@@ -26,5 +43,16 @@ extension RowFunction {
     for row in 0..<rows {
       unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
     }
+  }
+}
+
+/// Calls `body` for pieces of a long row, until `poll` says that the run must end.
+@inline(__always)
+func forEachPiece(of count: Int, _ poll: inout StopPoll, _ body: (Range<Int>) -> Void) {
+  var first = 0
+  while first < count, !poll.mustStop(before: 1 << 18) {
+    let end = min(first &+ (1 << 18), count)
+    body(first..<end)
+    first = end
   }
 }

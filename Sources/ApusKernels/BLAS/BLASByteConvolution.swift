@@ -75,6 +75,7 @@ final class BLASByteConvolution: TiledConvolution {
       let sums = unsafe (packed.address + biasOffset).assumingMemoryBound(to: Int32.self)
       let constant = Int32(truncatingIfNeeded: depth) &* lhsZeroPoint &* rhsZeroPoint
       for channel in 0..<convolution.outputChannels {
+        if channel * depth & ~0xFFFF != (channel - 1) * depth & ~0xFFFF, packed.mustStop { return }
         let line = unsafe lanes + channel * depth
         unsafe conversion.convert(source + channel * depth, to: line, count: depth)
         var sum: Int32 = 0

@@ -94,19 +94,19 @@ extension Convolution {
   }
 
   /// M: the number of output pixels.
-  package var rowCount: Int { batches * outputHeight * outputWidth }
+  @inlinable package var rowCount: Int { batches * outputHeight * outputWidth }
   /// N: the output channels of one group.
-  package var columnCount: Int { outputChannels / groups }
+  @inlinable package var columnCount: Int { outputChannels / groups }
   /// Input channels of one group.
-  package var channelsPerGroup: Int { inputChannels / groups }
+  @inlinable package var channelsPerGroup: Int { inputChannels / groups }
   /// K: the products in each sum.
-  package var depth: Int { filterHeight * filterWidth * channelsPerGroup }
+  @inlinable @inline(__always) package var depth: Int { filterHeight * filterWidth * channelsPerGroup }
   /// The input's size in elements.
-  package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  @inlinable package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
   /// The output's size in elements.
-  package var outputCount: Int { rowCount * outputChannels }
+  @inlinable package var outputCount: Int { rowCount * outputChannels }
   /// The weights' size in elements.
-  package var weightCount: Int { outputChannels * depth }
+  @inlinable package var weightCount: Int { outputChannels * depth }
 
   /// Whether each row of the matrix product is a row of the input, so that nothing is gathered.
   package var readsInputInPlace: Bool {

@@ -91,9 +91,17 @@ extension ConvolutionTiling {
   /// Packs weights as `[group][panel of eight columns][block of K]`, padded with zeros, each block in the
   /// order of `multiplyPanel`; `weight` returns the weight at an index into `[output channel][k]`.
   @inline(__always)
-  func packPanels(to destination: UnsafeMutablePointer<Int16>, weight: (Int) -> Int16) {
+  func packPanels(
+    to destination: UnsafeMutablePointer<Int16>, of packed: PackedWeights, weight: (Int) -> Int16
+  ) {
+    var sinceClock = 0
     for panel in 0..<groups * panels {
       for block in 0..<depthBlocks {
+        sinceClock += depthPerBlock * 8
+        if sinceClock > 1 << 20 {
+          if packed.mustStop { return }
+          sinceClock = 0
+        }
         let lanes = unsafe destination + (panel * paddedDepth + block * depthPerBlock) * 8
         unsafe lanes.update(repeating: 0, count: depthPerBlock * 8)
         let known = depthRange(block)

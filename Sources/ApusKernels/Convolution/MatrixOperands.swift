@@ -25,7 +25,7 @@ package enum MatrixOperands: Hashable, Sendable {
   case hybrid(isAsymmetric: Bool)
 
   /// How bytes become unsigned, and the zero points of unsigned bytes; nil for other operands.
-  package var bytes: ByteOperands? {
+  @inlinable package var bytes: ByteOperands? {
     switch self {
     case .float32, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
     case .uint8(let lhs, let rhs): ByteOperands(signFlip: 0, lhsZeroPoint: lhs, rhsZeroPoint: rhs)

@@ -12,6 +12,10 @@ import ApusRuntime
   package let address: UnsafeMutableRawPointer
   /// The owner of the memory.
   private let owner: AnyObject
+  /// Ends packing early. Weights that were packed in part are never read, but contain no place that is out of bounds.
+  ///
+  /// Only the code that packs sets it.
+  package var stopSignal: StopSignal?
 
   /// Takes zeroed memory from a pool, or its own; nil if the system refuses it.
   package init?(ifAvailable byteCount: Int, pool: MemoryPool? = nil) {
@@ -26,6 +30,9 @@ import ApusRuntime
       unsafe address = memory.base
     }
   }
+
+  /// Whether packing must end. Ask after at least some ten thousand weights: this may read the clock.
+  package var mustStop: Bool { stopSignal?.mustStop ?? false }
 
   /// Takes zeroed memory, for programs that cannot go on without it: if the system refuses it, the process
   /// ends.

@@ -61,7 +61,7 @@ final class PortableByteConvolution: TiledConvolution {
     precondition(weights.byteCount >= convolution.weightCount && packed.byteCount >= packedByteCount)
     let (flip, zeroPoint) = (operands.signFlip, operands.rhsZeroPoint)
     unsafe weights.withUnsafeBytes { weights in
-      unsafe tiling.packPanels(to: packed.address.assumingMemoryBound(to: Int16.self)) { place in
+      unsafe tiling.packPanels(to: packed.address.assumingMemoryBound(to: Int16.self), of: packed) { place in
         unsafe Int16(truncatingIfNeeded: Int32(weights[place] ^ flip) &- zeroPoint)
       }
     }

@@ -59,6 +59,7 @@ final class PortableFloatConvolution: TiledConvolution {
             + panel * panelCount + column % 8
           let source = (group * columns + column) * depth
           for term in 0..<depth {
+            if term & 0xFFFF == 0, packed.mustStop { return }
             unsafe destination[term * 8] = weights.loadUnaligned(
               fromByteOffset: (source + term) * 4, as: Float.self)
           }

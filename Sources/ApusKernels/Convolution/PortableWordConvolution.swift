@@ -76,7 +76,7 @@ final class PortableWordConvolution: TiledConvolution {
     unsafe weights.withUnsafeBytes { weights in
       let planes = unsafe packed.address.assumingMemoryBound(to: Int16.self)
       for plane in 0..<operands.planes {
-        unsafe tiling.packPanels(to: planes + plane * planeCount) { place in
+        unsafe tiling.packPanels(to: planes + plane * planeCount, of: packed) { place in
           unsafe operands.weight(weights, place, plane: plane)
         }
       }

@@ -22,7 +22,7 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   /// Packs the weights and the bias (int32, or float with float operands; nil is zeros).
   ///
   /// Call it once for constants, otherwise before each run. Memory with other weights can be packed again if
-  /// both times have a bias, or neither.
+  /// both times have a bias, or neither. Ends early if ``PackedWeights/stopSignal`` says so.
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights)
 
   /// Convolves `input` into `output`; the bytes of the result do not depend on the number of threads.

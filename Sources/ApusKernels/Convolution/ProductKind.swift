@@ -38,7 +38,7 @@ package enum ProductKind: Hashable, Sendable {
   }
 
   /// Bytes per value.
-  package var laneByteCount: Int {
+  @inlinable package var laneByteCount: Int {
     switch self {
     case .unsignedBytes, .signedBytes: 1
     case .words: 2
@@ -48,19 +48,19 @@ package enum ProductKind: Hashable, Sendable {
 
   /// Values of K per K-step. They belong to one tap in products, and to different taps in depthwise
   /// convolutions.
-  package var lanesPerStep: Int { 4 / laneByteCount }
+  @inlinable package var lanesPerStep: Int { 4 / laneByteCount }
 }
 
 extension MatrixOperands {
   /// The size of an element of input and output.
-  package var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
+  @inlinable package var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
 
   /// Whether float activations are quantized at run time.
-  package var isHybrid: Bool { if case .hybrid = self { true } else { false } }
+  @inlinable package var isHybrid: Bool { if case .hybrid = self { true } else { false } }
 
   /// The signs and zero points of bytes. For hybrid operands, weights are signed and the activations' zero
   /// point, known only at run time, counts as 0.
-  package var generatedBytes: ByteOperands? {
+  @inlinable package var generatedBytes: ByteOperands? {
     isHybrid ? ByteOperands(signFlip: 0x80, lhsZeroPoint: 0, rhsZeroPoint: 128) : bytes
   }
 }

@@ -83,13 +83,13 @@ extension DepthwiseConvolution {
   }
 
   /// Channels of the output.
-  package var outputChannels: Int { inputChannels * depthMultiplier }
+  @inlinable package var outputChannels: Int { inputChannels * depthMultiplier }
   /// The products in each sum: the taps of the filter.
-  package var taps: Int { filterHeight * filterWidth }
+  @inlinable package var taps: Int { filterHeight * filterWidth }
   /// The input's size in elements.
-  package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
+  @inlinable package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
   /// The output's size in elements.
-  package var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
+  @inlinable package var outputCount: Int { batches * outputHeight * outputWidth * outputChannels }
   /// The weights' size in elements.
   var weightCount: Int { taps * outputChannels }
 

@@ -53,6 +53,8 @@ extension UnaryFunction {
 /// wherever it is reached through a protocol.
 @safe struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
+  /// Computes one row that takes long; nil unless rows are that long and the function has code for them.
+  private let fillLong: (@Sendable (UnsafeMutableRawPointer, UnsafeRawPointer, inout StopPoll) -> Void)?
   let way: String
   /// The function, where it is one of floats.
   private(set) var formula: FloatFormula?
@@ -78,6 +80,7 @@ extension UnaryFunction {
         output.assumingMemoryBound(to: Function.Result.self), count: count,
         input: input.assumingMemoryBound(to: Function.Argument.self))
     }
+    unsafe fillLong = nil
     (way, depth) = (function.way, 0)
     self.formula = formula
     self.count = count
@@ -95,6 +98,15 @@ extension UnaryFunction {
       let input = unsafe input.assumingMemoryBound(to: Function.Argument.self)
       unsafe function.fill(output, rows: depth == 0 ? 0 : count / depth, depth: depth, input: input)
     }
+    if Function.hasLongRows, depth > Self.longRow {
+      unsafe fillLong = { (output: UnsafeMutableRawPointer, input: UnsafeRawPointer, poll: inout StopPoll) in
+        unsafe function.fillLong(
+          output.assumingMemoryBound(to: Function.Result.self), count: depth,
+          input: input.assumingMemoryBound(to: Function.Argument.self), poll: &poll)
+      }
+    } else {
+      unsafe fillLong = nil
+    }
     (way, self.depth) = (function.way, depth)
     count = rows * depth
     unit = max(depth, 1)
@@ -102,6 +114,9 @@ extension UnaryFunction {
     leastTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
+
+  /// Rows with more elements may take so long that they ask for the time themselves.
+  private static let longRow = 1 << 20
 
   /// Whether it may be applied to any stretch, as there are no rows.
   var takesStretches: Bool { depth == 0 && unit == 64 }
@@ -117,6 +132,13 @@ extension UnaryFunction {
     precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
     guard count > 0 else { return }
     unsafe withAddresses(input, &output) { input, output in
+      if let fillLong = unsafe fillLong {
+        var poll = StopPoll(threads)
+        for first in stride(from: 0, to: count, by: depth) {
+          unsafe fillLong(output + first &* strides.result, input + first &* strides.argument, &poll)
+        }
+        return
+      }
       let length = roundedUp(
         threads.tileLength(count, least: leastTileLength, most: tileLength), to: unit)
       // A piece of work would be a copy of the kernel.

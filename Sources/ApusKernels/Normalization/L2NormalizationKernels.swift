@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Each row divided by the root of its sum of squares.
 package enum L2Normalization {
   /// The kernel for floats; the minimum norm is 10⁻⁶.
@@ -33,12 +35,30 @@ private struct FloatL2Normalization: RowFunction {
 
 private struct UnsignedL2Normalization: RowFunction {
   let zeroPoint: Int32
+  static var hasLongRows: Bool { true }
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
-    let (value, shift) = unsafe inverseNorm(input, count: count, zeroPoint: zeroPoint)
-    for index in 0..<count {
+    let sum = unsafe squares(input, 0..<count, zeroPoint)
+    unsafe divide(output, input, 0..<count, FixedPointFunctions.inverseSquareRoot(sum))
+  }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>, poll: inout StopPoll
+  ) {
+    var sum: Int32 = 0
+    forEachPiece(of: count, &poll) { sum &+= unsafe squares(input, $0, zeroPoint) }
+    let inverse = FixedPointFunctions.inverseSquareRoot(sum)
+    forEachPiece(of: count, &poll) { unsafe divide(output, input, $0, inverse) }
+  }
+
+  @inline(__always)
+  private func divide(
+    _ output: UnsafeMutablePointer<UInt8>, _ input: UnsafePointer<UInt8>, _ range: Range<Int>,
+    _ norm: (value: Int32, shift: Int32)
+  ) {
+    for index in range {
       let difference = unsafe Int32(input[index]) &- zeroPoint
-      let result = FixedPointFunctions.multiply(128 &* difference, value, shift: shift)
+      let result = FixedPointFunctions.multiply(128 &* difference, norm.value, shift: norm.shift)
       unsafe output[index] = UInt8(clamping: result &+ 128)
     }
   }
@@ -46,26 +66,44 @@ private struct UnsignedL2Normalization: RowFunction {
 
 private struct SignedL2Normalization: RowFunction {
   let zeroPoint: Int32
+  static var hasLongRows: Bool { true }
 
   func fill(_ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>) {
-    let (value, shift) = unsafe inverseNorm(input, count: count, zeroPoint: zeroPoint)
-    for index in 0..<count {
+    let sum = unsafe squares(input, 0..<count, zeroPoint)
+    unsafe divide(output, input, 0..<count, FixedPointFunctions.inverseSquareRoot(sum))
+  }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>, poll: inout StopPoll
+  ) {
+    var sum: Int32 = 0
+    forEachPiece(of: count, &poll) { sum &+= unsafe squares(input, $0, zeroPoint) }
+    let inverse = FixedPointFunctions.inverseSquareRoot(sum)
+    forEachPiece(of: count, &poll) { unsafe divide(output, input, $0, inverse) }
+  }
+
+  @inline(__always)
+  private func divide(
+    _ output: UnsafeMutablePointer<Int8>, _ input: UnsafePointer<Int8>, _ range: Range<Int>,
+    _ norm: (value: Int32, shift: Int32)
+  ) {
+    for index in range {
       let difference = unsafe Int32(input[index]) &- zeroPoint
       unsafe output[index] = Int8(
-        clamping: FixedPointFunctions.multiply(difference, value, shift: shift &+ 7))
+        clamping: FixedPointFunctions.multiply(difference, norm.value, shift: norm.shift &+ 7))
     }
   }
 }
 
-/// The inverse root of the sum of squared differences from the zero point, as a multiplier and a shift.
+/// The sum of squared differences from the zero point.
 @inline(__always)
-private func inverseNorm<T: FixedWidthInteger>(
-  _ input: UnsafePointer<T>, count: Int, zeroPoint: Int32
-) -> (value: Int32, shift: Int32) {
+private func squares<T: FixedWidthInteger>(
+  _ input: UnsafePointer<T>, _ range: Range<Int>, _ zeroPoint: Int32
+) -> Int32 {
   var sum: Int32 = 0
-  for index in 0..<count {
+  for index in range {
     let difference = unsafe Int32(truncatingIfNeeded: input[index]) &- zeroPoint
     sum &+= difference &* difference
   }
-  return FixedPointFunctions.inverseSquareRoot(sum)
+  return sum
 }

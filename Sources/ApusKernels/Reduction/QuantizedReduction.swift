@@ -47,11 +47,15 @@ package struct QuantizedMean: Sendable {
   }
 
   /// Writes the low `width` bytes, 1 or 2, of each value from its int32 sum.
-  package func store(_ sums: RawSpan, to output: inout MutableRawSpan, width: Int) {
+  ///
+  /// Ends early if the run has to end.
+  package func store(_ sums: RawSpan, to output: inout MutableRawSpan, width: Int, threads: ThreadTeam) {
     let count = sums.byteCount / 4
     precondition(output.byteCount >= count * width)
+    var poll = StopPoll(threads)
     var first = 0
     while width == 1, first &+ 8 <= count, let epilogue {
+      if poll.mustStop(before: 8) { return }
       let values = unsafe sums.unsafeLoadUnaligned(fromByteOffset: first &* 4, as: SIMD8<Int32>.self)
       let scaled = values &- SIMD8(repeating: zeroSum)
       output.storeBytes(
@@ -60,6 +64,7 @@ package struct QuantizedMean: Sendable {
       first &+= 8
     }
     for index in first..<count {
+      if poll.mustStop(before: 1) { return }
       let sum = unsafe sums.unsafeLoad(fromByteOffset: index &* 4, as: Int32.self)
       let scaled = multiplier.apply(sum &- zeroSum) &+ zeroPoint
       let value = min(max(scaled, minimum), maximum)
@@ -72,26 +77,30 @@ package struct QuantizedMean: Sendable {
   }
 }
 
-/// Divides sums by a count; integers are truncated.
+/// Divides sums by a count, unless the run has to end; integers are truncated.
 package func divideSums(
-  _ elements: ScalarType, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan
+  _ elements: ScalarType, _ sums: RawSpan, by count: Int, to output: inout MutableRawSpan, threads: ThreadTeam
 ) {
   guard count > 0 else { return }
-  switch elements {
-  case .float32:
-    for offset in stride(from: 0, to: sums.byteCount, by: 4) {
-      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Float.self) / Float(count)
-      output.storeBytes(of: mean, toByteOffset: offset, as: Float.self)
-    }
-  case .int64:
-    for offset in stride(from: 0, to: sums.byteCount, by: 8) {
-      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Int64.self) / Int64(count)
-      output.storeBytes(of: mean, toByteOffset: offset, as: Int64.self)
-    }
-  default:
-    for offset in stride(from: 0, to: sums.byteCount, by: 8) {
-      let mean = unsafe sums.unsafeLoad(fromByteOffset: offset, as: Int64.self) / Int64(count)
-      output.storeBytes(of: Int32(truncatingIfNeeded: mean), toByteOffset: offset / 2, as: Int32.self)
+  var poll = StopPoll(threads)
+  let width = elements == .float32 ? 4 : 8
+  forEachPiece(of: sums.byteCount / width, &poll) { piece in
+    switch elements {
+    case .float32:
+      for index in piece {
+        let mean = unsafe sums.unsafeLoad(fromByteOffset: index &* 4, as: Float.self) / Float(count)
+        output.storeBytes(of: mean, toByteOffset: index &* 4, as: Float.self)
+      }
+    case .int64:
+      for index in piece {
+        let mean = unsafe sums.unsafeLoad(fromByteOffset: index &* 8, as: Int64.self) / Int64(count)
+        output.storeBytes(of: mean, toByteOffset: index &* 8, as: Int64.self)
+      }
+    default:
+      for index in piece {
+        let mean = unsafe sums.unsafeLoad(fromByteOffset: index &* 8, as: Int64.self) / Int64(count)
+        output.storeBytes(of: Int32(truncatingIfNeeded: mean), toByteOffset: index &* 4, as: Int32.self)
+      }
     }
   }
 }

@@ -112,7 +112,7 @@ package struct Reduction: Sendable {
     _ combination: C.Type, _ input: RawSpan, _ sums: inout MutableRawSpan, _ threads: ThreadTeam
   ) {
     fold(combination, input, &sums, initial: C.zero, parts: rowParts, threads)
-    guard rowParts > 1 else { return }
+    guard rowParts > 1, !threads.mustStop else { return }
     unsafe sums.withUnsafeMutableBytes { sums in
       guard let sums = unsafe sums.baseAddress?.assumingMemoryBound(to: C.Result.self) else { return }
       for part in 1..<rowParts {

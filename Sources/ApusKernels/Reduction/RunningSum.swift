@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Running sums along the middle one of three axes.
 package struct RunningSum: Sendable {
   private let elements: ScalarType
@@ -21,20 +23,21 @@ package struct RunningSum: Sendable {
     self.isReversed = isReversed
   }
 
-  /// Sums; the spans must be as large as the axes say.
-  package func run(_ input: RawSpan, to output: inout MutableRawSpan) {
+  /// Sums, unless the run has to end; the spans must be as large as the axes say.
+  package func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
+    var poll = StopPoll(threads)
     let byteCount = outer * length * inner * elements.byteCount
     precondition(input.byteCount >= byteCount && output.byteCount >= byteCount)
     switch elements {
-    case .float32: run(input, &output, Float(0)) { $0 + $1 }
-    case .int64: run(input, &output, Int64(0)) { $0 &+ $1 }
-    default: run(input, &output, Int32(0)) { $0 &+ $1 }
+    case .float32: run(input, &output, Float(0), &poll) { $0 + $1 }
+    case .int64: run(input, &output, Int64(0), &poll) { $0 &+ $1 }
+    default: run(input, &output, Int32(0), &poll) { $0 &+ $1 }
     }
   }
 
   @inline(__always)
   private func run<T: BitwiseCopyable>(
-    _ input: RawSpan, _ output: inout MutableRawSpan, _ zero: T, _ add: (T, T) -> T
+    _ input: RawSpan, _ output: inout MutableRawSpan, _ zero: T, _ poll: inout StopPoll, _ add: (T, T) -> T
   ) {
     unsafe input.withUnsafeBytes { input in
       unsafe output.withUnsafeMutableBytes { output in
@@ -45,9 +48,9 @@ package struct RunningSum: Sendable {
           let first = unsafe from + block &* length &* inner
           let result = unsafe to + block &* length &* inner
           if inner == 1 {
-            unsafe runLine(first, result, zero, add)
+            unsafe runLine(first, result, zero, &poll, add)
           } else {
-            unsafe runLines(first, result, zero, add)
+            unsafe runLines(first, result, zero, &poll, add)
           }
         }
       }
@@ -56,10 +59,12 @@ package struct RunningSum: Sendable {
 
   @inline(__always)
   private func runLine<T: BitwiseCopyable>(
-    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ add: (T, T) -> T
+    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ poll: inout StopPoll,
+    _ add: (T, T) -> T
   ) {
     var sum = zero
     for step in 0..<length {
+      if step & 0xFFFF == 0, poll.mustStop(before: min(length, 1 << 16)) { return }
       let place = isReversed ? length &- 1 &- step : step
       let next = unsafe add(sum, from[place])
       unsafe to[place] = isExclusive ? sum : next
@@ -70,9 +75,11 @@ package struct RunningSum: Sendable {
   /// Each row is the previous row plus a row of the input, so that memory is accessed in order.
   @inline(__always)
   private func runLines<T: BitwiseCopyable>(
-    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ add: (T, T) -> T
+    _ from: UnsafePointer<T>, _ to: UnsafeMutablePointer<T>, _ zero: T, _ poll: inout StopPoll,
+    _ add: (T, T) -> T
   ) {
     for step in 0..<length {
+      if poll.mustStop(before: inner) { return }
       let row = (isReversed ? length &- 1 &- step : step) &* inner
       let previous = isReversed ? row &+ inner : row &- inner
       let addend = isExclusive ? previous : row

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Calls a function with the addresses of an input and an output; does nothing if one of them is empty.
-@usableFromInline @inline(__always)
+@inlinable @inline(__always)
 package func withAddresses(
   _ input: RawSpan, _ output: inout MutableRawSpan,
   _ body: (_ input: UnsafeRawPointer, _ output: UnsafeMutableRawPointer) -> Void
@@ -16,7 +16,7 @@ package func withAddresses(
 
 /// Calls a function with the addresses of an input, an output and scratch memory; does nothing if one of them
 /// is empty.
-@usableFromInline @inline(__always)
+@inlinable @inline(__always)
 package func withAddresses(
   _ input: RawSpan, _ output: inout MutableRawSpan, _ scratch: inout MutableRawSpan,
   _ body: (

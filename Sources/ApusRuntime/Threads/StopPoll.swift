@@ -4,10 +4,10 @@
 /// that are never read, see ``StopSignal``.
 @usableFromInline package struct StopPoll {
   private let threads: ThreadTeam
-  private var stepsLeft = Self.interval
+  @usableFromInline var stepsLeft = Self.interval
 
   /// The steps of plain code between two checks: some milliseconds.
-  private static var interval: Int { 1 << 21 }
+  @inlinable static var interval: Int { 1 << 21 }
 
   /// Checks for a team.
   @usableFromInline package init(_ threads: ThreadTeam) {
@@ -15,7 +15,7 @@
   }
 
   /// Counts the next steps, at least one; returns true if the run must end, and from then on.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package mutating func mustStop(before steps: Int) -> Bool {
     stepsLeft &-= max(1, min(steps, Self.interval))
     return stepsLeft < 0 && asks()
@@ -23,7 +23,7 @@
 
   /// Counts one of many short iterations by its index: a thousand at a time, of `steps` steps each. Returns
   /// true if the run must end.
-  @usableFromInline @inline(__always)
+  @inlinable @inline(__always)
   package mutating func mustStop(atTurn turn: Int, of count: Int, steps: Int) -> Bool {
     turn & 0x3FF == 0 && mustStop(before: min(count, 1 << 10) &* steps)
   }

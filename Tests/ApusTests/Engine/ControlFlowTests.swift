@@ -194,15 +194,15 @@ import Testing
         .init(name: "y", shape: [4]),
       ],
       operators: [
-        .init(code: TestModel.conditional, inputs: [0, 1], outputs: [2], options: [0: .int(2), 1: .int(3)])
+        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 2, else: 3))
       ], inputs: [0, 1], outputs: [2])
     let doubled = TestModel(
       tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [8])],
-      operators: [.init(code: TestModel.concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
+      operators: [.init(code: .concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
       outputs: [1])
     let same = TestModel(
       tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
-      operators: [.init(code: TestModel.relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
     return TestModel(
       tensors: [
         .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
@@ -210,8 +210,8 @@ import Testing
       ],
       operators: [
         .init(
-          code: TestModel.conditional, inputs: [0, 0, 1], outputs: [3], options: [0: .int(1), 1: .int(1)]),
-        .init(code: TestModel.relu, inputs: [2], outputs: [4]),
+          code: .if, inputs: [0, 0, 1], outputs: [3], options: .if(then: 1, else: 1)),
+        .init(code: .relu, inputs: [2], outputs: [4]),
       ], inputs: [0, 1, 2], outputs: [3, 4], children: [inner, doubled, same])
   }()
 
@@ -229,5 +229,41 @@ import Testing
         try interpreter.output(at: 0) == (doubles ? [1, 2, 3, 4, 1, 2, 3, 4] : [1, 2, 3, 4]) as [Float])
       #expect(interpreter.outputs[0].shape == [doubles ? 8 : 4])
     }
+  }
+
+  @Test("a branch that does not take an input's shape is an error only if it runs")
+  func branchesThatDoNotRunTakeAnyShape() throws {
+    let square = TestModel(
+      tensors: [
+        .init(name: "x", shape: [4]),
+        .init(name: "shape", type: Self.int32, shape: [2], data: [2, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: "y", shape: [2, 2]),
+      ],
+      operators: [.init(code: .reshape, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
+    let same = TestModel(
+      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
+      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
+    let model = TestModel(
+      tensors: [
+        .init(name: "isSquare", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
+        .init(name: "y", shape: [4]),
+      ],
+      operators: [
+        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 1, else: 2))
+      ], inputs: [0, 1], outputs: [2], children: [square, same])
+    let interpreter = try Interpreter(model: model.model())
+    func run(_ isSquare: Bool, _ values: [Float]) throws -> TensorShape {
+      try interpreter.resizeInput(at: 1, to: [values.count])
+      try interpreter.copy([isSquare], toInputAt: 0)
+      try interpreter.copy(values, toInputAt: 1)
+      try interpreter.invoke()
+      #expect(try interpreter.output(at: 0) == values)
+      return interpreter.outputs[0].shape
+    }
+    #expect(try run(true, [1, 2, 3, 4]) == [2, 2])
+    #expect(try run(false, [1, 2, 3, 4, 5]) == [5])
+    let error = #expect(throws: ApusError.self) { try run(true, [1, 2, 3, 4, 5]) }
+    #expect(error?.message.contains("RESHAPE") == true)
+    #expect(try run(true, [1, 2, 3, 4]) == [2, 2])
   }
 }

@@ -58,7 +58,7 @@ import Testing
   @Test("an operator that is missing, or of another version or type, is named before anything is prepared")
   func unsupported() throws {
     var description = TestModel.chain()
-    description.operators[1].code = 51  // DELEGATE, which no file may hold
+    description.operators[1].number = 51  // DELEGATE, which no file may hold
     let model = try description.model()
     #expect(model.unsupportedOperators.count == 1)
     #expect(model.unsupportedOperators.first?.hasPrefix("operator #1, ") == true)

@@ -45,23 +45,26 @@ import Testing
 
   @Test("products of floats with constant weights are clamped")
   func clamped() throws {
-    for result in try Self.results(Self.product(9, weights: [1, 1, -1, -1], isQuantized: false)) {
+    for result in try Self.results(
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: false))
+    {
       #expect(result == [.greatestFiniteMagnitude, -.greatestFiniteMagnitude])
     }
   }
 
   @Test("products with quantized weights are not; RELU of infinity is infinite")
   func quantized() throws {
-    for result in try Self.results(Self.product(9, weights: [1, 1, -1, -1], isQuantized: true)) {
+    for result in try Self.results(Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true))
+    {
       #expect(result == [.infinity, -.infinity])
     }
     for result in try Self.results(
-      Self.product(9, weights: [1, 1, -1, -1], isQuantized: true, activation: 1))
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true, activation: 1))
     {
       #expect(result == [.infinity, 0])
     }
     for result in try Self.results(
-      Self.product(9, weights: [1, 1, -1, -1], isQuantized: true, activation: 3))
+      Self.product(.fullyConnected, weights: [1, 1, -1, -1], isQuantized: true, activation: 3))
     {
       #expect(result == [6, 0])
     }

@@ -30,7 +30,9 @@ final class WeightPacker {
   /// Memory of this interpreter for weights that are packed in each run.
   func weightsOfRuns(byteCount: Int) throws(ApusError) -> PackedWeights {
     try hold(byteCount)
-    return try packedWeights(byteCount: byteCount)
+    let weights = try packedWeights(byteCount: byteCount)
+    weights.stopSignal = preparation.context.limits.signal
+    return weights
   }
 
   /// Weights in a kernel's own layout: packed once per ``Model`` where they are constant, and shared by its
@@ -41,11 +43,12 @@ final class WeightPacker {
   ///   - layout: the layout; equal layouts mean equal bytes.
   ///   - most: the maximum size of any weights, in bytes.
   ///   - measuring: the kernel and the filter that say how many bytes constant weights need.
+  ///   - copiedByteCount: the size of what `pack` makes of the constants before it packs.
   ///   - pack: called here at most once, and only if every tensor is constant.
   /// - Returns: the weights, and whether they are packed already.
   func weights(
     of tensors: [TensorSlot], layout: WeightLayout, most: Int,
-    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil,
+    measuring: (kernel: any PreparedConvolution, filter: TensorSlot)? = nil, copiedByteCount: Int = 0,
     pack: (ConstantLease, PackedWeights) throws(ApusError) -> Void
   ) throws(ApusError) -> (weights: PackedWeights, arePacked: Bool) {
     var constants: [NamedConstant] = []
@@ -67,13 +70,34 @@ final class WeightPacker {
       return (known, true)
     }
     let lease = try leased(constants, distance: max(most, expectedByteCount))
+    if copiedByteCount > 0 {
+      let together = constants.reduce(most.addingClamped(copiedByteCount)) {
+        $0.addingClamped($1.constant.leasedByteCount)
+      }
+      try within { () throws(ApusError) in try preparation.reserve(together) }
+    }
     var byteCount = most
     if let measuring {
       byteCount = measuring.kernel.packedByteCount(for: try lease.bytes(of: measuring.filter))
     }
     try hold(byteCount)
-    let made = try packedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
-    try pack(lease, made)
+    let made: PackedWeights
+    if isShared, let interrupted = model.takeInterrupted(key, byteCount: byteCount) {
+      made = interrupted
+    } else {
+      made = try packedWeights(byteCount: byteCount, pool: isShared ? model.packedMemory : nil)
+    }
+    do throws(ApusError) {
+      try preparation.context.limits.checkTime()
+      made.stopSignal = preparation.context.limits.signal
+      try pack(lease, made)
+      made.stopSignal = nil
+      try preparation.context.limits.checkTime()
+    } catch {
+      // The model's memory cannot be given back: the next attempt takes it.
+      if isShared { model.keepInterrupted(made, key) }
+      throw error
+    }
     return (isShared ? model.keepPacked(made, key) : made, true)
   }
 

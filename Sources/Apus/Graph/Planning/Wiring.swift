@@ -130,6 +130,11 @@ final class Wiring: Sendable {
     return low < firstReaders[tensor + 1] && allReaders[low] == node
   }
 
+  /// The inputs' shapes in the file; open sizes are 1.
+  var declaredInputShapes: [TensorShape] {
+    subgraph.inputs.map { tensor in TensorShape(subgraph.tensors[tensor].shape.map { $0 < 0 ? 1 : $0 }) }
+  }
+
   /// Whether a tensor keeps its values between runs.
   func isVariable(_ tensor: Int) -> Bool { sources[tensor] == .variable }
 

@@ -59,9 +59,7 @@ final class Graph {
     self.passes = passes
     let wiring = try Wiring(context.model, subgraph: index)
     self.wiring = wiring
-    inputShapes = wiring.subgraph.inputs.map { tensor in
-      TensorShape(wiring.subgraph.tensors[tensor].shape.map { $0 < 0 ? 1 : $0 })
-    }
+    inputShapes = wiring.declaredInputShapes
     buffers = TensorBuffers(capacity: wiring.tensorCount + wiring.nodeCount)
   }
 

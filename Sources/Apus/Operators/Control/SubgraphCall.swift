@@ -8,11 +8,16 @@ final class SubgraphCall {
   let graph: Graph
   private let observer: RunObserver
   private let place: String
+  /// Why the subgraph cannot run with the inputs' shapes, if it need not run.
+  private(set) var refusal: ApusError?
 
   /// Checks the subgraph's inputs and outputs against the operator's, and prepares it.
+  ///
+  /// - Parameter mayBeSkipped: Whether a run may do without the subgraph. Shapes that it does not take are then no error before it runs:
+  ///   models guard a branch for some shapes by a condition on them. It has to take those that the file declares.
   init(
     _ index: Int, inputs: [(type: ElementType, shape: TensorShape)], outputTypes: [ElementType]?,
-    of node: Node
+    of node: Node, mayBeSkipped: Bool = false
   ) throws(ApusError) {
     // There may be thousands of calls of a subgraph with as many inputs.
     try node.context.limits.checkTime()
@@ -42,7 +47,22 @@ final class SubgraphCall {
     }
     try node.context.countPreparation()
     for (position, input) in inputs.enumerated() { graph.setInputShape(position, input.shape) }
-    try graph.prepare()
+    do throws(ApusError) { try graph.prepare() } catch {
+      guard mayBeSkipped, [.malformedModel, .invalidData].contains(error.code) else { throw error }
+      try prepareAsDeclared(insteadOf: error)
+      refusal = error
+    }
+  }
+
+  /// Prepares the subgraph for the shapes that the file declares, which shows that it takes some shapes; otherwise throws the error
+  /// for the inputs' shapes.
+  private func prepareAsDeclared(insteadOf error: ApusError) throws(ApusError) {
+    let shapes = graph.wiring.declaredInputShapes
+    guard shapes != graph.inputShapes else { throw error }
+    for (position, shape) in shapes.enumerated() { setShape(shape, at: position) }
+    do throws(ApusError) { try graph.prepare() } catch let other {
+      throw other.code == .malformedModel || other.code == .invalidData ? error : other
+    }
   }
 
   deinit { graph.callCount -= 1 }
@@ -54,7 +74,7 @@ final class SubgraphCall {
   ///
   /// A graph that has run is planned to its end, but for the data of that run: only its first segment is known before.
   var plannedShapes: [TensorShape]? {
-    guard graph.isPlanned, graph.segments.count == 1 else { return nil }
+    guard refusal == nil, graph.isPlanned, graph.segments.count == 1 else { return nil }
     let shapes = graph.subgraph.outputs.indices.compactMap { graph.outputShape($0) }
     return shapes.count == graph.subgraph.outputs.count ? shapes : nil
   }

@@ -38,13 +38,16 @@ struct SubgraphSwitch: Operator {
     var calls: [SubgraphCall] = []
     var shapes: [[TensorShape]?] = []
     let (arguments, outputTypes) = (inputs.map { ($0.type, $0.shape) }, try node.outputTypes())
-    for index in try node.calledSubgraphs() {
-      let call = try SubgraphCall(index, inputs: arguments, outputTypes: outputTypes, of: node)
+    let indices = try node.calledSubgraphs()
+    for index in indices {
+      let call = try SubgraphCall(
+        index, inputs: arguments, outputTypes: outputTypes, of: node, mayBeSkipped: indices.count > 1)
       calls.append(call)
       // Now, because preparing another subgraph may prepare this one anew, if both call the same one.
       shapes.append(call.plannedShapes)
     }
     guard let last = shapes.last else { throw node.malformed("has no subgraphs to call") }
+    if calls.allSatisfy({ $0.refusal != nil }), let refusal = calls.first?.refusal { throw refusal }
     guard let last, shapes.allSatisfy({ $0 == last }) else {
       return DeferredSubgraphSwitch(choice, calls, inputs)
     }

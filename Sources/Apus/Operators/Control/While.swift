@@ -32,7 +32,8 @@ struct While: Operator {
     let arguments = inputs.map { ($0.type, $0.shape) }
     let condition = try SubgraphCall(called[0], inputs: arguments, outputTypes: [.bool], of: node)
     if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
-    let body = try SubgraphCall(called[1], inputs: arguments, outputTypes: types, of: node)
+    let body = try SubgraphCall(
+      called[1], inputs: arguments, outputTypes: types, of: node, mayBeSkipped: true)
     guard let shapes = body.plannedShapes, zip(shapes, inputs).allSatisfy({ isSame($0, $1.shape) }) else {
       return try DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
     }

@@ -41,7 +41,7 @@ struct ProductWeights {
     let layout = arrangement.map { kernel.packing.of($0.name) } ?? kernel.packing
     let (weights, arePacked) = try packer.weights(
       of: [filter] + (bias.map { [$0] } ?? []), layout: layout, most: kernel.packedByteCount,
-      measuring: arrangement == nil ? (kernel, filter) : nil
+      measuring: arrangement == nil ? (kernel, filter) : nil, copiedByteCount: arrangement?.byteCount ?? 0
     ) { [self] lease, weights throws(ApusError) in
       try pack(try lease.bytes(of: filter), lease, into: weights, kernel)
     }

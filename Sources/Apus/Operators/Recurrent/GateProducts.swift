@@ -89,7 +89,8 @@ struct GateProducts {
       + roundedUp(state.packedByteCount, to: TensorMemory.alignment)
     let (filters, biases) = (gates.map(\.input), gates.map(\.bias))
     inputWeights = try packer.weights(
-      of: filters + biases, layout: input.packing.of("gates"), most: input.packedByteCount
+      of: filters + biases, layout: input.packing.of("gates"), most: input.packedByteCount,
+      copiedByteCount: Self.joinedByteCount(filters + biases)
     ) { [input] lease, weights throws(ApusError) in
       let (filter, bias) = (try Self.joined(filters, lease), try Self.joined(biases, lease))
       input.pack(weights: filter.bytes, bias: bias.bytes, into: weights)
@@ -97,7 +98,8 @@ struct GateProducts {
     }.weights
     let states = gates.map(\.state)
     stateWeights = try packer.weights(
-      of: states, layout: state.packing.of("gates"), most: state.packedByteCount
+      of: states, layout: state.packing.of("gates"), most: state.packedByteCount,
+      copiedByteCount: Self.joinedByteCount(states)
     ) { [state] lease, weights throws(ApusError) in
       let filter = try Self.joined(states, lease)
       state.pack(weights: filter.bytes, bias: nil, into: weights)
@@ -105,9 +107,13 @@ struct GateProducts {
     }.weights
   }
 
+  private static func joinedByteCount(_ slots: [TensorSlot]) -> Int {
+    slots.reduce(0) { $0 + 4 * $1.shape.elementCount }
+  }
+
   private static func joined(_ slots: [TensorSlot], _ lease: ConstantLease) throws(ApusError) -> TensorMemory
   {
-    let memory = try TensorMemory(byteCount: slots.reduce(0) { $0 + 4 * $1.shape.elementCount })
+    let memory = try TensorMemory(byteCount: joinedByteCount(slots))
     var offset = 0
     for slot in slots {
       let source = try lease.bytes(of: slot)

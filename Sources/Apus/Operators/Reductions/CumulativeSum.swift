@@ -23,6 +23,6 @@ struct CumulativeSum: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    sum.run(tensors.readBytes(input), to: &result)
+    sum.run(tensors.readBytes(input), to: &result, threads: tensors.threads)
   }
 }

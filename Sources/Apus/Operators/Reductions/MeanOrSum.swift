@@ -80,11 +80,13 @@ struct MeanOrSum: Operator {
     }
     var memory = tensors.writeBytes(sums)
     walk.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)
+    if tensors.threads.mustStop { return }
     // The sums of parts follow.
     let totals = tensors.readBytes(sums).extracting(first: walk.outputCount * sumByteCount)
     switch finish {
-    case .quantized(let sum, let width): sum.store(totals, to: &result, width: width)
-    case .quotient: divideSums(elements, totals, by: count, to: &result)
+    case .quantized(let sum, let width):
+      sum.store(totals, to: &result, width: width, threads: tensors.threads)
+    case .quotient: divideSums(elements, totals, by: count, to: &result, threads: tensors.threads)
     case .empty: break
     }
   }
