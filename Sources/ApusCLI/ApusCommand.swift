@@ -20,7 +20,7 @@ struct ApusCommand: ParsableCommand {
       DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
       GalleryCommand.self, FacesCommand.self,
       SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, HearCommand.self, FilterCommand.self,
-      WatchCommand.self, TrackCommand.self,
+      WatchCommand.self, CamerasCommand.self, TrackCommand.self,
       RunCommand.self,
       InspectCommand.self,
       OperatorsCommand.self,

@@ -37,7 +37,7 @@ struct VideoLocation: Hashable, Sendable {
       input = ["-f", "lavfi", "-i", try Self.pattern(String(name.dropFirst(5)))]
       return
     }
-    if name.hasPrefix("/dev/video") {
+    if name.hasPrefix("/dev/video") || name.hasPrefix("/dev/v4l/") {
       (kind, isLive, protocols) = (.device, true, "file")
       input = ["-f", "v4l2", "-i", name]
       return
