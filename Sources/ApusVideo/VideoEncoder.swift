@@ -49,8 +49,8 @@ struct VideoEncoder: Sendable {
   }
 
   private mutating func write(_ bytes: [UInt8]) throws(ApusError) {
-    let child = try self.child ?? start()
-    self.child = child
+    if child == nil { child = try start() }
+    guard let child else { return }
     switch child.write(bytes, timeout: 60_000) {
     case .done: written += 1
     case .stalled:

@@ -35,7 +35,7 @@
       guard structure.count >= Int(request >> 16 & 0x3FFF) else { return EINVAL }
       while true {
         let result = unsafe structure.withUnsafeMutableBytes { bytes in
-          guard let start = unsafe bytes.baseAddress else { return Int32(-1) }
+          guard let start = bytes.baseAddress else { return Int32(-1) }
           return unsafe ioctl(descriptor, request, start)
         }
         if result >= 0 { return 0 }
