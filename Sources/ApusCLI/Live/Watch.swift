@@ -66,19 +66,19 @@ struct Watch {
 
   /// Takes the result for a frame.
   mutating func take(
-    _ frame: VideoFrame, _ picture: ImageBuffer, _ result: DetectionResult, scene options: SceneOptions,
-    tracking: ObjectTracker.Options?
+    _ frame: VideoFrame, _ picture: ImageBuffer, _ detections: [Detection], _ timings: StageTimings,
+    scene options: SceneOptions, tracking: ObjectTracker.Options?
   ) throws {
     answered += 1
     var scene =
       try self.scene
       ?? Scene(options, tracking: tracking, width: picture.width, height: picture.height, usesTime: isLive)
-    let (objects, events) = try scene.update(result.detections, at: frame.time)
+    let (objects, events) = try scene.update(detections, at: frame.time)
     self.scene = scene
     if isLive, ContinuousClock.now - frame.arrival > Self.lateness { late += 1 }
     if command.json {
       try Output.writeJSON(
-        FrameLine(frame: frame.number, time: frame.time, detections: objects, milliseconds: result.timings))
+        FrameLine(frame: frame.number, time: frame.time, detections: objects, milliseconds: timings))
     } else if !objects.isEmpty {
       let names = objects.map { object in
         "\(object.detection.category.name)\(object.track.map { " \($0)" } ?? "")"

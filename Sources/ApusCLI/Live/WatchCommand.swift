@@ -24,7 +24,10 @@ struct WatchCommand: ParsableCommand {
   @Argument(help: "The file, URL, device or test pattern.")
   var source: String
 
-  @Option(name: .long, help: "A .tflite detector: SSD or YOLO; without it, the embedded one.")
+  @Option(name: .long, help: "What to look for: objects (detect), or faces by BlazeFace.")
+  var task: WatchTask = .detect
+
+  @Option(name: .long, help: "The .tflite model: SSD, YOLO or BlazeFace; without it, the embedded detector.")
   var model: String?
 
   @OptionGroup var detectorOptions: DetectorOptions
@@ -82,6 +85,9 @@ struct WatchCommand: ParsableCommand {
     if let annotate, ![".mp4", ".mkv", ".mov", ".avi"].contains(where: annotate.lowercased().hasSuffix) {
       throw ValidationError("--annotate \(annotate) is not a .mp4, .mkv, .mov or .avi file")
     }
+    if task == .faces, model == nil {
+      throw ValidationError("--task faces needs a --model; none is embedded")
+    }
     _ = try scaledSize
     if let options = trackerOptions {
       do { _ = try ObjectTracker(options) } catch { throw ValidationError(error.message) }
@@ -108,9 +114,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    // A live source may run for years; the limit on time is one for each picture.
-    let detector = try detectorOptions.detector(model, input, pictures: 2)
-    let region = try input.regionRect
+    let find = try task.finder(model, detectorOptions, input)
     var options = VideoSource.Options()
     options.size = try scaledSize
     if live { options.isLive = true }
@@ -123,8 +127,8 @@ struct WatchCommand: ParsableCommand {
         if let seconds, frame.time >= seconds { break }
         guard watch.wants(frame, every: every, fps: fps) else { continue }
         let picture = frame.picture()
-        let result = try detector.detect(picture, in: region)
-        try watch.take(frame, picture, result, scene: scene, tracking: trackerOptions)
+        let (detections, timings) = try find(picture)
+        try watch.take(frame, picture, detections, timings, scene: scene, tracking: trackerOptions)
         if let frames, watch.answered >= frames { break }
       }
     } catch {
