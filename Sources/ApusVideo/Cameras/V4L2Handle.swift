@@ -31,7 +31,7 @@
     ///
     /// - Returns: 0, or the error's number.
     func ask(_ request: UInt, _ structure: inout [UInt8]) -> Int32 {
-      // Bits 16 to 29 of a request are the size of its structure: the kernel copies so many bytes.
+      // Bits 16 to 29 of a request are the size of its structure, which the kernel copies.
       guard structure.count >= Int(request >> 16 & 0x3FFF) else { return EINVAL }
       while true {
         let result = unsafe structure.withUnsafeMutableBytes { bytes in
