@@ -65,7 +65,9 @@ let package = Package(
       swiftSettings: lifetimes),
     .target(
       name: "ApusVision",
-      dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusPixels", "ApusRuntime", "ApusSystem"],
+      dependencies: [
+        "Apus", "ApusFormat", "ApusKernels", "ApusPixels", "ApusRuntime", "ApusSystem", "ApusTracking",
+      ],
       swiftSettings: marked),
     .target(
       name: "ApusImages",

@@ -8,6 +8,7 @@ import json
 import os
 import struct
 import subprocess
+import urllib.parse
 import zlib
 
 import numpy as np
@@ -185,7 +186,7 @@ def test_real_detectors_answer_as_the_command_line(test_data):
         assert server.stop() == 0
 
 
-@pytest.mark.parametrize("task", ["classify", "embed", "segment", "keypoints", "faces"])
+@pytest.mark.parametrize("task", ["classify", "embed", "segment", "keypoints", "faces", "transform"])
 def test_every_task_answers_as_the_command_line(test_data, task, tmp_path):
     """Each real model under 12 MB on one picture, by the server and by `apus`: the same answer, or a 400 with its reason."""
     picture = test_data / "images" / "grace_hopper.jpg"
@@ -252,6 +253,125 @@ def test_the_page(shapes):
     text = html.decode()
     assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text
     assert shapes.request("/favicon.ico")[0] == 204
+
+
+def raw_head():
+    """A raw head of YOLO v2 with one class and one anchor in each cell: a constant, so that only anchors change the box."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    nothing = graph.hidden("float32", [1])
+    brightest = graph.hidden("float32", [1])
+    graph.add("REDUCE_MAX", [picture, graph.constant(np.array([1, 2, 3], np.int32))], [brightest], schema.ReducerOptionsT())
+    graph.add("MUL", [brightest, graph.constant(np.zeros(1, np.float32))], [nothing], schema.MulOptionsT())
+    cells = np.full((1, 2, 2, 6), -9, np.float32)
+    cells[0, 1, 0] = [0, 0, 0, 0, 9, 9]
+    graph.add("ADD", [nothing, graph.constant(cells)], [graph.named_output("y", "float32", [1, 2, 2, 6])], schema.AddOptionsT())
+    return graph
+
+
+def test_anchors_and_layouts_of_the_query(tmp_path, sample):
+    (tmp_path / "raw.tflite").write_bytes(raw_head().bytes())
+    (tmp_path / "p.jpg").write_bytes(sample)
+    with Server(tmp_path / "raw.tflite") as server:
+        for anchors in ("20,10", "31.5, 40"):
+            query = urllib.parse.urlencode({"layout": "yolo2", "anchors": anchors, "scores": "logit"})
+            status, answer = server.json(f"/v1/detect?{query}", sample)
+            expected = detect_by_command(tmp_path / "p.jpg", "--model", tmp_path / "raw.tflite", "--layout", "yolo2",
+                                         "--anchors", anchors, "--scores", "logit")
+            assert status == 200 and without_times(answer) == expected and len(expected["detections"]) == 1, (answer, expected)
+        for wrong, text in (("anchors=x", "anchors are 'x'"), ("anchors=1,nan", "anchors"), ("layout=x", "layout is 'x'"),
+                            ("layout=yolo2&anchors=1,2,3", "numbers are given for anchors"), ("keypoints=17x3", "keypoints"),
+                            ("output=png", "output"), ("fit_output=true", "fit_output"), ("output_pixels=unit", "output_pixels"),
+                            ("annotate=png&output=png", "annotate and output"), ("fit_output=2", "fit_output is '2'")):
+            status, answer = server.json(f"/v1/detect?{wrong}", sample)
+            assert status == 400 and text in answer["error"], (wrong, answer)
+        for wrong in ("keypoints=17", "keypoints=0x3", "keypoints=17x4", "keypoints=x", "anchors=20,10"):
+            status, answer = server.json(f"/v1/keypoints?{wrong}", sample)
+            assert status == 400 and wrong.split("=")[0] in answer["error"], (wrong, answer)
+
+
+def pose():
+    """A head of YOLO v8 with a box, a class and four points of two numbers: 13 columns, which say nothing by themselves."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    nothing, brightest = graph.hidden("float32", [1]), graph.hidden("float32", [1])
+    graph.add("REDUCE_MAX", [picture, graph.constant(np.array([1, 2, 3], np.int32))], [brightest], schema.ReducerOptionsT())
+    graph.add("MUL", [brightest, graph.constant(np.zeros(1, np.float32))], [nothing], schema.MulOptionsT())
+    columns = np.zeros((1, 13, 84), np.float32)
+    columns[0, :, 3] = [.5, .5, .5, .5, .9, .3, .3, .6, .3, .6, .7, .3, .7]
+    graph.add("ADD", [nothing, graph.constant(columns)], [graph.named_output("y", "float32", [1, 13, 84])], schema.AddOptionsT())
+    return graph
+
+
+def test_keypoints_of_the_query(tmp_path, sample):
+    (tmp_path / "pose.tflite").write_bytes(pose().bytes())
+    (tmp_path / "p.jpg").write_bytes(sample)
+    with Server(tmp_path / "pose.tflite") as server:
+        status, answer = server.json("/v1/keypoints?keypoints=4x2&layout=yolo8", sample)
+    done = subprocess.run([os.environ["APUS"], "keypoints", tmp_path / "p.jpg", "--model", tmp_path / "pose.tflite", "--keypoints", "4x2",
+                           "--layout", "yolo8", "--json"], check=True, capture_output=True)
+    assert status == 200 and without_times(answer) == without_times(json.loads(done.stdout))
+    assert [len(pose["keypoints"]) for pose in answer["poses"]] == [4]
+
+
+def painter(channels):
+    """A model whose output is its input, or with one channel a number for each pixel from −8 to 24."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 16, 24, channels])
+    factor, offset = (0.5, 0.25) if channels == 3 else (16, 8)
+    scaled = graph.hidden("float32", [1, 16, 24, channels])
+    graph.add("MUL", [picture, graph.constant(np.float32([factor]))], [scaled], schema.MulOptionsT())
+    graph.add("ADD", [scaled, graph.constant(np.float32([offset]))], [graph.named_output("y", "float32", [1, 16, 24, channels])],
+              schema.AddOptionsT())
+    return graph
+
+
+@pytest.mark.parametrize("channels", [3, 1])
+def test_pictures_that_models_make(channels, tmp_path, sample):
+    (tmp_path / "painter.tflite").write_bytes(painter(channels).bytes())
+    (tmp_path / "p.jpg").write_bytes(sample)
+
+    def by_command(form, *options):
+        subprocess.run([os.environ["APUS"], "transform", tmp_path / "p.jpg", "--model", tmp_path / "painter.tflite", "--output",
+                        tmp_path / f"out.{form}", *options], check=True, capture_output=True)
+        return (tmp_path / f"out.{form}").read_bytes()
+
+    with Server(tmp_path / "painter.tflite") as server:
+        status, answer = server.json("/v1/transform", sample)
+        assert status == 200 and (answer["width"], answer["height"]) == (24, 16), answer
+        assert answer["kind"] == ("picture" if channels == 3 else "numbers") and answer["minimum"] <= answer["maximum"]
+        for query, options in (("", ()), ("&fit_output=true", ("--fit-output",)),
+                               *([("&pixels=unit&output_pixels=unit", ("--pixels", "unit", "--output-pixels", "unit"))] * (channels == 3))):
+            for form, kind in (("png", "image/png"), ("npy", "application/octet-stream")):
+                status, headers, body = server.request(f"/v1/transform?output={form}{query}", sample)
+                assert status == 200 and headers["Content-Type"] == kind and body == by_command(form, *options), query
+        image = Image.open(io.BytesIO(server.request("/v1/transform?output=png&fit_output=true", sample)[2]))
+        assert image.size == (640, 480) and image.mode == ("RGB" if channels == 3 else "I;16")
+        for wrong in ("annotate=png", "output=gif", "output_pixels=x", "layout=yolo8", "allow=x"):
+            status, answer = server.json(f"/v1/transform?{wrong}", sample)
+            assert status == 400 and answer["error"], wrong
+        assert server.json("/v1/detect", sample)[0] == 400
+
+
+def test_masks_of_segmenters(tmp_path, sample):
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 16, 24, 3])
+    both = graph.hidden("float32", [1, 16, 24, 6])
+    options = schema.ConcatenationOptionsT()
+    options.axis = 3
+    graph.add("CONCATENATION", [picture, picture], [both], options)
+    graph.add("MUL", [both, graph.constant(np.float32([1, 2, 1, -1, 0.5, -2]))], [graph.named_output("y", "float32", [1, 16, 24, 6])],
+              schema.MulOptionsT())
+    (tmp_path / "mask.tflite").write_bytes(graph.bytes())
+    (tmp_path / "p.jpg").write_bytes(sample)
+    with Server(tmp_path / "mask.tflite") as server:
+        for form in ("png", "npy"):
+            subprocess.run([os.environ["APUS"], "segment", tmp_path / "p.jpg", "--model", tmp_path / "mask.tflite", "--output",
+                            tmp_path / f"m.{form}"], check=True, capture_output=True)
+            status, headers, body = server.request(f"/v1/segment?output={form}", sample)
+            assert status == 200 and body == (tmp_path / f"m.{form}").read_bytes(), body[:200]
+        mask = np.load(io.BytesIO(body))
+        assert mask.dtype == np.uint8 and mask.shape == (480, 640) and len(np.unique(mask)) > 1
 
 
 def undecided():

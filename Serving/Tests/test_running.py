@@ -96,6 +96,9 @@ def test_answers_do_not_depend_on_who_else_asks(models, model, joins):
         parameters = server.json(f"/v2/models/{model}/config")[1]["parameters"]
         assert parameters["joins"]["string_value"] == ("8" if joins else "1"), parameters
         assert joins or "REDUCE_MAX, works along the first axis of x" in parameters["joins_reason"]["string_value"]
+        with triton_grpc.InferenceServerClient(server.grpc) as client:
+            found = client.get_model_config(model).config.parameters
+        assert {name: {"string_value": found[name].string_value} for name in found} == parameters
         assert (runs < 192) == joins, f"{runs} runs for 192 requests"
 
 
@@ -552,6 +555,36 @@ def test_tokens(models, tmp_path):
             with pytest.raises(Exception, match="token"):
                 client.get_server_metadata()
             assert client.get_server_metadata(headers={"authorization": "Bearer second"}).name == "apus"
+
+
+def test_how_much_of_a_token_is_right_takes_no_time(models, tmp_path):
+    """Comparing takes as long whatever a wrong token shares with the right ones, and whichever of them is given.
+
+    The right ones are many and long, and differ at their ends alone: a comparison that ends at the first difference, or with the
+    first token that fits, is some hundred times as fast for one kind of token as for another.
+    """
+    length, count = 3_000, 400
+    stem = "t" * (length - 4)
+    known = [f"{stem}{number:04}" for number in range(count)]
+    (tmp_path / "tokens").write_text("\n".join(known) + "\n")
+    given = {"wrong at its start": "x" + stem[1:] + "0000", "wrong at its end": stem + "9999", "the first": known[0],
+             "the last": known[-1]}
+    with Server(models / "simple.tflite", "--token-file", tmp_path / "tokens") as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+        times = {name: [] for name in given}
+        for round in range(41):
+            for name, token in random.sample(list(given.items()), len(given)):
+                start = time.perf_counter()
+                connection.request("GET", "/v2", headers={"Authorization": f"Bearer {token}"})
+                answer = connection.getresponse()
+                answer.read()
+                assert answer.status == (401 if name.startswith("wrong") else 200), name
+                if round:
+                    times[name].append(time.perf_counter() - start)
+        connection.close()
+    # The median of many, as other processes take time at any moment.
+    medians = {name: sorted(found)[len(found) // 2] for name, found in times.items()}
+    assert max(medians.values()) < 1.5 * min(medians.values()), medians
 
 
 @pytest.mark.parametrize("options,message", [

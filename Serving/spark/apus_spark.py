@@ -490,21 +490,26 @@ def _content(path, name):
     return content
 
 
+# How a model is read, where its file does not say it, or says it wrong.
+READINGS = ["pixels", "channels", "box_units", "scores", "layout", "anchors"]
+
+
 def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
-           threads=1, pixels=None, channels=None):
+           threads=1, pixels=None, channels=None, box_units=None, scores=None, layout=None, anchors=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
     takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
-    knows; the column `model` is the SHA-256 of the file. `pixels` and `channels` are those of `apus detect`. The result's
-    schema is SCHEMA.
+    knows; the column `model` is the SHA-256 of the file. `pixels`, `channels`, `box_units`, `scores`, `layout` and `anchors` are
+    those of `apus detect`. The result's schema is SCHEMA.
     """
     from pyspark.sql import functions
 
     options = ["--deadline", str(deadline), "--threads", str(threads)]
     for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels),
-                        ("--pixels", pixels), ("--channels", channels)):
+                        ("--pixels", pixels), ("--channels", channels), ("--box-units", box_units), ("--scores", scores),
+                        ("--layout", layout), ("--anchors", anchors)):
         if value is not None:
             options += [f"{name}={value}"]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"
@@ -591,6 +596,8 @@ def main():
     parser.add_argument("--labels", help="a label file, on every machine")
     parser.add_argument("--score-threshold", type=float)
     parser.add_argument("--max-results", type=int)
+    for name in READINGS:
+        parser.add_argument("--" + name.replace("_", "-"), help=f"as apus detect --{name.replace('_', '-')} has it")
     parser.add_argument("--deadline", type=float, default=30.0, help="seconds for a picture")
     parser.add_argument("--packed", action="store_true",
                         help="the input is Parquet files with the columns of read_pictures(), not pictures")
@@ -610,7 +617,7 @@ def main():
         pictures = pictures.repartition(arguments.partitions)
     detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,
            score_threshold=arguments.score_threshold, max_results=arguments.max_results,
-           deadline=arguments.deadline).write.mode("errorifexists").parquet(arguments.output)
+           deadline=arguments.deadline, **{name: getattr(arguments, name) for name in READINGS}).write.mode("errorifexists").parquet(arguments.output)
     complete = _summarize(spark, arguments, listing)
     spark.stop()
     if not complete:

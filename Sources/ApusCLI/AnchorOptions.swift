@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
 import ArgumentParser
 
 /// The anchors of a raw YOLO head that was trained with its own.
@@ -10,16 +12,12 @@ struct AnchorOptions: ParsableArguments {
       valueName: "w,h,w,h,..."))
   var anchors: String?
 
-  func validate() throws {
-    if let anchors, sizes?.allSatisfy(\.isFinite) != true {
-      throw ValidationError("--anchors \(anchors) are not numbers separated by commas")
-    }
-  }
+  func validate() throws { _ = try ApusError.usage { () throws(ApusError) in try sizes } }
 
   /// The numbers; nil if the command has none.
   var sizes: [Float]? {
-    anchors?.split(separator: ",", omittingEmptySubsequences: false).map {
-      Float($0.replacing(" ", with: "")) ?? .nan
+    get throws(ApusError) {
+      try anchors.map { text throws(ApusError) in try ObjectDetector.Options.anchors(parsing: text) }
     }
   }
 }

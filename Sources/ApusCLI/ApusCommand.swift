@@ -18,8 +18,11 @@ struct ApusCommand: ParsableCommand {
     version: "apus \(Runtime.version)",
     subcommands: [
       DetectCommand.self, ClassifyCommand.self, EmbedCommand.self, CompareCommand.self,
-      GalleryCommand.self, FacesCommand.self,
-      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, HearCommand.self, FilterCommand.self,
+      GalleryCommand.self, FacesCommand.self, FaceMeshCommand.self,
+      HandsCommand.self,
+      SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, PoseCommand.self,
+      HolisticCommand.self, HearCommand.self,
+      FilterCommand.self,
       WatchCommand.self, CamerasCommand.self, TrackCommand.self,
       RunCommand.self,
       InspectCommand.self,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ArgumentParser
 
 extension ApusError {
   /// The message with the option that raises the limit that was reached, where there is one.
@@ -22,11 +23,19 @@ extension ApusError {
     return message.replacing("choose maxResults", with: "choose --top")
   }
 
+  /// Parses the value of an option; what it refuses is wrong usage.
+  static func usage<Value>(_ parse: () throws(ApusError) -> Value) throws -> Value {
+    do throws(ApusError) { return try parse() } catch {
+      throw ValidationError(error.message(isPicture: true))
+    }
+  }
+
   /// How the library's messages about its options begin, and what stands there for the options of the command line.
   private static let beginnings = [
     ("the score threshold is", "--score-threshold is"), ("the IoU threshold is", "--iou-threshold is"),
     ("the label offset is", "--label-offset is"), ("the overlap of windows is", "--overlap is"),
     ("the sample rate is", "--rate is"), ("maxResults is", "--max-results is"), ("pixels are", "--pixels is"),
+    ("anchors are '", "--anchors is '"), ("keypoints are '", "--keypoints is '"),
     ("a list names the label", "--allow or --deny names the label"),
   ]
 

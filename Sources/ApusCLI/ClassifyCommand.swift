@@ -60,7 +60,7 @@ struct ClassifyCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: classifier),
-      assumptions: { classifier.assumptions },
+      assumptions: { classifier.assumptions }, isUndecided: { classifier.isUndecided },
       answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(categories: result.categories) }
     ).run()

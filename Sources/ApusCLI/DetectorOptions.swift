@@ -47,7 +47,7 @@ struct DetectorOptions: ParsableArguments {
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout
-    options.anchors = anchors.sizes
+    options.anchors = try anchors.sizes
     let labels = try categories.labelMap
     guard let file else {
       let detector = try ObjectDetector.shapes(labels: labels, options: options)

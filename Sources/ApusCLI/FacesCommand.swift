@@ -72,7 +72,7 @@ struct FacesCommand: ParsableCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector), copiesPicture: alignDir != nil,
-      assumptions: { detector.assumptions },
+      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
       answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in

@@ -61,14 +61,25 @@ struct InspectCommand: ParsableCommand {
 
   func validate() throws {
     func refuse(_ option: String, _ isGiven: Bool, but tasks: [InspectedTask]) throws {
-      guard isGiven, let task, !tasks.contains(task) else { return }
+      guard isGiven else { return }
       let names = tasks.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("\(option) says nothing about --as \(task.rawValue): it is for \(names)")
+      guard let task else {
+        throw ValidationError("\(option) says how a task reads the model: add --as with one of: \(names)")
+      }
+      guard tasks.contains(task) else {
+        throw ValidationError("\(option) says nothing about --as \(task.rawValue): it is for \(names)")
+      }
     }
-    try refuse("--labels", labels != nil, but: [.detector, .classifier, .segmenter, .sound])
+    if let task, plan {
+      throw ValidationError(
+        "--plan shows the steps of a run, which --as \(task.rawValue) does not: leave out one of them")
+    }
+    if task != nil {
+      try refuse("--labels", labels != nil, but: [.detector, .classifier, .segmenter, .sound])
+    }
     try refuse("--layout", layout != nil, but: [.detector, .keypoints])
-    try refuse("--anchors", anchors.sizes != nil, but: [.detector])
-    try refuse("--keypoints", pose.shape != nil, but: [.keypoints])
+    try refuse("--anchors", anchors.anchors != nil, but: [.detector])
+    try refuse("--keypoints", pose.keypoints != nil, but: [.keypoints])
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
     try refuse(
       "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .sound])
@@ -96,8 +107,8 @@ struct InspectCommand: ParsableCommand {
         return
       }
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: anchors.sizes,
-        keypoints: pose.shape, base: base)
+        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: try anchors.sizes,
+        keypoints: try pose.shape, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

@@ -51,7 +51,7 @@ struct KeypointsCommand: ParsableCommand {
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
     options.layout = layout
-    options.keypoints = pose.shape
+    options.keypoints = try pose.shape
     let detector = try KeypointDetector(model: Model(contentsOfFile: model), options: options)
     let threshold = scoreThreshold
     try PictureRunner(

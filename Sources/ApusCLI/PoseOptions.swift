@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
 import ApusVision
 import ArgumentParser
 
@@ -11,16 +12,13 @@ struct PoseOptions: ParsableArguments {
       valueName: "COUNTxNUMBERS"))
   var keypoints: String?
 
-  func validate() throws {
-    if let keypoints, shape == nil {
-      throw ValidationError("--keypoints \(keypoints) is not COUNTxNUMBERS such as 17x3")
-    }
-  }
+  func validate() throws { _ = try ApusError.usage { () throws(ApusError) in try shape } }
 
-  /// The numbers; nil if the command has none, or they are not two.
+  /// The numbers; nil if the command has none.
   var shape: (count: Int, values: Int)? {
-    let numbers =
-      keypoints?.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 } ?? []
-    return numbers.count == 2 && numbers.allSatisfy { $0 > 0 } ? (numbers[0], numbers[1]) : nil
+    get throws(ApusError) {
+      guard let keypoints else { return nil }
+      return try KeypointDetector.Options.keypoints(parsing: keypoints)
+    }
   }
 }

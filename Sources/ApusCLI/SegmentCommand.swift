@@ -12,7 +12,8 @@ struct SegmentCommand: ParsableCommand {
     commandName: "segment", abstract: "Says what each pixel of pictures shows.",
     discussion: """
       A mask has the picture's size and a class index for each pixel, as 8-bit gray .png or
-      as uint8 .npy; of models with more than 256 classes, 16-bit gray and uint16.
+      as uint8 .npy. Models that may have more than 256 classes, which is also so where the
+      file does not say how many, give 16-bit gray and uint16.
 
       For example:
         apus segment street.jpg --model deeplabv3.tflite --annotate overlay.png
@@ -95,24 +96,7 @@ struct SegmentCommand: ParsableCommand {
   }
 
   private static func write(_ result: SegmentationResult, to path: String) throws(ApusError) {
-    let (width, height) = (result.imageWidth, result.imageHeight)
-    let mask = result.categoryMask
-    // The width of an index depends on the model, so that all masks of a folder are alike.
-    let isNarrow = result.classCount <= 256
-    if path.hasSuffix(".npy") {
-      let array =
-        isNarrow
-        ? NumPyArray(type: "|u1", shape: [height, width], bytes: mask.map { UInt8(truncatingIfNeeded: $0) })
-        : NumPyArray(uint16: mask, shape: [height, width])
-      try writeWholeFile(array.file, to: path)
-    } else if isNarrow {
-      try ImageBuffer(
-        bytes: mask.map { UInt8(truncatingIfNeeded: $0) }, width: width, height: height, format: .gray
-      ).write(toFile: path, as: .png)
-    } else {
-      try requireMemory(5 * mask.count, for: "the file of a mask of \(width) × \(height) pixels")
-      try writeWholeFile(encodeGray16PNG(mask, width: width, height: height), to: path)
-    }
+    try writeWholeFile(path.hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
   }
 
   private static func text(_ result: SegmentationResult) -> String {

@@ -98,9 +98,7 @@ struct TransformCommand: ParsableCommand {
   }
 
   private static func write(_ result: TransformedPicture, to path: String) throws(ApusError) {
-    guard path.hasSuffix(".npy") else { return try writeWholeFile(result.encodedPNG(), to: path) }
-    let shape = [result.height, result.width] + (result.channelCount > 1 ? [result.channelCount] : [])
-    try writeWholeFile(NumPyArray(floats: result.values, shape: shape).file, to: path)
+    try writeWholeFile(path.hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
   }
 
   private static func text(_ result: TransformedPicture) -> String {

@@ -47,21 +47,38 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     self.derivativeCutoff = derivativeCutoff
   }
 
+  private init(trusted minimumCutoff: Double, _ beta: Double, _ derivativeCutoff: Double) {
+    self.minimumCutoff = minimumCutoff
+    self.beta = beta
+    self.derivativeCutoff = derivativeCutoff
+  }
+
+  /// What MediaPipe smooths the landmarks of faces and bodies with, where speeds are in sizes of the object.
+  public static let landmarks = OneEuroFilter(trusted: 0.05, 80, 1)
+
   /// Smooths the next values.
   ///
   /// - Parameters:
   ///   - values: The values; as many as in the first call. The first ones are returned as they are.
   ///   - time: Their time in seconds, at least a nanosecond after the last one.
+  ///   - unit: What counts as one when speeds are measured, such as the size of the object, above 0.
   /// - Throws: `invalidArgument` for another number of values, or one that is not finite, or beyond ±1e150; `invalidTime` for a
   ///   time that is not finite or not later. The filter is then as it was.
-  public mutating func filter(_ values: [Double], at time: Double) throws(TrackingError) -> [Double] {
+  public mutating func filter(
+    _ values: [Double], at time: Double, unit: Double = 1
+  ) throws(TrackingError) -> [Double] {
+    guard unit >= 1e-9, unit <= 1e9 else {
+      throw TrackingError(.invalidArgument, "the unit of speeds is \(unit), not 1e-9 to 1e9")
+    }
     guard let bad = values.first(where: { !(abs($0) <= 1e150) }) else {
-      return try filter(checked: values, at: time)
+      return try filter(checked: values, at: time, unit: unit)
     }
     throw TrackingError(.invalidArgument, "a value is \(bad), not a finite number within ±1e150")
   }
 
-  private mutating func filter(checked new: [Double], at time: Double) throws(TrackingError) -> [Double] {
+  private mutating func filter(
+    checked new: [Double], at time: Double, unit: Double
+  ) throws(TrackingError) -> [Double] {
     guard time.isFinite, lastTime.map({ time - $0 >= 1e-9 }) ?? true else {
       throw TrackingError(
         .invalidTime,
@@ -80,7 +97,7 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     let speedWeight = weight(derivativeCutoff, frequency)
     for index in new.indices {
       // The paper's listing takes the difference from the last raw value; its authors' code, as here, from the last smooth one.
-      let speed = (new[index] - values[index]) * frequency
+      let speed = (new[index] - values[index]) / unit * frequency
       speeds[index] += speedWeight * (speed - speeds[index])
       values[index] +=
         weight(minimumCutoff + beta * abs(speeds[index]), frequency) * (new[index] - values[index])

@@ -70,7 +70,7 @@ private typealias Answer = DetectorModel.Answer
   func refusesOddMasks() throws {
     for value in [Float.nan, .infinity, -.infinity] {
       for (channels, form) in [(5, nil), (1, .probability), (1, .logit), (1, .raw)] as [(Int, ScoreForm?)] {
-        var values = (0..<16 * channels).map { Float($0 % 7) / 8 }
+        var values = (0..<16 * channels).map { Float($0 % 7) / 8 - 0.25 }
         values[9] = value
         var options = ImageSegmenter.Options()
         options.scores = form

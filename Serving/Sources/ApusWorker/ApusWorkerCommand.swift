@@ -50,8 +50,26 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "The unit of the model's boxes and points: fraction or pixel.", transform: named)
   var boxUnits: BoxUnits?
 
-  @Option(help: "What the model's scores are: probability, logit or raw.", transform: named)
+  @Option(help: "What the model's scores are: probability, logit, raw or byte.", transform: named)
   var scores: ScoreForm?
+
+  @Option(
+    help: "The kind of a model with boxes or poses, see `apus detect`; recognized by default.",
+    transform: named)
+  var layout: DetectorLayout?
+
+  @Option(
+    help: "The anchors of a raw YOLO head: widths and heights in pixels with commas, the finest grid first.")
+  var anchors: String?
+
+  @Option(help: "The keypoints of a YOLO pose, and the numbers of each: 21x3, or 4x2 without scores.")
+  var keypoints: String?
+
+  @Option(help: "How the numbers of a picture that the model makes were made of pixels, as --pixels.")
+  var outputPixels: String?
+
+  @Flag(help: "Resize a picture that the model makes to the picture that it was given.")
+  var fitOutput = false
 
   @Option(help: "Threads that one run may use.")
   var threads = 1
@@ -74,7 +92,7 @@ struct ApusWorkerCommand: ParsableCommand {
     guard maxResults ?? 1 >= 1 else {
       throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")
     }
-    _ = try normalization
+    do throws(ApusError) { _ = try settings } catch { throw ValidationError(error.message) }
     guard (1...64).contains(threads) else { throw ValidationError("--threads is \(threads), not 1 to 64") }
     guard (0...86_400).contains(deadline) else {
       throw ValidationError("--deadline is \(deadline), not 0 to 86400")
@@ -85,7 +103,7 @@ struct ApusWorkerCommand: ParsableCommand {
     do throws(ApusError) {
       try FrameLoop(
         worker: PictureWorker(
-          kind ?? .detect, source: source, settings: settings, threads: threads, timeLimit: timeLimit),
+          kind ?? .detect, source: source, settings: try settings, threads: threads, timeLimit: timeLimit),
         deadline: deadline > 0 ? deadline : nil
       ).run()
     } catch {
@@ -109,28 +127,36 @@ struct ApusWorkerCommand: ParsableCommand {
   }
 
   private var settings: PictureTask.Settings {
-    var settings = PictureTask.Settings()
-    settings.scoreThreshold = scoreThreshold
-    settings.maximumResults = maxResults
-    settings.allowed = allow
-    settings.denied = deny
-    settings.fit =
-      switch fit {
-      case .stretch: .stretch
-      case .centerCrop: .centerCrop
-      case .letterbox: .letterbox()
-      case nil: nil
+    get throws(ApusError) {
+      var settings = PictureTask.Settings()
+      settings.scoreThreshold = scoreThreshold
+      settings.maximumResults = maxResults
+      settings.allowed = allow
+      settings.denied = deny
+      settings.fit =
+        switch fit {
+        case .stretch: .stretch
+        case .centerCrop: .centerCrop
+        case .letterbox: .letterbox()
+        case nil: nil
+        }
+      settings.pixels = try pixels.map { text throws(ApusError) in try Normalization(parsing: text) }
+      settings.channels = channels
+      settings.boxUnits = boxUnits
+      settings.scores = scores
+      settings.layout = layout
+      settings.anchors = try anchors.map { text throws(ApusError) in
+        try ObjectDetector.Options.anchors(parsing: text)
       }
-    // Validated above.
-    settings.pixels = try? normalization
-    settings.channels = channels
-    settings.boxUnits = boxUnits
-    settings.scores = scores
-    return settings
-  }
-
-  private var normalization: Normalization? {
-    get throws(ApusError) { try pixels.map { text throws(ApusError) in try Normalization(parsing: text) } }
+      settings.keypoints = try keypoints.map { text throws(ApusError) in
+        try PictureTask.KeypointShape(parsing: text)
+      }
+      settings.outputPixels = try outputPixels.map { text throws(ApusError) in
+        try Normalization(parsing: text)
+      }
+      settings.fitsOutput = fitOutput
+      return settings
+    }
   }
 }
 

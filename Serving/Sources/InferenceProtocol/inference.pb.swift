@@ -638,6 +638,18 @@ public nonisolated struct Inference_ModelDynamicBatching: Sendable {
   public init() {}
 }
 
+public nonisolated struct Inference_ModelParameter: Sendable {
+  // SwiftProtobuf.Message conformance is added in an extension below. See the
+  // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
+  // methods supported on all messages.
+
+  public var stringValue: String = String()
+
+  public var unknownFields = SwiftProtobuf.UnknownStorage()
+
+  public init() {}
+}
+
 public nonisolated struct Inference_ModelConfig: Sendable {
   // SwiftProtobuf.Message conformance is added in an extension below. See the
   // `Message` and `Message+*Additions` files in the SwiftProtobuf library for
@@ -663,6 +675,8 @@ public nonisolated struct Inference_ModelConfig: Sendable {
   public var hasDynamicBatching: Bool {self._dynamicBatching != nil}
   /// Clears the value of `dynamicBatching`. Subsequent reads from it will return its default value.
   public mutating func clearDynamicBatching() {self._dynamicBatching = nil}
+
+  public var parameters: Dictionary<String,Inference_ModelParameter> = [:]
 
   public var backend: String = String()
 
@@ -2059,9 +2073,39 @@ nonisolated extension Inference_ModelDynamicBatching: SwiftProtobuf.Message, Swi
   }
 }
 
+nonisolated extension Inference_ModelParameter: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
+  public static let protoMessageName: String = _protobuf_package + ".ModelParameter"
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{3}string_value\0")
+
+  public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
+    while let fieldNumber = try decoder.nextFieldNumber() {
+      // The use of inline closures is to circumvent an issue where the compiler
+      // allocates stack space for every case branch when no optimizations are
+      // enabled. https://github.com/apple/swift-protobuf/issues/1034
+      switch fieldNumber {
+      case 1: try { try decoder.decodeSingularStringField(value: &self.stringValue) }()
+      default: break
+      }
+    }
+  }
+
+  public func traverse<V: SwiftProtobuf.Visitor>(visitor: inout V) throws {
+    if !self.stringValue.isEmpty {
+      try visitor.visitSingularStringField(value: self.stringValue, fieldNumber: 1)
+    }
+    try unknownFields.traverse(visitor: &visitor)
+  }
+
+  public static func ==(lhs: Inference_ModelParameter, rhs: Inference_ModelParameter) -> Bool {
+    if lhs.stringValue != rhs.stringValue {return false}
+    if lhs.unknownFields != rhs.unknownFields {return false}
+    return true
+  }
+}
+
 nonisolated extension Inference_ModelConfig: SwiftProtobuf.Message, SwiftProtobuf._MessageImplementationBase, SwiftProtobuf._ProtoNameProviding {
   public static let protoMessageName: String = _protobuf_package + ".ModelConfig"
-  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}platform\0\u{4}\u{2}max_batch_size\0\u{1}input\0\u{1}output\0\u{3}instance_group\0\u{4}\u{4}dynamic_batching\0\u{2}\u{6}backend\0")
+  public static let _protobuf_nameMap = SwiftProtobuf._NameMap(bytecode: "\0\u{1}name\0\u{1}platform\0\u{4}\u{2}max_batch_size\0\u{1}input\0\u{1}output\0\u{3}instance_group\0\u{4}\u{4}dynamic_batching\0\u{2}\u{3}parameters\0\u{2}\u{3}backend\0")
 
   public mutating func decodeMessage<D: SwiftProtobuf.Decoder>(decoder: inout D) throws {
     while let fieldNumber = try decoder.nextFieldNumber() {
@@ -2076,6 +2120,7 @@ nonisolated extension Inference_ModelConfig: SwiftProtobuf.Message, SwiftProtobu
       case 6: try { try decoder.decodeRepeatedMessageField(value: &self.output) }()
       case 7: try { try decoder.decodeRepeatedMessageField(value: &self.instanceGroup) }()
       case 11: try { try decoder.decodeSingularMessageField(value: &self._dynamicBatching) }()
+      case 14: try { try decoder.decodeMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Inference_ModelParameter>.self, value: &self.parameters) }()
       case 17: try { try decoder.decodeSingularStringField(value: &self.backend) }()
       default: break
       }
@@ -2108,6 +2153,9 @@ nonisolated extension Inference_ModelConfig: SwiftProtobuf.Message, SwiftProtobu
     try { if let v = self._dynamicBatching {
       try visitor.visitSingularMessageField(value: v, fieldNumber: 11)
     } }()
+    if !self.parameters.isEmpty {
+      try visitor.visitMapField(fieldType: SwiftProtobuf._ProtobufMessageMap<SwiftProtobuf.ProtobufString,Inference_ModelParameter>.self, value: self.parameters, fieldNumber: 14)
+    }
     if !self.backend.isEmpty {
       try visitor.visitSingularStringField(value: self.backend, fieldNumber: 17)
     }
@@ -2122,6 +2170,7 @@ nonisolated extension Inference_ModelConfig: SwiftProtobuf.Message, SwiftProtobu
     if lhs.output != rhs.output {return false}
     if lhs.instanceGroup != rhs.instanceGroup {return false}
     if lhs._dynamicBatching != rhs._dynamicBatching {return false}
+    if lhs.parameters != rhs.parameters {return false}
     if lhs.backend != rhs.backend {return false}
     if lhs.unknownFields != rhs.unknownFields {return false}
     return true

@@ -18,7 +18,8 @@ struct ReadingOptions: ParsableArguments {
 
   func validate() throws {
     // What is written as a range, 0 to 1, would be taken for a mean of 0 and a divisor of 1.
-    if let pixels, pixels != "raw", try normalization == .raw {
+    let normalization = try ApusError.usage { () throws(ApusError) in try self.normalization }
+    if let pixels, pixels != "raw", normalization == .raw {
       Output.writeError(
         "warning: --pixels \(pixels) leaves pixels at 0 to 255, as raw does; --pixels unit makes 0 to 1 of them"
       )
@@ -29,10 +30,7 @@ struct ReadingOptions: ParsableArguments {
   private var normalization: Normalization? {
     get throws(ApusError) {
       guard let pixels else { return nil }
-      do throws(ApusError) { return try Normalization(parsing: pixels) } catch {
-        // Errors of validation are printed as they are.
-        throw ApusError(error.code, error.message(isPicture: true))
-      }
+      return try Normalization(parsing: pixels)
     }
   }
 

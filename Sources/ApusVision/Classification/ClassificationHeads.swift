@@ -15,10 +15,13 @@ struct ClassificationHeads: Sendable {
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
-    let scores: ScoreReading
+    /// What the numbers are. Where nothing in the file says so, the first answer decides: probabilities, or the model's own numbers.
+    let scores: Decision<ScoreForm>
+    /// What the model itself says against scores that are given; nil if nothing.
+    let givenWarning: String?
 
     /// Whether every answer has the model's own numbers, which are no probabilities.
-    var hasRawScores: Bool { scores.form == .raw && calibration == nil }
+    var hasRawScores: Bool { scores.value == .raw && calibration == nil }
   }
 
   /// The most outputs, scores of all of them, and classes that an answer names.
@@ -28,8 +31,6 @@ struct ClassificationHeads: Sendable {
 
   private let heads: [Head]
   private let options: ResultOptions
-  /// Whether an answer had numbers that cannot be probabilities; it warns, and changes no answer.
-  private let hadRawScores = Flag()
   /// Whether a layer gave numbers that are too large for logits.
   private let hadFeatures = Flag()
 
@@ -80,13 +81,14 @@ struct ClassificationHeads: Sendable {
       let isPair = columns == 1 && source?.map.rowCount == 2
       let classes = isPair ? 2 : columns
       source?.align(toScores: classes, offset: options.labelOffset)
+      let reading = Self.scores(of: prepared, output, given: scores, isPair: isPair)
       heads.append(
         Head(
           output: output, name: prepared.name(of: output), isPair: isPair, classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
           calibration: try files.calibration(of: prepared, output),
-          scores: Self.scores(of: prepared, output, given: scores, isPair: isPair)))
+          scores: Self.decision(reading), givenWarning: reading.warning))
     }
     self.heads = heads
     guard categoryCount <= Self.mostCategories else {
@@ -126,7 +128,7 @@ struct ClassificationHeads: Sendable {
 
   /// What is suspicious: scores that are no probabilities, and labels of the outputs after the first.
   var warnings: [String] {
-    scoreWarnings + featureWarnings + heads.compactMap(\.scores.warning) + labelWarnings
+    scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning) + labelWarnings
   }
 
   private var featureWarnings: [String] {
@@ -147,16 +149,19 @@ struct ClassificationHeads: Sendable {
     for head in heads where head.hasRawScores && head.scores.assumption.source != .given {
       return warning(head.scores.assumption.reason)
     }
-    return hadRawScores.isSet ? warning("answers have numbers outside 0 to 1") : []
+    return []
   }
+
+  /// Whether the next answer may decide what the scores of all later ones are.
+  var isUndecided: Bool { heads.contains(where: \.scores.isOpen) }
 
   /// What is done to scores, for people.
   var steps: [String] {
     var steps: [String] = []
-    if heads.contains(where: { $0.scores.form == .logit }) {
+    if heads.contains(where: { $0.scores.value == .logit }) {
       steps.append("probabilities = softmax of the logits, or 1 / (1 + exp(-value)) of a single one")
     }
-    if heads.contains(where: { $0.scores.form == .byte }) { steps.append("probabilities = numbers / 255") }
+    if heads.contains(where: { $0.scores.value == .byte }) { steps.append("probabilities = numbers / 255") }
     if heads.contains(where: \.isPair) {
       steps.append("the score of the first class is 1 - that of the second")
     }
@@ -167,8 +172,10 @@ struct ClassificationHeads: Sendable {
 
   /// The scores of each output: as the model gives them, or as probabilities where it gives logits.
   ///
-  /// Where nothing says what they are, numbers that cannot be probabilities are reported as they are: see ``form(of:)``. Each
-  /// answer is judged by itself, so that no picture changes the answer for another.
+  /// Where nothing in the file says what they are, the first answer decides for the model: numbers of 0 to 1 are probabilities, others
+  /// the model's own, which are reported as they are.
+  ///
+  /// - Throws: `invalidData` for numbers that the reading cannot have.
   func scores(of run: ModelRun) throws(ApusError) -> [[Float]] {
     var scores: [[Float]] = []
     for head in heads { scores.append(try self.scores(try run.values(of: head.output), of: head)) }
@@ -177,46 +184,54 @@ struct ClassificationHeads: Sendable {
 
   private func scores(_ values: [Float], of head: Head) throws(ApusError) -> [Float] {
     let reading = head.scores.assumption
+    let form = try form(of: values, head)
     if let odd = values.first(where: { !$0.isFinite }) {
       throw AnswerCheck([reading]).refusal("an answer has a score of \(odd)", "scores")
     }
-    if head.scores.form == .logit || head.scores.form == .raw && reading.source == .model,
+    if form == .logit || form == .raw && reading.source == .model,
       values.contains(where: { abs($0) > Self.largestLogit })
     {
       hadFeatures.set()
     }
-    var scores = head.scores.form == .byte ? values.map { $0 / 255 } : values
-    if head.scores.form == .byte, let odd = scores.first(where: { !(0...1).contains($0) }) {
+    var scores = form == .byte ? values.map { $0 / 255 } : values
+    if form == .byte, let odd = scores.first(where: { !(0...1).contains($0) }) {
       throw AnswerCheck([reading]).refusal("an answer has a score of \(odd * 255), not 0 to 255", "scores")
     }
-    if head.scores.form == .logit {
+    if form == .byte, values.span.hasFraction, !values.contains(where: { $0 > 1 }) {
+      throw AnswerCheck([reading]).refusal(
+        "an answer has scores with fractions and none above 1, as probabilities have, not 0 to 255", "scores")
+    }
+    if form == .logit {
       scores = values.count == 1 ? values.map { 1 / (1 + exp(-$0)) } : Self.softmax(values)
-    } else if head.scores.form == .probability {
-      if let odd = values.first(where: { $0 < -Self.tolerance || $0 > 1 + Self.tolerance }) {
-        guard !head.isPair, [.guess, .exporter].contains(reading.source) else {
-          throw AnswerCheck([reading]).refusal("an answer has a score of \(odd), not 0 to 1", "scores")
-        }
-        hadRawScores.set()
-        return values
+    } else if form == .probability {
+      if let odd = Self.oddProbability(in: values) {
+        throw AnswerCheck([reading]).refusal("an answer has a score of \(odd), not 0 to 1", "scores")
       }
       scores = values.map { max(0, min($0, 1)) }
     }
     guard head.isPair, scores.count == 1 else { return scores }
     // The first class has no number of its own.
-    return head.scores.form == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
+    return form == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
   }
 
-  /// What the scores of an answer are: probabilities, or the model's own numbers.
-  func form(of scores: [[Float]]) -> ScoreForm {
-    let areRaw = zip(heads, scores).contains { head, scores in
-      head.hasRawScores || head.calibration == nil && scores.contains { $0 < 0 || $0 > 1 }
-    }
-    return areRaw ? .raw : .probability
+  /// What the numbers of an output are. Where it is open, these decide it; one number with two labels stays the probability of the second.
+  private func form(of values: [Float], _ head: Head) throws(ApusError) -> ScoreForm {
+    // Once it is decided, numbers of 0 to 1 do not contradict that a model gives any, and others are refused by their value.
+    guard head.scores.isOpen, !head.isPair, values.allSatisfy(\.isFinite) else { return head.scores.value }
+    return try head.scores.settle(Self.oddProbability(in: values) == nil ? .probability : .raw)
   }
+
+  /// A number that no probability is, however it is rounded; nil if there is none.
+  private static func oddProbability(in values: [Float]) -> Float? {
+    values.first { $0 < -tolerance || $0 > 1 + tolerance }
+  }
+
+  /// What the scores of answers are: probabilities, or the model's own numbers.
+  var form: ScoreForm { heads.contains(where: \.hasRawScores) ? .raw : .probability }
 
   /// Refuses to decide by numbers that are no probabilities, unless the caller says that they are meant.
-  func checkDecision(of scores: [[Float]]) throws(ApusError) {
-    guard form(of: scores) == .raw,
+  func checkDecision() throws(ApusError) {
+    guard form == .raw,
       let reading = heads.first(where: { $0.scores.assumption.source != .given })?.scores.assumption
     else { return }
     throw ApusError(
@@ -243,12 +258,23 @@ struct ClassificationHeads: Sendable {
     of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
   ) -> ScoreReading {
     let reading = prepared.scores(of: output, given: given, usual: .probability)
-    guard reading.form == .logit, given == nil, !isPair else { return reading }
-    return ScoreReading(
-      form: .raw,
-      assumption: Assumption(
-        "scores", ScoreForm.raw.rawValue, reading.assumption.source, reason: reading.assumption.reason,
-        option: reading.assumption.option))
+    guard given == nil, !isPair else { return reading }
+    func raw(_ source: AssumptionSource, _ reason: String) -> ScoreReading {
+      ScoreReading(
+        form: .raw,
+        assumption: Assumption(
+          "scores", ScoreForm.raw.rawValue, source, reason: reason, option: reading.assumption.option))
+    }
+    if reading.form == .logit { return raw(reading.assumption.source, reading.assumption.reason) }
+    // A constant that cannot be read is an error elsewhere.
+    let bounds = (try? ValueBounds(ofOutput: output, of: prepared.model)) ?? .unknown
+    guard reading.assumption.source == .guess, bounds.isBeyondProbabilities else { return reading }
+    return raw(.model, "the last operators and the quantization allow \(bounds)")
+  }
+
+  /// A reading that the first answer may decide, unless something says what the numbers are.
+  private static func decision(_ reading: ScoreReading) -> Decision<ScoreForm> {
+    Decision(reading.form, reading.assumption, shownReason: "answers have numbers outside 0 to 1")
   }
 
   /// The classes that the scores of each output name.

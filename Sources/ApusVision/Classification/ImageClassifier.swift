@@ -97,6 +97,9 @@ public final class ImageClassifier: VisionTask {
 
   // MARK: Facts
 
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { heads.isUndecided }
+
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { heads.labels?.map }
 
@@ -142,10 +145,10 @@ public final class ImageClassifier: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> ClassificationResult {
     let scores = try heads.scores(of: run)
-    if options.decisionThreshold != nil { try heads.checkDecision(of: scores) }
+    if options.decisionThreshold != nil { try heads.checkDecision() }
     return ClassificationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
       classifications: heads.classifications(of: scores),
-      scoreForm: heads.form(of: scores), decisionThreshold: options.decisionThreshold)
+      scoreForm: heads.form, decisionThreshold: options.decisionThreshold)
   }
 }

@@ -12,6 +12,9 @@ final class ClassOrder: Sendable {
   /// Whether an answer can still decide.
   var isOpen: Bool { isAmbiguous && settled.withLock { $0 == nil } }
 
+  /// Whether an answer showed that the rows change places; nil if none has told.
+  var shown: Bool? { settled.withLock(\.self) }
+
   /// Whether the rows change places: they do if only that makes classes of the whole numbers and scores of the fractions up
   /// to 1.
   func isExchanged(classes: ArraySlice<Float>, scores: ArraySlice<Float>) -> Bool {

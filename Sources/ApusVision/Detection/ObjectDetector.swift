@@ -55,6 +55,7 @@ public final class ObjectDetector: VisionTask {
         "anchors are given, but a model of the layout \(head.layout.rawValue) takes none: they are for raw heads of YOLO"
       )
     }
+    try options.baseOptions.check(head.readings)
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
     criteria = DetectionCriteria(

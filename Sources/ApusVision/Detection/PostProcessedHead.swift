@@ -59,19 +59,41 @@ struct PostProcessedHead: DetectionHead {
   var readings: [Assumption] {
     [
       Assumption("layout", layout.rawValue, rows.source, reason: rows.reason, option: "--layout"),
-      boxUnits.assumption, scores.assumption,
+      outputsReading, boxUnits.assumption, scores.assumption,
     ]
+  }
+
+  /// The outputs of classes and of scores, as decided so far.
+  private var classesAndScores: (classes: Int, scores: Int) {
+    let outputs = rows.outputs
+    return order.shown == true ? (outputs.scores, outputs.classes) : (outputs.classes, outputs.scores)
+  }
+
+  private var outputsReading: Assumption {
+    let (classes, scores) = classesAndScores
+    let reason =
+      if !rows.isAmbiguous {
+        rows.reason
+      } else if order.shown == nil {
+        "classes follow boxes that come first, and else come last; the first answer that tells decides"
+      } else {
+        "the numbers of an answer: whole ones are classes"
+      }
+    return Assumption(
+      "classes and scores", "classes in output \(classes), scores in output \(scores)", rows.source,
+      reason: reason)
   }
 
   var classCount: Int? { rows.classCount }
 
   var roles: [Int: String] {
+    let (classes, scores) = classesAndScores
     var roles = [
       rows.outputs.boxes: "boxes: "
         + ["top", "left", "bottom", "right"].enumerated().sorted { edges[$0.offset] < edges[$1.offset] }
         .map(\.element).joined(separator: ", ")
         + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input",
-      rows.outputs.classes: "classes", rows.outputs.scores: "scores",
+      classes: "classes", scores: "scores",
     ]
     if let count = rows.outputs.count { roles[count] = "the number of rows that count" }
     return roles

@@ -46,8 +46,38 @@ public final class FaceDetector: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
-  public let assumptions: TaskAssumptions
+  /// What the task assumes about the model, and what its answers have shown so far.
+  public var assumptions: TaskAssumptions {
+    let areLogits = scoreForm.value == .logit
+    return TaskAssumptions(
+      task: "faces", kind: kind, reason: "\(centers.count) anchors", pictures: pictures,
+      roles: [
+        predictions: """
+        x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
+        """, scores: areLogits ? "the logits of the scores" : "the scores",
+      ],
+      readings: readings,
+      steps: [
+        (areLogits ? "score = 1 / (1 + exp(-clip(logit, -100, 100)))" : "score")
+          + " >= \(options.minDetectionConfidence)",
+        "box and points = prediction / side of the input + center of the cell",
+        """
+        candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
+        best score
+        """,
+      ], warnings: [scoreForm.warning, givenWarning].compactMap(\.self))
+  }
+
+  private var readings: [Assumption] {
+    [
+      Assumption("layout", kind, .guess, reason: "\(centers.count) anchors"),
+      Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so BlazeFace has them"),
+      scoreForm.assumption,
+    ]
+  }
+
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { scoreForm.isOpen }
 
   /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
   private static let maximumColumns = 4 + 2 * 64
@@ -57,7 +87,10 @@ public final class FaceDetector: VisionTask {
   private let scores: Int
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
-  private let scoreReading: ScoreReading
+  private let kind: String
+  private let scoreForm: Decision<ScoreForm>
+  /// What the model says against scores that are given; nil if nothing.
+  private let givenWarning: String?
 
   /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
   ///
@@ -90,30 +123,13 @@ public final class FaceDetector: VisionTask {
     (predictions, scores) = found
     columns = shapes[predictions].dimensions.last ?? 0
     centers = anchors.centers
-    scoreReading = prepared.scores(of: scores, given: options.baseOptions.scores, usual: .logit)
+    kind = anchors.name
+    let reading = prepared.scores(of: scores, given: options.baseOptions.scores, usual: .logit)
+    scoreForm = Decision(reading.form, reading.assumption)
+    givenWarning = reading.warning
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
-    assumptions = TaskAssumptions(
-      task: "faces", kind: anchors.name, reason: "\(anchors.centers.count) anchors", pictures: pictures,
-      roles: [
-        predictions: """
-        x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
-        """, scores: scoreReading.form == .logit ? "the logits of the scores" : "the scores",
-      ],
-      readings: [
-        Assumption("layout", anchors.name, .guess, reason: "\(anchors.centers.count) anchors"),
-        Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so BlazeFace has them"),
-        scoreReading.assumption,
-      ],
-      steps: [
-        (scoreReading.form == .logit ? "score = 1 / (1 + exp(-clip(logit, -100, 100)))" : "score")
-          + " >= \(options.minDetectionConfidence)",
-        "box and points = prediction / side of the input + center of the cell",
-        """
-        candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
-        best score
-        """,
-      ], warnings: scoreReading.warning.map { [$0] } ?? [])
+    try options.baseOptions.check(readings)
   }
 
   /// Makes a detector from a file.
@@ -163,17 +179,18 @@ public final class FaceDetector: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> FaceDetectionResult {
     let logits = try run.values(of: scores)
+    let check = AnswerCheck(self.readings)
+    try check.refuseNaN(in: logits)
+    let form = try scoreForm.settle(byCandidates: logits)
     let candidates = try run.withValues(of: predictions) { values throws(ApusError) in
       guard logits.count == centers.count, values.count == centers.count * columns else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
-      return FaceCandidates(
-        values, logits, areProbabilities: scoreReading.form != .logit, centers: centers, columns: columns,
+      return AnchoredBoxes(
+        values, logits, areProbabilities: form != .logit, centers: centers, columns: columns,
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
-    let check = AnswerCheck(self.assumptions.readings)
-    try check.refuseNaN(in: logits)
     var merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
     let areRaw = options.baseOptions.scores == .raw
     for candidate in merged {
@@ -181,7 +198,7 @@ public final class FaceDetector: VisionTask {
       let box = candidate.box
       try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
     }
-    let score = { (candidate: FaceCandidates.Candidate) in areRaw ? .infinity : candidate.score }
+    let score = { (candidate: AnchoredBox) in areRaw ? .infinity : candidate.score }
     merged = try check.possible(merged, score: score) {
       candidate throws(ApusError) in
       _ = try check.checked(candidate.box)

@@ -94,6 +94,7 @@ public final class KeypointDetector: VisionTask {
         channels) or YOLO pose, but: \(prepared.outputDescription)\(YOLOPoseHead.advice(prepared))
         """)
     }
+    try options.baseOptions.check(head.readings)
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 
 /// A pose in fractions of the model's input.
 struct ModelPose {
@@ -45,10 +46,16 @@ struct MoveNetHead: KeypointHead {
   /// How many people the output has room for: one or six.
   private let people: Int
   private let columns: Int
+  /// What the scores are; where nothing is given, they are probabilities.
+  private let scores: Assumption
 
   /// Recognizes `1×1×17×3` and `1×6×56`; nil for other outputs.
   init?(_ prepared: PreparedModel) {
     guard prepared.outputs.count == 1 else { return nil }
+    let given = prepared.options.scores
+    scores = Assumption(
+      "scores", (given ?? .probability).rawValue, given == nil ? .guess : .given,
+      reason: given == nil ? "so MoveNet has them" : "the options", option: "--scores")
     let shape = prepared.outputs[0].shape.dimensions
     if shape == [1, 1, Self.pointCount, 3] || shape == [1, Self.pointCount, 3] {
       (people, columns) = (1, 3 * Self.pointCount)
@@ -73,7 +80,7 @@ struct MoveNetHead: KeypointHead {
     [
       Assumption("layout", kind, .guess, reason: reason),
       Assumption("box units", BoxUnits.fraction.rawValue, .guess, reason: "so MoveNet has them"),
-      Assumption("scores", ScoreForm.probability.rawValue, .guess, reason: "so MoveNet has them"),
+      scores,
     ]
   }
 
@@ -102,15 +109,17 @@ struct MoveNetHead: KeypointHead {
     guard values.count == people * columns else {
       throw ApusError(.invalidData, "the output has \(values.count) values, not \(people * columns)")
     }
+    let areLogits = scores.value == ScoreForm.logit.rawValue
+    func score(_ place: Int) -> Float { areLogits ? 1 / (1 + exp(-values[place])) : values[place] }
     return (0..<people).map { person in
       let start = person * columns
       let points = (0..<Self.pointCount).map { point in
         ModelKeypoint(
-          x: values[start + 3 * point + 1], y: values[start + 3 * point], score: values[start + 3 * point + 2]
+          x: values[start + 3 * point + 1], y: values[start + 3 * point], score: score(start + 3 * point + 2)
         )
       }
       let mean = points.reduce(0) { $0 + ($1.score ?? 0) } / Float(points.count)
-      return ModelPose(score: isSingle ? mean : values[start + columns - 1], keypoints: points)
+      return ModelPose(score: isSingle ? mean : score(start + columns - 1), keypoints: points)
     }
   }
 }

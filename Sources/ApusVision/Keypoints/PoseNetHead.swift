@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 
 /// PoseNet without its decoder: maps of scores and displacements.
 struct PoseNetHead: KeypointHead {
@@ -8,6 +9,9 @@ struct PoseNetHead: KeypointHead {
   /// One output with displacements in both directions, or one for each.
   private let middle: [Int]
   private let decoder: PoseNetDecoder
+  private let scoreForm: Decision<ScoreForm>
+  /// What the model says against scores that are given; nil if nothing.
+  private let givenWarning: String?
   private let stride: Float
   private let width: Float
   private let height: Float
@@ -42,6 +46,9 @@ struct PoseNetHead: KeypointHead {
     self.decoder = decoder
     (self.scores, self.short, self.middle) = (scores, short, middle)
     (width, height) = (Float(geometry.width), Float(geometry.height))
+    let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .logit)
+    scoreForm = Decision(reading.form, reading.assumption)
+    givenWarning = reading.warning
   }
 
   var kind: String { "PoseNet" }
@@ -54,13 +61,17 @@ struct PoseNetHead: KeypointHead {
     [
       Assumption("layout", kind, .guess, reason: reason),
       Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so PoseNet has them"),
-      Assumption("scores", ScoreForm.logit.rawValue, .guess, reason: "so PoseNet has them"),
+      scoreForm.assumption,
     ]
   }
 
+  var warnings: [String] { [scoreForm.warning, givenWarning].compactMap(\.self) }
+  var isUndecided: Bool { scoreForm.isOpen }
+
   var roles: [Int: String] {
     var roles = [
-      scores: "logits of 17 points", short: "displacements to the points: 17 of rows, 17 of columns",
+      scores: scoreForm.value == .logit ? "logits of 17 points" : "scores of 17 points",
+      short: "displacements to the points: 17 of rows, 17 of columns",
     ]
     for output in middle { roles[output] = "displacements from point to point along the 16 edges" }
     return roles
@@ -75,7 +86,8 @@ struct PoseNetHead: KeypointHead {
   }
 
   func poses(in run: ModelRun, threshold: Float) throws(ApusError) -> [ModelPose] {
-    let logits = try run.values(of: scores)
+    var logits = try run.values(of: scores)
+    if try scoreForm.settle(byCandidates: logits) != .logit { logits = logits.map(Self.logit) }
     let displacements = try run.values(of: short)
     var between = try run.values(of: middle[0])
     if middle.count == 2 { between = Self.joined(between, try run.values(of: middle[1])) }
@@ -93,6 +105,9 @@ struct PoseNetHead: KeypointHead {
         keypoints: pose.points.map { ModelKeypoint(x: $0.x / width, y: $0.y / height, score: $0.score) })
     }
   }
+
+  /// The number whose sigmoid is a probability; NaN for what is none.
+  private static func logit(_ probability: Float) -> Float { log(probability / (1 - probability)) }
 
   /// The channels of one map behind those of the other, cell by cell.
   private static func joined(_ one: [Float], _ other: [Float]) -> [Float] {

@@ -90,6 +90,8 @@ public final class ImageSegmenter: VisionTask {
   private let gridHeight: Int
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
+  /// How many classes an answer can have: what the output's channels, type or last operators say, or else what a mask can hold.
+  private let classCount: Int
   /// How the numbers of one channel are read; nil for several and for classes.
   private let mask: MaskReading?
   /// For a model that takes the mask of the picture before: how it is made.
@@ -116,6 +118,7 @@ public final class ImageSegmenter: VisionTask {
     let (grid, mask) = try Self.mask(of: prepared, labels)
     (output, form, gridWidth, gridHeight, channels) = grid
     self.mask = mask
+    classCount = try Self.classCount(of: prepared, grid)
     var names = LabelSource(
       given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
     // A class of the output is a row of the labels: the background has a class of its own.
@@ -214,6 +217,18 @@ public final class ImageSegmenter: VisionTask {
       Assumption(
         "layout", "\(name), \(layout)", .guess, reason: "the output's type, shape and the input's order")
     ]
+  }
+
+  /// How many classes the output can have.
+  private static func classCount(of prepared: PreparedModel, _ grid: Grid) throws(ApusError) -> Int {
+    switch grid.form {
+    case .scores: return grid.channels.count
+    case .probability: return 2
+    case .classes:
+      let greatest = try ValueBounds(ofOutput: grid.output, of: prepared.model).upper
+      let most = Int(UInt16.max) + 1
+      return greatest >= 0 && greatest < Double(most) ? Int(greatest) + 1 : most
+    }
   }
 
   // MARK: Facts
@@ -325,13 +340,11 @@ public final class ImageSegmenter: VisionTask {
         }
       }
     }
-    let known: Int? =
-      switch form {
-      case .scores: channels.count
-      case .probability: 2
-      case .classes: nil
-      }
-    let classCount = known ?? Int(mask.max() ?? 0) + 1
+    if let greatest = mask.max(), greatest >= classCount {
+      throw ApusError(
+        .invalidData,
+        "a cell of the output has the class \(greatest), though the file says that there are \(classCount)")
+    }
     var counts = [Int](repeating: 0, count: classCount)
     for index in mask { counts[Int(index)] += 1 }
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {

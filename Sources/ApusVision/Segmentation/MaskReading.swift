@@ -30,6 +30,7 @@ struct MaskReading: Sendable {
   init(of output: Int, in prepared: PreparedModel, given: ScoreForm?) throws(ApusError) {
     let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
     if let given {
+      try Self.checkLogits(given, bounds, prepared, output)
       let areBytes =
         given == .byte
         || given == .probability && (bounds.isNear(0, 255) || Self.hasPlainBytes(prepared.outputs[output]))
@@ -56,6 +57,20 @@ struct MaskReading: Sendable {
     } else {
       self.init(.probability, .guess, "usual for masks")
     }
+  }
+
+  /// Refuses logits where the model's own numbers are never negative and go beyond 1: by the sign of a logit, everything would be there.
+  private static func checkLogits(
+    _ given: ScoreForm, _ bounds: ValueBounds, _ prepared: PreparedModel, _ output: Int
+  ) throws(ApusError) {
+    guard given == .logit, bounds.lower >= 0, !bounds.isProbability else { return }
+    let areBytes = bounds.isNear(0, 255) || hasPlainBytes(prepared.outputs[output])
+    throw ApusError(
+      .invalidArgument,
+      "the output \(prepared.outputs[output]) has numbers that are \(bounds), but of logits some are negative: "
+        + (areBytes
+          ? "--scores byte reads a mask of 0 to 255"
+          : "--scores probability reads a mask of 0 to 1, and 'apus transform' gives depths and pictures"))
   }
 
   /// Whether an operator computes any real numbers.
@@ -115,9 +130,16 @@ struct MaskReading: Sendable {
       throw contradiction(
         (areBytes ? "if they are a mask of 0 to 255, --scores byte says so; " : "")
           + "if they are logits, --scores logit says so; if they are no mask, use 'apus transform'")
-    case .logit where source != .given && low >= 0 && high <= 1 && high > 0:
+    case .probability where one != 1 && high <= 1 && values.hasFraction:
       throw contradiction("if they are probabilities, --scores probability says so")
-    case .logit where source != .given && max(high, -low) > Self.largestLogit:
+    case .logit where low >= 0 && high <= 1 && high > 0:
+      throw contradiction("if they are probabilities, --scores probability says so")
+    case .logit where low >= 0 && high > Self.largestLogit && high <= 256:
+      throw contradiction(
+        "of logits some are negative; if they are a mask of 0 to 255, --scores byte says so; if they are depths or a picture, "
+          + "use 'apus transform'")
+    // Large logits of both signs are those of a mask where the caller says so.
+    case .logit where max(high, -low) > Self.largestLogit && (source != .given || low >= 0):
       throw contradiction("these are no logits; if they are depths or a picture, use 'apus transform'")
     default: break
     }
@@ -152,5 +174,13 @@ struct MaskReading: Sendable {
     if count == 3, origin != .softmax {
       throw refuse("has three channels, no labels, and no SOFTMAX that computes it")
     }
+  }
+}
+
+extension Span<Float> {
+  /// Whether one of the numbers is no whole number.
+  var hasFraction: Bool {
+    for index in indices where self[index] != self[index].rounded() { return true }
+    return false
   }
 }

@@ -30,7 +30,9 @@ public struct SegmentationResult: VisionResult, Hashable {
   public let imageHeight: Int
   /// The class of each pixel of the picture after orientation, row by row. Empty if only confidence masks are requested.
   public var categoryMask: [UInt16]
-  /// How many classes the model has. Where its output does not say so, one more than the largest class in this mask.
+  /// How many classes the model can answer with, as its output's channels, type or last operators say; 65,536 where they do not.
+  ///
+  /// It is the same for every picture, so that it can decide how a mask is stored.
   public let classCount: Int
   /// For each class: the model's score at each pixel; empty unless requested.
   public var confidenceMasks: [[Float]]

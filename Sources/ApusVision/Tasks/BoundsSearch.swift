@@ -88,15 +88,36 @@ struct BoundsSearch {
     return origins
   }
 
-  /// Whether an operator is a layer whose results have no bounds: a sum of products without an activation.
+  /// Whether an operator is a layer whose results have no bounds: a sum of products without an activation, or what adds a bias to one,
+  /// scales one, or adds several.
   func isLinear(_ node: OperatorEntry) -> Bool {
-    switch model.file.operatorCodes[node.operatorCode].code {
-    case .conv2D, .transposeConv, .depthwiseConv2D, .fullyConnected:
-      (try? model.fusedActivation(of: node)) == FusedActivation.none
-    case .batchMatMul: true
-    default: false
+    var waiting = [node]
+    var seen: Set<Int> = []
+    while let node = waiting.popLast() {
+      let code = model.file.operatorCodes[node.operatorCode].code
+      if code == .batchMatMul { continue }
+      guard (try? model.fusedActivation(of: node)) == FusedActivation.none else { return false }
+      switch code {
+      case .conv2D, .transposeConv, .depthwiseConv2D, .fullyConnected: continue
+      case .add, .sub, .mul:
+        let sources = node.inputs.filter { $0 >= 0 && !model.tensor($0, subgraph: 0).isConstant }
+        // A product of two layers is no layer.
+        guard !sources.isEmpty, code != .mul || sources.count == 1 else { return false }
+        for source in sources where seen.insert(source).inserted {
+          guard seen.count <= Self.mostSums else { return false }
+          for origin in origins(of: source) {
+            guard let origin else { return false }
+            waiting.append(origin)
+          }
+        }
+      default: return false
+      }
     }
+    return true
   }
+
+  /// How many terms of sums are followed back to their layers.
+  private static let mostSums = 16
 
   /// Operators whose results are values of their first input, or lie between them.
   static let movements: Set<OperatorCode> = [
@@ -112,6 +133,7 @@ struct BoundsSearch {
     switch code {
     case .logistic, .softmax: return ValueBounds(0, 1)
     case .tanh: return ValueBounds(-1, 1)
+    case .argMax, .argMin: return positions(of: node)
     case .relu: return try first().clamped(0, .infinity)
     case .relu6: return try first().clamped(0, 6)
     case .reluN1To1: return try first().clamped(-1, 1)
@@ -154,6 +176,18 @@ struct BoundsSearch {
       return try activated(.unknown, node)
     default: return .unknown
     }
+  }
+
+  /// The positions along the axis of an operator that looks for the largest or the smallest: it takes that axis away.
+  private func positions(of node: OperatorEntry) -> ValueBounds {
+    guard let input = node.inputs.first, input >= 0, let output = node.outputs.first else { return .unknown }
+    let (source, result) = (model.tensor(input, subgraph: 0), model.tensor(output, subgraph: 0))
+    func count(_ tensor: Tensor) -> Double { tensor.shape.dimensions.reduce(1) { $0 * Double($1) } }
+    let length = count(source) / count(result)
+    // An axis of open length counts as one.
+    let isOpen = source.shapeSignature.contains { $0 < 0 }
+    guard length >= 1, length == length.rounded(), length > 1 || !isOpen else { return .unknown }
+    return ValueBounds(0, length - 1)
   }
 
   private mutating func operand(_ position: Int, of node: OperatorEntry, _ depth: Int) throws(ApusError)

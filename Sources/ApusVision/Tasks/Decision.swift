@@ -7,12 +7,18 @@ import Synchronization
 final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable where Value.RawValue == String {
   private let usual: Value
   private let reading: Assumption
+  private let shownReason: String
   private let settled = Mutex<Value?>(nil)
 
   /// A reading with what it means; one that is given, or that the model itself decides, is never open.
-  init(_ value: Value, _ reading: Assumption) {
+  ///
+  /// - Parameter shownReason: Why answers can decide on another value.
+  init(
+    _ value: Value, _ reading: Assumption, shownReason: String = "no other reading fits the answers"
+  ) {
     usual = value
     self.reading = reading
+    self.shownReason = shownReason
   }
 
   /// Whether the caller or the model itself decides, so that answers never do.
@@ -42,13 +48,22 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
     return holds
   }
 
+  /// Takes the scores of all candidates of an answer, and returns what the model's scores are. Most candidates are nothing, so that
+  /// logits of some are negative: scores that all lie from 0 to 1 are probabilities.
+  func settle(byCandidates scores: [Float]) throws(ApusError) -> Value where Value == ScoreForm {
+    guard isOpen, scores.count >= Self.leastCandidates else { return value }
+    return try settle(scores.allSatisfy { $0 >= 0 && $0 <= 1 } ? .probability : .logit)
+  }
+
+  /// How many candidates tell.
+  private static var leastCandidates: Int { 16 }
+
   /// The reading as decided so far.
   var assumption: Assumption {
     let value = value
     guard value != usual else { return reading }
     return Assumption(
-      reading.subject, value.rawValue, .guess, reason: "no other reading fits the answers",
-      option: reading.option)
+      reading.subject, value.rawValue, .guess, reason: shownReason, option: reading.option)
   }
 
   /// What an answer showed against the reading; nil if nothing.

@@ -112,17 +112,26 @@ final class PictureModel: Sendable {
     ) { geometry.shape(batch: $0) }
   }
 
-  /// What is odd about a normalization that is given: numbers for pixels of 0 to 1 where they are 0 to 255; nil if nothing.
+  /// What is odd about a normalization that is given: numbers for pixels from 0 to 1, where pixels are from 0 to 255; nil if nothing.
   private static func pixelWarning(_ given: Normalization?) -> String? {
     guard let given, given != .raw, case .meanStd(let mean, let std) = given,
       mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
     else { return nil }
+    // One number stands for every channel.
+    let whites = (0..<max(mean.count, std.count)).map { channel in
+      (255 - mean[min(channel, mean.count - 1)]) / std[min(channel, std.count - 1)]
+    }
+    let warning =
+      "--pixels \(given) subtracts \(mean.count == 1 ? "a mean" : "means") from pixels of 0 to 255 and divides, so that white becomes "
+      + whites.map { "\($0)" }.joined(separator: ", ")
+    guard std.allSatisfy({ $0 >= leastDeviation }) else { return warning + ", which no model takes" }
     let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
       .joined(separator: ":")
-    return
-      "--pixels \(given) is in units of 0 to 255, so most numbers are far beyond 1; if it is meant for pixels of 0 to 1, "
-      + "it is --pixels \(numbers)"
+    return warning + "; if the numbers are for pixels from 0 to 1, --pixels \(numbers) says so"
   }
+
+  /// The least deviation of pixels from 0 to 1: below it, numbers are for no pixels at all.
+  private static let leastDeviation: Float = 0.01
 
   /// What is odd about the size that the exporter names; nil if nothing.
   private static func sizeWarning(_ prepared: PreparedModel) -> String? {
@@ -163,6 +172,22 @@ final class PictureModel: Sendable {
     cancellation: Cancellation? = nil,
     _ body: (ModelRun, Placement) throws(ApusError) -> Answer
   ) throws(ApusError) -> Answer {
+    var (answer, timings) = try measure(
+      image, in: region, previousMask: previousMask, cancellation: cancellation, body)
+    answer.timings = timings
+    return answer
+  }
+
+  /// Runs the model on a picture, or on a region of it, and measures the time of each stage.
+  ///
+  /// - Parameters:
+  ///   - previousMask: The mask of the picture before, for inputs with a channel for it, see ``ImageInput``.
+  ///   - body: Turns the outputs into a result; its time counts as postprocessing.
+  func measure<Result>(
+    _ image: ImageBuffer, in region: PixelRect? = nil, previousMask: [UInt8]? = nil,
+    cancellation: Cancellation?,
+    _ body: (ModelRun, Placement) throws(ApusError) -> Result
+  ) throws(ApusError) -> (result: Result, timings: StageTimings) {
     let clock = ContinuousClock()
     let start = clock.now
     return try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
@@ -173,11 +198,11 @@ final class PictureModel: Sendable {
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
       let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
-      var answer = try body(run, placement)
-      answer.timings = StageTimings(
+      let result = try body(run, placement)
+      let timings = StageTimings(
         preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
         postprocess: clock.now.milliseconds(since: done))
-      return answer
+      return (result, timings)
     }
   }
 

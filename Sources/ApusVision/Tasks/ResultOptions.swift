@@ -11,6 +11,9 @@ public struct ResultOptions: Sendable {
 
   /// The maximum number of detections, or of classes per head; nil for all classes, or for a detector's
   /// ``DetectorLayout/defaultMaxResults``.
+  ///
+  /// Detections are counted when boxes have been suppressed, in the model's input, as the published pipelines of YOLO and TensorFlow do;
+  /// those that then lie wholly in the bars of a letterbox are left out, so that there may be fewer.
   public var maxResults: Int?
 
   /// The only labels to report; empty for all. Cannot be combined with ``categoryDenylist``.

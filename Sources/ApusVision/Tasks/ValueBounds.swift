@@ -63,6 +63,9 @@ struct ValueBounds: Hashable, Sendable {
   /// Whether all values lie from 0 to 1.
   var isProbability: Bool { lower >= -0.01 && upper <= 1.01 }
 
+  /// Whether values may lie far beyond 0 to 1, as the scales of no probabilities do.
+  var isBeyondProbabilities: Bool { lower.isFinite && lower < -0.5 || upper.isFinite && upper > 2 }
+
   /// The values that both allow.
   func intersection(_ other: ValueBounds) -> ValueBounds {
     let (low, high) = (max(lower, other.lower), min(upper, other.upper))

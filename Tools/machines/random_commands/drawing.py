@@ -15,6 +15,8 @@ WEIGHTS = {"detect": 18, "classify": 15, "embed": 6, "compare": 4, "gallery add"
 # Options that take numbers, besides those whose default is one.
 NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window",
            "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit"}
+# What inspect heeds with --as alone.
+READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
 # Options that name a file or folder to write.
 OUTPUTS = {"annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery"}
 # Numbers that no option takes.
@@ -226,6 +228,10 @@ class Drawer:
             option = self._valid(line, line.command.options[name], world, random, mood)
             if option is not None:
                 line.options.append(option)
+        if line.command.name == "inspect":
+            # Readings are those of a task, and a task has no steps.
+            without = ("plan",) if line.has("as") else READINGS
+            line.options = [option for option in line.options if option.name not in without]
         if mood == "bad option" and names:
             argument = line.command.options[str(random.choice(names))]
             if argument.kind == "option":

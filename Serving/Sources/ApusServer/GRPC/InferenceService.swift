@@ -106,6 +106,9 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
               $0.maxQueueDelayMicroseconds = UInt64(scheduling.queueDelay / .microseconds(1))
             }
           }
+          for (name, value) in Descriptions.parameters(of: model) {
+            config.parameters[name] = .with { $0.stringValue = value }
+          }
         }
       }
     }

@@ -81,15 +81,19 @@ enum Descriptions {
 
   /// Whether requests share runs, and why not, or not more: parameters, which a configuration may have any of.
   private static func joining(of model: ServedModel, _ writer: inout JSONWriter) {
-    let joining = model.joining
     writer.key("parameters")
     writer.object { writer in
-      for (name, text) in [("joins", "\(joining.count)"), ("joins_reason", joining.reason)] {
-        guard let text else { continue }
+      for (name, text) in parameters(of: model) {
         writer.key(name)
         writer.object { writer in writer.field("string_value", text) }
       }
     }
+  }
+
+  /// The parameters of a model's configuration: how many items may share a run, and why there are no more.
+  static func parameters(of model: ServedModel) -> [(name: String, value: String)] {
+    let joining = model.joining
+    return [("joins", "\(joining.count)")] + (joining.reason.map { [("joins_reason", $0)] } ?? [])
   }
 
   // MARK: Statistics

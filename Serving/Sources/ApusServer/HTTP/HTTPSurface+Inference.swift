@@ -79,7 +79,7 @@ extension HTTPSurface {
     let answer: PictureAnswer
     do throws(ServingError) {
       guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
-      let task = PictureTask(kind, settings: query.settings, file: held.bytes, annotates: query.annotates)
+      let task = PictureTask(kind, settings: query.settings, file: held.bytes, form: query.form)
       answer = try await state.scheduler.run(
         task, on: model, arrival: exchange.arrival,
         presence: connections.presence(of: exchange.context.channel))
@@ -87,8 +87,13 @@ extension HTTPSurface {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error
     }
-    if let annotated = answer.annotated { return Answer(type: "image/png", body: annotated) }
-    return Answer(type: "application/json", body: answer.json)
+    let type =
+      switch query.form {
+      case .json: "application/json"
+      case .annotated, .png: "image/png"
+      case .npy: "application/octet-stream"
+      }
+    return Answer(type: type, body: answer.body)
   }
 
   /// The named model, or the only one.

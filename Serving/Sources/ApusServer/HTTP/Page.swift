@@ -183,8 +183,18 @@ enum Page {
       at('json').textContent = JSON.stringify(answer, null, 1);
       at('view').hidden = false;
       const names = found.slice(0, 20).map(item => item.label || 'class ' + item.index).join(', ');
+      if (answer.kind) return say(`${answer.kind === 'picture' ? 'A picture' : 'One number for each pixel'} of ${answer.width} × ${answer.height}, from ${answer.minimum} to ${answer.maximum}`);
       if (answer.embeddings) return say('An embedding of ' + answer.embeddings[0].length + ' numbers');
       say(found.length ? `${found.length} found: ${names}` : 'Nothing found');
+    }
+    async function showMade(file, query, mine) {
+      const headers = at('token').value ? { Authorization: 'Bearer ' + at('token').value } : {};
+      const made = await fetch(`/v1/transform?${query}&output=png`, { method: 'POST', body: file, headers });
+      if (!made.ok || mine !== turn) return;
+      const old = at('picture').src;
+      at('picture').src = URL.createObjectURL(await made.blob());
+      at('picture').alt = 'The picture that the model made';
+      if (old.startsWith('blob:')) URL.revokeObjectURL(old);
     }
     async function run(file) {
       if (!file) return;
@@ -202,7 +212,9 @@ enum Page {
       try {
         await at('picture').decode().catch(() => {});
         const answer = await ask(`/v1/${at('task').value}?${query}`, { method: 'POST', body: file });
-        if (mine === turn) show(answer, performance.now() - start);
+        if (mine !== turn) return;
+        show(answer, performance.now() - start);
+        if (answer.kind) await showMade(file, query, mine);
       } catch (error) {
         if (mine === turn) { at('view').hidden = true; say(error.message, true); }
       }

@@ -5,11 +5,11 @@ import ApusVision
 import Foundation
 
 /// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `pixels`,
-/// `channels`, `box_units`, `scores`, `annotate`.
+/// `channels`, `box_units`, `scores`, `layout`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `annotate`, `output`.
 struct PictureQuery {
   private(set) var model: String?
   private(set) var settings = PictureTask.Settings()
-  private(set) var annotates = false
+  private(set) var form = PictureTask.Form.json
 
   /// Reads a query as it stands in the path, after the question mark.
   init(_ query: String) throws(ServingError) {
@@ -40,16 +40,46 @@ struct PictureQuery {
         default: throw .bad("fit is '\(text)', not stretch, center-crop or letterbox")
         }
       case "pixels":
-        do { settings.pixels = try Normalization(parsing: text) } catch { throw .bad(error.message) }
+        settings.pixels = try Self.parsed { () throws(ApusError) in try Normalization(parsing: text) }
       case "channels": settings.channels = try Self.choice(name, text)
       case "box_units": settings.boxUnits = try Self.choice(name, text)
       case "scores": settings.scores = try Self.choice(name, text)
+      case "layout": settings.layout = try Self.choice(name, text)
+      case "anchors":
+        settings.anchors = try Self.parsed { () throws(ApusError) in
+          try ObjectDetector.Options.anchors(parsing: text)
+        }
+      case "keypoints":
+        settings.keypoints = try Self.parsed { () throws(ApusError) in
+          try PictureTask.KeypointShape(parsing: text)
+        }
+      case "output_pixels":
+        settings.outputPixels = try Self.parsed { () throws(ApusError) in try Normalization(parsing: text) }
+      case "fit_output":
+        guard let fits = Bool(text) else { throw .bad("fit_output is '\(text)', not true or false") }
+        settings.fitsOutput = fits
       case "annotate":
         guard text == "png" else { throw .bad("annotate is '\(text)', not png") }
-        annotates = true
+        try choose(.annotated)
+      case "output":
+        guard text == "png" || text == "npy" else { throw .bad("output is '\(text)', not png or npy") }
+        try choose(text == "png" ? .png : .npy)
       default: throw .bad("the query has an unknown parameter '\(name)'")
       }
     }
+  }
+
+  /// Takes what the answer is to be, of which there is one.
+  private mutating func choose(_ chosen: PictureTask.Form) throws(ServingError) {
+    guard form == .json || form == chosen else {
+      throw .bad("annotate and output are two forms of the answer: one of them has to go")
+    }
+    form = chosen
+  }
+
+  /// A value that the library reads as it reads that of an option.
+  private static func parsed<Value>(_ parse: () throws(ApusError) -> Value) throws(ServingError) -> Value {
+    do throws(ApusError) { return try parse() } catch { throw .bad(error.message) }
   }
 
   /// One of a type's names.

@@ -25,9 +25,42 @@ public struct PictureTask: Sendable {
     public var boxUnits: BoxUnits?
     /// What the model's scores are; nil for what the model says, or its kind.
     public var scores: ScoreForm?
+    /// The kind of a model with boxes or poses; nil to recognize it.
+    public var layout: DetectorLayout?
+    /// The anchors of a raw YOLO head; nil for those that its version was published with.
+    public var anchors: [Float]?
+    /// How many keypoints an object of a YOLO model has; nil for what the metadata says, or else a person's.
+    public var keypoints: KeypointShape?
+    /// How the numbers of a picture that a model makes were made of pixels; nil for what the model says, or else as its input.
+    public var outputPixels: Normalization?
+    /// Whether a picture that a model makes is resized to the picture that it was given.
+    public var fitsOutput = false
 
     /// Makes the task's own settings.
     public init() {}
+  }
+
+  /// How many keypoints an object has, and how many numbers each.
+  public struct KeypointShape: Hashable, Sendable {
+    let count: Int
+    let values: Int
+
+    /// Reads `17x3` and the like, as `--keypoints` has them.
+    public init(parsing text: String) throws(ApusError) {
+      (count, values) = try KeypointDetector.Options.keypoints(parsing: text)
+    }
+  }
+
+  /// What an answer is.
+  public enum Form: Hashable, Sendable {
+    /// The results as JSON.
+    case json
+    /// The picture with the results drawn, as a PNG file.
+    case annotated
+    /// The picture or the mask that the task makes, as a PNG file.
+    case png
+    /// The numbers or the mask that the task makes, as a `.npy` file.
+    case npy
   }
 
   /// Which task.
@@ -36,24 +69,22 @@ public struct PictureTask: Sendable {
   public let settings: Settings
   /// The picture's file.
   public let file: ByteChunks
-  /// Whether to draw the results on the picture.
-  public let annotates: Bool
+  /// What the answer is.
+  public let form: Form
 
   /// Makes a task.
-  public init(_ kind: VisionTaskKind, settings: Settings, file: ByteChunks, annotates: Bool) {
+  public init(_ kind: VisionTaskKind, settings: Settings, file: ByteChunks, form: Form) {
     self.kind = kind
     self.settings = settings
     self.file = file
-    self.annotates = annotates
+    self.form = form
   }
 }
 
 /// What came of a vision task.
 public struct PictureAnswer: Sendable {
-  /// The results as the command line prints them, without `image`; empty where an annotated picture was asked for.
-  public let json: ByteBuffer
-  /// The annotated picture as a PNG file, where it was asked for.
-  public let annotated: ByteBuffer?
+  /// What was asked for: the results as the command line prints them, without `image`, or a file.
+  public let body: ByteBuffer
   /// How long the stages took.
   public let timings: StageTimings
 }

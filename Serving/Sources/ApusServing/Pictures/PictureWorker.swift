@@ -36,7 +36,7 @@ public final class PictureWorker {
     do throws(ApusError) {
       let task = try instance.tasks.task(kind, settings, on: instance).task
       let picture = try ImageBuffer(decoding: file, limits: instance.pictureLimits)
-      var json = try task.run(on: picture, annotates: false, cancellation: cancellation).json
+      var json = try task.run(on: picture, as: .json, cancellation: cancellation).body
       json.moveReaderIndex(forwardBy: 1)
       var line = ByteBuffer(string: "{\"id\":\(id),")
       line.writeImmutableBuffer(json)

@@ -19,11 +19,14 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
   case keypoints
   /// Faces with their landmarks.
   case faces
+  /// Pictures that models make of pictures, and depth.
+  case transform
 }
 
 /// A task that is prepared for a model.
 struct PreparedTask: Sendable {
-  private let answer: @Sendable (ImageBuffer, Bool, Cancellation) throws(ApusError) -> PictureAnswer
+  private let answer:
+    @Sendable (ImageBuffer, PictureTask.Form, Cancellation) throws(ApusError) -> PictureAnswer
   /// Whether no answer has changed how the model is read. A task learns that from its answers where the file leaves it open.
   let isAsPrepared: @Sendable () -> Bool
 
@@ -40,17 +43,20 @@ struct PreparedTask: Sendable {
     guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
       throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")
     }
+    try Self.check(settings, for: kind)
     switch kind {
     case .detect:
       var options = ObjectDetector.Options()
       options.baseOptions = base
+      options.layout = settings.layout
+      options.anchors = settings.anchors
       options.scoreThreshold = settings.scoreThreshold
       options.maxResults = settings.maximumResults
       options.categoryAllowlist = settings.allowed
       options.categoryDenylist = settings.denied
-      self.init(try ObjectDetector(model: model, labels: labels, options: options)) {
-        picture, result throws(ApusError) in try picture.drawing(result.detections)
-      }
+      self.init(
+        try ObjectDetector(model: model, labels: labels, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(result.detections) })
     case .classify:
       var options = ImageClassifier.Options()
       options.baseOptions = base
@@ -58,52 +64,100 @@ struct PreparedTask: Sendable {
       options.maxResults = settings.maximumResults ?? 5
       options.categoryAllowlist = settings.allowed
       options.categoryDenylist = settings.denied
-      self.init(try ImageClassifier(model: model, labels: labels, options: options), draw: nil)
+      self.init(try ImageClassifier(model: model, labels: labels, options: options))
     case .embed:
       var options = ImageEmbedder.Options()
       options.baseOptions = base
       options.l2Normalize = true
-      self.init(try ImageEmbedder(model: model, options: options), draw: nil)
+      self.init(try ImageEmbedder(model: model, options: options))
     case .segment:
       var options = ImageSegmenter.Options()
       options.baseOptions = base
-      self.init(try ImageSegmenter(model: model, labels: labels, options: options)) {
-        picture, result throws(ApusError) in try picture.drawing(segmentation: result)
-      }
+      self.init(
+        try ImageSegmenter(model: model, labels: labels, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(segmentation: result) },
+        file: { result, isPNG throws(ApusError) in
+          isPNG ? try result.encodedPNG() : try result.encodedNumPy()
+        })
     case .keypoints:
       var options = KeypointDetector.Options()
       options.baseOptions = base
       options.scoreThreshold = settings.scoreThreshold ?? 0.3
       options.maxResults = settings.maximumResults
-      self.init(try KeypointDetector(model: model, options: options)) {
-        picture, result throws(ApusError) in try picture.drawing(poses: result.poses)
-      }
+      options.layout = settings.layout
+      options.keypoints = settings.keypoints.map { ($0.count, $0.values) }
+      self.init(
+        try KeypointDetector(model: model, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(poses: result.poses) })
     case .faces:
       var options = FaceDetector.Options()
       options.baseOptions = base
       options.minDetectionConfidence = settings.scoreThreshold ?? 0.5
       options.maxResults = settings.maximumResults
-      self.init(try FaceDetector(model: model, options: options)) { picture, result throws(ApusError) in
-        try picture.drawing(faces: result.faces)
-      }
+      self.init(
+        try FaceDetector(model: model, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(faces: result.faces) })
+    case .transform:
+      var options = PictureTransformer.Options()
+      options.baseOptions = base
+      options.outputPixels = settings.outputPixels
+      options.fitsOutput = settings.fitsOutput
+      self.init(
+        try PictureTransformer(model: model, options: options),
+        file: { result, isPNG throws(ApusError) in
+          isPNG ? try result.encodedPNG() : try result.encodedNumPy()
+        })
     }
   }
 
+  /// Refuses settings that say nothing to a task.
+  private static func check(
+    _ settings: PictureTask.Settings, for kind: VisionTaskKind
+  ) throws(ApusError) {
+    let chosen: [(name: String, isChosen: Bool, tasks: [VisionTaskKind])] = [
+      ("layout", settings.layout != nil, [.detect, .keypoints]),
+      ("anchors", settings.anchors != nil, [.detect]),
+      ("keypoints", settings.keypoints != nil, [.keypoints]),
+      ("output_pixels", settings.outputPixels != nil, [.transform]),
+      ("fit_output", settings.fitsOutput, [.transform]),
+    ]
+    for setting in chosen where setting.isChosen && !setting.tasks.contains(kind) {
+      let names = setting.tasks.map(\.rawValue).joined(separator: " and ")
+      throw ApusError(
+        .invalidArgument, "\(setting.name) says nothing to the task '\(kind.rawValue)': it is for \(names)")
+    }
+  }
+
+  /// Wraps a task.
+  ///
+  /// - Parameters:
+  ///   - draw: Draws a result on its picture; nil for a task with nothing to draw.
+  ///   - file: The file that a result makes, a PNG or else `.npy`; nil for a task that makes none.
   private init<Task: VisionTask>(
-    _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)?
+    _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)? = nil,
+    file: (@Sendable (Task.Answer, Bool) throws(ApusError) -> [UInt8])? = nil
   ) {
     let assumptions = task.assumptions
     isAsPrepared = { task.assumptions == assumptions }
-    answer = { picture, annotates, cancellation throws(ApusError) in
-      if annotates, draw == nil {
+    answer = { picture, form, cancellation throws(ApusError) in
+      // Refused before the model runs.
+      if form == .annotated, draw == nil {
         throw ApusError(.invalidArgument, "the task has nothing to draw on a picture")
       }
-      let result = try task.answer(picture, in: nil, cancellation: cancellation)
-      if annotates, let draw {
-        let annotated = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png))
-        return PictureAnswer(json: ByteBuffer(), annotated: annotated, timings: result.timings)
+      if form == .png || form == .npy, file == nil {
+        throw ApusError(
+          .invalidArgument, "the task makes no file: output is for the tasks segment and transform")
       }
-      return PictureAnswer(json: try Self.encoded(result), annotated: nil, timings: result.timings)
+      let result = try task.answer(picture, in: nil, cancellation: cancellation)
+      let body: ByteBuffer
+      if form == .annotated, let draw {
+        body = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png))
+      } else if form != .json, let file {
+        body = ByteBuffer(bytes: try file(result, form == .png))
+      } else {
+        body = try Self.encoded(result)
+      }
+      return PictureAnswer(body: body, timings: result.timings)
     }
   }
 
@@ -124,10 +178,10 @@ struct PreparedTask: Sendable {
   }
 
   /// Looks at a picture.
-  func run(on picture: ImageBuffer, annotates: Bool, cancellation: Cancellation) throws(ApusError)
+  func run(on picture: ImageBuffer, as form: PictureTask.Form, cancellation: Cancellation) throws(ApusError)
     -> PictureAnswer
   {
-    try answer(picture, annotates, cancellation)
+    try answer(picture, form, cancellation)
   }
 }
 
@@ -155,7 +209,7 @@ extension PictureTask {
     _ picture: ImageBuffer, _ task: PreparedTask, on instance: ModelInstance, _ cancellation: Cancellation
   ) throws(ApusError) -> PictureAnswer {
     defer { if !task.isAsPrepared() { instance.tasks.forget(kind, settings) } }
-    return try task.run(on: picture, annotates: annotates, cancellation: cancellation)
+    return try task.run(on: picture, as: form, cancellation: cancellation)
   }
 }
 

@@ -96,10 +96,11 @@ import NIOCore
     let file = ByteChunks(ByteBuffer(bytes: bytes[1...]))
     do throws(ApusError) {
       if first & 0x0F == 0 {
-        let task = PictureTask(.detect, settings: .init(), file: file, annotates: first == 0)
+        let task = PictureTask(.detect, settings: .init(), file: file, form: first == 0 ? .annotated : .json)
         let answer = try task.run(on: pictures, cancellation: Cancellation())
-        let json = Data(answer.json.readableBytesView)
-        precondition((try? JSONSerialization.jsonObject(with: json)) != nil, "an answer is not JSON")
+        let json = Data(answer.body.readableBytesView)
+        precondition(
+          first == 0 || (try? JSONSerialization.jsonObject(with: json)) != nil, "an answer is not JSON")
       } else if let input = pictures.served.pictureInputs[0] {
         let interpreter = try pictures.interpreter(for: pictures.served.inputs.map(\.defaultShape))
         try input.write(file, toItem: 0, ofInput: 0, of: interpreter, limits: pictures.pictureLimits)

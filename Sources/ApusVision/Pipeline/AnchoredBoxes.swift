@@ -2,27 +2,47 @@
 
 import ApusSystem
 
-/// Faces in a model's terms, before and after overlapping ones are merged.
-struct FaceCandidates {
-  /// A face in fractions of the input.
-  struct Candidate {
-    var score: Float
-    /// Left, top, right, bottom, then x and y of each keypoint.
-    var coordinates: [Float]
+/// A box with points that a detector found, such as a face with its eyes or a palm with its knuckles.
+struct AnchoredBox: Sendable {
+  /// The confidence, 0 to 1.
+  var score: Float
+  /// Left, top, right, bottom, then x and y of each keypoint.
+  var coordinates: [Float]
 
-    var box: BoundingBox {
-      BoundingBox(
-        ymin: coordinates[1], xmin: coordinates[0], ymax: coordinates[3], xmax: coordinates[2])
-    }
+  /// The four edges.
+  var box: BoundingBox {
+    BoundingBox(ymin: coordinates[1], xmin: coordinates[0], ymax: coordinates[3], xmax: coordinates[2])
   }
 
+  /// The number of keypoints.
+  var keypointCount: Int { (coordinates.count - 4) / 2 }
+
+  /// A keypoint.
+  func keypoint(_ index: Int) -> (x: Float, y: Float) {
+    (coordinates[4 + 2 * index], coordinates[5 + 2 * index])
+  }
+
+  /// The box and its points, seen through a transform without a turn.
+  func mapped(by map: AffineTransform) -> AnchoredBox {
+    var result = self
+    for index in stride(from: 0, to: coordinates.count, by: 2) {
+      let point = map(Double(coordinates[index]), Double(coordinates[index + 1]))
+      result.coordinates[index] = Float(point.x)
+      result.coordinates[index + 1] = Float(point.y)
+    }
+    return result
+  }
+}
+
+/// Boxes in fractions of a model's input, before and after overlapping ones are merged.
+struct AnchoredBoxes {
   /// The maximum number of candidates that are compared; the best ones.
   private static let maximumCandidates = 4096
   /// Scores are cut to ±100 before the logistic function.
   private static let clippedScore: Float = 100
 
   /// The best candidates, best first.
-  let candidates: [Candidate]
+  let candidates: [AnchoredBox]
 
   /// Decodes the predictions that score enough.
   ///
@@ -34,7 +54,7 @@ struct FaceCandidates {
     centers: [(x: Float, y: Float)], columns: Int,
     width: Float, height: Float, threshold: Float
   ) {
-    var found = BestValues<Candidate>(limit: Self.maximumCandidates)
+    var found = BestValues<AnchoredBox>(limit: Self.maximumCandidates)
     for (row, center) in centers.enumerated() {
       let value = scores[row]
       let score =
@@ -49,19 +69,19 @@ struct FaceCandidates {
         coordinates.append(predictions[start + column] / width + center.x)
         coordinates.append(predictions[start + column + 1] / height + center.y)
       }
-      found.add(Candidate(score: score, coordinates: coordinates), score: score)
+      found.add(AnchoredBox(score: score, coordinates: coordinates), score: score)
     }
     candidates = found.sorted()
   }
 
-  /// Faces, best first: each is the mean, weighted by scores, of the candidates that overlap the best one of them by more
-  /// than the threshold; its score is the best one's.
-  func merged(iouThreshold: Float) -> [Candidate] {
+  /// Weighted suppression, best first: each box is the mean, weighted by scores, of the candidates that overlap the best one of them by
+  /// more than the threshold; its score is the best one's.
+  func merged(iouThreshold: Float) -> [AnchoredBox] {
     var rest = candidates
-    var merged: [Candidate] = []
+    var merged: [AnchoredBox] = []
     while let best = rest.first {
-      var alike: [Candidate] = []
-      var others: [Candidate] = []
+      var alike: [AnchoredBox] = []
+      var others: [AnchoredBox] = []
       for candidate in rest {
         if candidate.box.intersectionOverUnion(best.box) > iouThreshold {
           alike.append(candidate)
@@ -69,15 +89,15 @@ struct FaceCandidates {
           others.append(candidate)
         }
       }
-      var face = best
+      var box = best
       let total = alike.reduce(0) { $0 + $1.score }
       // Scores of 0 have no mean.
       if total > 0 {
-        for index in face.coordinates.indices {
-          face.coordinates[index] = alike.reduce(0) { $0 + $1.coordinates[index] * $1.score } / total
+        for index in box.coordinates.indices {
+          box.coordinates[index] = alike.reduce(0) { $0 + $1.coordinates[index] * $1.score } / total
         }
       }
-      merged.append(face)
+      merged.append(box)
       // A box without an area is not even like itself.
       rest = others.count < rest.count ? others : Array(rest.dropFirst())
     }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusVision
+import Synchronization
+
+/// Runs a task with landmarks on pictures, or on the frames of a video one after the other.
+struct LandmarkRunner<Task: LandmarkTask> {
+  let task: Task
+  let sources: PictureSources
+  let pictures: PictureOptions
+  let frames: FrameOptions
+  let annotation: AnnotationOptions
+  let input: RegionInputOptions
+  let text: @Sendable (Task.Answer) -> String
+  let draw: @Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
+  /// What else is done with a result, given the picture's position among the sources.
+  var finish: (@Sendable (Int, ImageBuffer, Task.Answer) throws(ApusError) -> Void)?
+
+  func run() throws {
+    let (task, region) = (task, input.region)
+    var answer: @Sendable (ImageBuffer) throws(ApusError) -> Task.Answer = { image throws(ApusError) in
+      try task.answer(image, in: region, cancellation: nil)
+    }
+    if let fps = frames.fps {
+      let tracker = LandmarkTracker(task, smoothing: frames.noSmoothing ? nil : LandmarkSmoothing())
+      let count = FrameCount()
+      answer = { image throws(ApusError) in
+        try tracker.track(image, at: Double(count.next()) / fps, in: region)
+      }
+    }
+    let isVideo = frames.fps != nil
+    try PictureRunner(
+      sources: sources, options: pictures, annotations: try annotation.files(for: sources),
+      annotationFolder: annotation.annotateDir, assumptions: { task.assumptions },
+      // Frames are processed in their order.
+      isUndecided: { isVideo }, answer: answer, text: text, draw: draw, finish: finish
+    ).run()
+  }
+}
+
+/// Counts frames.
+private final class FrameCount: Sendable {
+  private let count = Atomic(0)
+
+  /// The next number, from 0.
+  func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
+}

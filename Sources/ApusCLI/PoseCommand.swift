@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+import ArgumentParser
+import FoundationEssentials
+
+/// `apus pose`: people with the points of their bodies.
+struct PoseCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "pose", abstract: "Finds people and 33 points of their bodies in pictures.",
+    discussion: """
+      For example:
+        apus pose dancer.jpg --model pose_landmarker_full.task --annotate pose.png
+        apus pose frames --detector person.tflite --landmarks pose.tflite --fps 30 --json
+      Models with 17 points, such as MoveNet, are for 'apus keypoints'.
+      """)
+
+  @OptionGroup var pictures: PictureOptions
+
+  @OptionGroup var models: BundleOptions
+
+  @Option(name: .long, help: "The maximum number of people.")
+  var maxResults = 1
+
+  @Option(name: .long, help: "The minimum score of a detected person.")
+  var detectionThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The minimum score of a person in a region.")
+  var scoreThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The folder for the mask of each person: a gray .png of the picture's size.")
+  var maskDir: String?
+
+  @OptionGroup var frames: FrameOptions
+
+  @OptionGroup var annotation: AnnotationOptions
+
+  @OptionGroup var input: RegionInputOptions
+
+  func run() throws {
+    var options = PoseLandmarker.Options()
+    options.maxPoses = maxResults
+    options.minDetectionConfidence = detectionThreshold
+    options.minPresenceConfidence = scoreThreshold
+    options.minTrackingConfidence = frames.trackingThreshold
+    options.outputsMasks = maskDir != nil
+    let sources = try pictures.sources()
+    options.interpreter = try input.interpreterOptions(pictures: sources.count)
+    let landmarker =
+      if let (detector, landmarks) = try models.pair {
+        try PoseLandmarker(detector: detector, landmarks: landmarks, options: options)
+      } else {
+        try PoseLandmarker(modelFile: models.bundle, options: options)
+      }
+    var runner = LandmarkRunner(
+      task: landmarker, sources: sources, pictures: pictures, frames: frames, annotation: annotation,
+      input: input, text: Self.text,
+      draw: { image, result throws(ApusError) in try image.drawing(bodies: result.poses) })
+    if let maskDir {
+      do {
+        try FileManager.default.createDirectory(atPath: maskDir, withIntermediateDirectories: true)
+      } catch {
+        throw ApusError(.unwritableFile, "cannot make the folder '\(maskDir)'")
+      }
+      let stems = AnnotationOptions.stems(of: sources)
+      runner.finish = { place, _, result throws(ApusError) in
+        for (number, pose) in result.poses.enumerated() {
+          try pose.mask?.write(toFile: "\(maskDir)/\(stems[place])-\(number).png")
+        }
+      }
+    }
+    try runner.run()
+  }
+
+  private static func text(_ result: PoseLandmarkResult) -> String {
+    let title = "\(result.poses.count) \(result.poses.count == 1 ? "person" : "people")"
+    return
+      ([title]
+      + result.poses.map {
+        "person, score \(decimal(Double($0.score), 3))\n" + landmarkTable($0.landmarks)
+      })
+      .joined(separator: "\n")
+  }
+}

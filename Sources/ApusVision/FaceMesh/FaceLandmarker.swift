@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Finds faces and the points of a mesh over them: MediaPipe's models for faces, with attention and irises, and for expressions.
+///
+/// ```swift
+/// let landmarker = try FaceLandmarker(modelFile: "face_landmarker.task")
+/// for face in try landmarker.detect(picture).faces { print(face.landmarks[1], face.blendshapes) }
+/// ```
+///
+/// For frames of a video, a ``LandmarkTracker`` follows faces from one to the next. Any number of threads can share a landmarker.
+public final class FaceLandmarker: LandmarkTask {
+  /// How to find faces. Names and defaults are MediaPipe's.
+  public struct Options: Sendable {
+    /// How to run the models: threads, kernels, limits.
+    public var interpreter = Interpreter.Options()
+    /// The maximum number of faces.
+    public var maxFaces = 1
+    /// The minimum score of a detected face, inclusive.
+    public var minDetectionConfidence: Float = 0.5
+    /// The minimum score of a face in its region, or where it is tracked.
+    public var minPresenceConfidence: Float = 0.5
+    /// The overlap (intersection over union) above which detected boxes are one face. MediaPipe's `FaceLandmarker` has 0.5, its older
+    /// interface (`mp.solutions.face_mesh`) and its `FaceDetector` 0.3.
+    public var minSuppressionThreshold: Float = 0.3
+    /// In frames, the overlap above which a detected face is taken for one that is tracked already.
+    public var minTrackingConfidence: Float = 0.5
+
+    /// Makes the default options.
+    public init() {}
+
+    func check() throws(ApusError) {
+      guard maxFaces >= 1 else {
+        throw ApusError(.invalidArgument, "maxFaces is \(maxFaces), not 1 or more")
+      }
+      for (name, value) in [
+        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
+        ("minTrackingConfidence", minTrackingConfidence),
+        ("minSuppressionThreshold", minSuppressionThreshold),
+      ] where !(0...1).contains(value) {
+        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
+      }
+    }
+  }
+
+  /// The options, as given.
+  public let options: Options
+  /// What the task assumes about the mesh model, with what the detector does as steps.
+  public let assumptions: TaskAssumptions
+
+  private let pipeline: TaskPipeline<FaceMesh>
+
+  /// Makes a landmarker from a bundle.
+  ///
+  /// - Parameter modelFile: A `.task` file with `face_detector.tflite`, `face_landmarks_detector.tflite` and, if expressions are wanted,
+  ///   `face_blendshapes.tflite`.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
+    let bundle = try TaskBundle(contentsOfFile: modelFile)
+    let blendshapes = "face_blendshapes.tflite"
+    try self.init(
+      detector: bundle.model(named: "face_detector.tflite"),
+      landmarks: bundle.model(named: "face_landmarks_detector.tflite"),
+      blendshapes: bundle.entryNames.contains(blendshapes) ? bundle.model(named: blendshapes) : nil,
+      options: options)
+  }
+
+  /// Makes a landmarker from two or three models.
+  ///
+  /// - Parameters:
+  ///   - detector: BlazeFace for short or full range: predictions `1×896×16` or `1×2304×16`, and as many scores.
+  ///   - landmarks: A face mesh: 468 points, with attention, or 478 points.
+  ///   - blendshapes: The model of expressions, for a mesh with irises; nil for none.
+  ///   - options: How to find faces.
+  /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
+  public init(
+    detector: Model, landmarks: Model, blendshapes: Model? = nil, options: Options = Options()
+  ) throws(ApusError) {
+    try options.check()
+    self.options = options
+    var base = BaseOptions()
+    base.interpreter = options.interpreter
+    let faces = try AnchorDetector(
+      detector, .faces, .distantFaces, options: base, minimumScore: options.minDetectionConfidence,
+      maximumOverlap: options.minSuppressionThreshold)
+    let meshes = try FaceMeshReader(
+      landmarks, blendshapes: blendshapes, options: base, minimumScore: options.minPresenceConfidence)
+    pipeline = TaskPipeline(
+      detector: faces, reader: meshes.reader, limit: options.maxFaces,
+      trackingOverlap: options.minTrackingConfidence
+    ) { face in
+      var region = Region(face)
+      region.rotation = Region.rotation(from: face.keypoint(0), to: face.keypoint(1), target: 0)
+      return region.squared(shiftedDown: 0, scaledBy: 1.5)
+    } read: { run, _, region, cancellation throws(ApusError) in
+      try meshes.face(run, in: region, cancellation: cancellation)
+    }
+    assumptions = TaskAssumptions(
+      task: "face mesh", kind: "MediaPipe's face mesh",
+      reason: "outputs of \(meshes.mesh.outputCounts.map { "\($0)" }.joined(separator: ", ")) numbers",
+      pictures: meshes.reader.pictures, roles: meshes.mesh.roles, readings: [],
+      steps: [
+        "faces: score >= \(options.minDetectionConfidence), IoU > \(options.minSuppressionThreshold) become one, weighted by scores",
+        "a face's region: the line between the eyes level, square, 1.5 times as large",
+        "a face: score = 1 / (1 + exp(-logit)) >= \(options.minPresenceConfidence), points moved from the region to the picture",
+      ])
+  }
+
+  /// Finds faces in a picture or a region of it.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if a model's numbers are not those of faces;
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow.
+  public func detect(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> FaceMeshResult {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> FaceMeshResult
+  {
+    try await answer(image, in: region)
+  }
+
+  /// The result under the name that all tasks share.
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> FaceMeshResult
+  {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds faces in a frame, first where those of the frame before are expected.
+  public func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> FaceMeshResult {
+    try result(frame, regions, area, cancellation)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
+  ) throws(ApusError) -> FaceMeshResult {
+    let view = try PictureView(image, in: area)
+    let (faces, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    return FaceMeshResult(
+      imageWidth: view.imageWidth, imageHeight: view.imageHeight, faces: faces, timings: timings)
+  }
+}

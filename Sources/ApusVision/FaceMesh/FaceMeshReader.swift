@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+
+/// The models that find the points of a face in its region, and its expressions.
+struct FaceMeshReader: Sendable {
+  let reader: RegionModel
+  let mesh: FaceMeshModel
+  private let blendshapes: BlendshapeModel?
+  private let minimumScore: Float
+
+  /// Prepares a face mesh, and a model of expressions for one with irises.
+  ///
+  /// - Throws: `invalidArgument` for other models.
+  init(
+    _ model: Model, blendshapes: Model?, options: BaseOptions, minimumScore: Float
+  ) throws(ApusError) {
+    let prepared = try PreparedModel(model, options: options)
+    mesh = try FaceMeshModel(prepared)
+    reader = try RegionModel(
+      prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's face meshes")
+    guard blendshapes == nil || mesh != .mesh else {
+      throw ApusError(
+        .invalidArgument, "blendshapes need a mesh of 478 points, but this model has 468, without irises")
+    }
+    self.blendshapes =
+      if let blendshapes { try BlendshapeModel(blendshapes, options: options.interpreter) } else { nil }
+    self.minimumScore = minimumScore
+  }
+
+  /// The face that a run found in a region; nil if there is none.
+  func face(_ run: ModelRun, in region: Region, cancellation: Cancellation?) throws(ApusError) -> FaceMesh? {
+    let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
+    let score = 1 / (1 + exp(-logit))
+    guard score >= minimumScore else { return nil }
+    let (width, height) = reader.inputSize
+    let points = region.landmarks(try mesh.points(run), width: width, height: height)
+    return FaceMesh(
+      score: score, landmarks: points,
+      blendshapes: try blendshapes?.blendshapes(of: points, cancellation: cancellation) ?? [],
+      region: region, nextRegion: FaceMesh.region(around: points))
+  }
+
+  /// Looks for a face in a region.
+  func face(
+    in region: Region, of view: PictureView, cancellation: Cancellation?
+  ) throws(ApusError) -> (result: FaceMesh?, timings: StageTimings) {
+    try reader.run(on: region, of: view, cancellation: cancellation) { run, seen throws(ApusError) in
+      try face(run, in: seen, cancellation: cancellation)
+    }
+  }
+}

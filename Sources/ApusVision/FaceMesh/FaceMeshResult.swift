@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The faces of a picture, with the points of a mesh.
+public struct FaceMeshResult: LandmarkResult, Hashable {
+  /// The width of the picture after orientation, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture after orientation, in pixels.
+  public let imageHeight: Int
+  /// The faces: those that the detector is surest of first; in frames, those that were tracked.
+  public var faces: [FaceMesh]
+  /// The time of each stage of all models.
+  public var timings = StageTimings()
+
+  /// The faces.
+  public var subjects: [FaceMesh] {
+    get { faces }
+    set { faces = newValue }
+  }
+}
+
+extension FaceMeshResult: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case faces
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `faces` and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(faces, forKey: .faces)
+    try container.encode(timings, forKey: .timings)
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The hands of a picture.
+public struct HandLandmarkResult: LandmarkResult, Hashable {
+  /// The width of the picture after orientation, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture after orientation, in pixels.
+  public let imageHeight: Int
+  /// The hands: those that the detector is surest of first; in frames, those that were tracked.
+  public var hands: [Hand]
+  /// The time of each stage of both models.
+  public var timings = StageTimings()
+
+  /// The hands.
+  public var subjects: [Hand] {
+    get { hands }
+    set { hands = newValue }
+  }
+}
+
+extension HandLandmarkResult: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case hands
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `hands` and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(hands, forKey: .hands)
+    try container.encode(timings, forKey: .timings)
+  }
+}

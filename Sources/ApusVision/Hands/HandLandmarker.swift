@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Finds hands and their 21 points: MediaPipe's models for palms and hands.
+///
+/// ```swift
+/// let landmarker = try HandLandmarker(modelFile: "hand_landmarker.task")
+/// for hand in try landmarker.detect(picture).hands { print(hand.handedness, hand.landmarks[8]) }
+/// ```
+///
+/// For frames of a video, a ``LandmarkTracker`` follows hands from one to the next. Any number of threads can share a landmarker.
+public final class HandLandmarker: LandmarkTask {
+  /// How to find hands. Names and defaults are MediaPipe's, but for ``palmAngle``.
+  public struct Options: Sendable {
+    /// How to run the models: threads, kernels, limits.
+    public var interpreter = Interpreter.Options()
+    /// The maximum number of hands.
+    public var maxHands = 2
+    /// The minimum score of a palm, inclusive.
+    public var minDetectionConfidence: Float = 0.5
+    /// The minimum score of a hand in the region of a palm, or where it is tracked.
+    public var minPresenceConfidence: Float = 0.5
+    /// In frames, the overlap above which a palm is taken for a hand that is tracked already.
+    public var minTrackingConfidence: Float = 0.5
+    /// The direction from the wrist to the middle finger in the region of a palm, in degrees counterclockwise from the right: 90 is up.
+    ///
+    /// MediaPipe's older interface (`mp.solutions.hands`) has 90 degrees. Its newer one (`HandLandmarker`) states 90 in a field for
+    /// radians, that is 116.6 degrees: regions of palms are turned by 26.6 degrees too much. Set it to 5156.62 for the newer one's results.
+    public var palmAngle: Float = 90
+
+    /// Makes the default options.
+    public init() {}
+
+    func check() throws(ApusError) {
+      guard maxHands >= 1 else {
+        throw ApusError(.invalidArgument, "maxHands is \(maxHands), not 1 or more")
+      }
+      for (name, value) in [
+        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
+        ("minTrackingConfidence", minTrackingConfidence),
+      ] where !(0...1).contains(value) {
+        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
+      }
+      guard palmAngle.isFinite else {
+        throw ApusError(.invalidArgument, "palmAngle is \(palmAngle), not a finite number of degrees")
+      }
+    }
+  }
+
+  /// The options, as given.
+  public let options: Options
+  /// What the task assumes about the model of hands, with what the detector does as steps.
+  public let assumptions: TaskAssumptions
+
+  private let pipeline: TaskPipeline<Hand>
+
+  /// Makes a landmarker from a bundle.
+  ///
+  /// - Parameter modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
+  ///   `hand_landmarker.task` that has them, as gesture recognizers do.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
+    var bundle = try TaskBundle(contentsOfFile: modelFile)
+    let inner = "hand_landmarker.task"
+    if bundle.entryNames.contains(inner) { bundle = try bundle.bundle(named: inner) }
+    try self.init(
+      detector: bundle.model(named: "hand_detector.tflite"),
+      landmarks: bundle.model(named: "hand_landmarks_detector.tflite"), options: options)
+  }
+
+  /// Makes a landmarker from two models.
+  ///
+  /// - Parameters:
+  ///   - detector: A palm detector: predictions `1×2016×18` and scores `1×2016×1`.
+  ///   - landmarks: A hand model: 63 numbers for the points, the scores of presence and handedness, 63 numbers for points in space.
+  /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
+  public init(detector: Model, landmarks: Model, options: Options = Options()) throws(ApusError) {
+    try options.check()
+    self.options = options
+    var base = BaseOptions()
+    base.interpreter = options.interpreter
+    let palms = try AnchorDetector(
+      detector, .palms, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
+    let hands = try HandModel(landmarks, options: base, minimumScore: options.minPresenceConfidence)
+    let target = options.palmAngle * .pi / 180
+    pipeline = TaskPipeline(
+      detector: palms, reader: hands.reader, limit: options.maxHands,
+      trackingOverlap: options.minTrackingConfidence
+    ) { palm in
+      // From the wrist to the first joint of the middle finger.
+      var region = Region(palm)
+      region.rotation = Region.rotation(from: palm.keypoint(0), to: palm.keypoint(2), target: target)
+      return region.squared(shiftedDown: -0.5, scaledBy: 2.6)
+    } read: { run, _, region, _ throws(ApusError) in
+      try hands.hand(run, in: region)
+    }
+    assumptions = TaskAssumptions(
+      task: "hands", kind: "MediaPipe's hands", reason: "outputs of 63, 1, 1 and 63 numbers",
+      pictures: hands.reader.pictures, roles: HandModel.roles, readings: [],
+      steps: [
+        "palms: score >= \(options.minDetectionConfidence), IoU > 0.3 become one, weighted by scores",
+        """
+        a palm's region: the line from wrist to middle finger upright, moved up by half its height, square, 2.6 times as large
+        """,
+        "a hand: score >= \(options.minPresenceConfidence), points moved from the region to the picture, z / 0.4",
+        "hands with 10 points nearer than 0.2 palms and IoU > 0.2 become one",
+      ])
+  }
+
+  /// Finds hands in a picture or a region of it.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if a model's numbers are not those of hands;
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow.
+  public func detect(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> HandLandmarkResult {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds hands in a picture away from the caller's actor. Cancelling the caller's task stops the run.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> HandLandmarkResult
+  {
+    try await answer(image, in: region)
+  }
+
+  /// The result under the name that all tasks share.
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> HandLandmarkResult
+  {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds hands in a frame, first where those of the frame before are expected.
+  public func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> HandLandmarkResult {
+    try result(frame, regions, area, cancellation)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
+  ) throws(ApusError) -> HandLandmarkResult {
+    let view = try PictureView(image, in: area)
+    let (hands, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    return HandLandmarkResult(
+      imageWidth: view.imageWidth, imageHeight: view.imageHeight, hands: hands, timings: timings)
+  }
+}

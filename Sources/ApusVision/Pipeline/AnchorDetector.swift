@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// The first model of a pipeline: finds boxes with points, such as palms, by anchors.
+struct AnchorDetector: Sendable {
+  /// What the detector finds, and how its model is built.
+  struct Kind: Sendable {
+    /// What it finds, for errors: `a palm detector`.
+    let name: String
+    let anchors: AnchorGenerator
+    /// The number of points that each box has.
+    let keypointCount: Int
+    /// How pixels become numbers, unless the metadata says it.
+    let normalization: Normalization
+
+    /// The numbers of a prediction: a box, and the points.
+    var columns: Int { 4 + 2 * keypointCount }
+
+    /// MediaPipe's palms: wrist, knuckles and thumb.
+    static let palms = Kind(
+      name: "a palm detector", anchors: .palms, keypointCount: 7, normalization: .unit)
+    /// BlazeFace for short range: eyes, nose, mouth, ears.
+    static let faces = Kind(
+      name: "a face detector", anchors: .shortRangeFaces, keypointCount: 6, normalization: .signed)
+    /// BlazeFace for full range: eyes, nose, mouth, ears.
+    static let distantFaces = Kind(
+      name: "a face detector for full range", anchors: .fullRangeFaces, keypointCount: 6,
+      normalization: .signed)
+    /// MediaPipe's people: the middle of the hips and the rim of the body, then those of the upper body.
+    static let people = Kind(
+      name: "a person detector", anchors: .people, keypointCount: 4, normalization: .signed)
+  }
+
+  let model: RegionModel
+  private let predictions: Int
+  private let scores: Int
+  private let columns: Int
+  private let centers: [(x: Float, y: Float)]
+  private let minimumScore: Float
+  private let maximumOverlap: Float
+
+  /// Makes a detector from a model with one picture in, predictions and logits of anchors out, in any order.
+  ///
+  /// - Parameters:
+  ///   - kinds: What the model may be; the number of its anchors decides.
+  ///   - minimumScore: The minimum score of a box, inclusive.
+  ///   - maximumOverlap: The overlap (intersection over union) above which boxes are one.
+  /// - Throws: `invalidArgument` if the model is of none of these kinds.
+  init(
+    _ model: Model, _ kinds: Kind..., options: BaseOptions, minimumScore: Float, maximumOverlap: Float
+  ) throws(ApusError) {
+    let prepared = try PreparedModel(model, options: options)
+    let (width, height) = (prepared.geometry.width, prepared.geometry.height)
+    let counts = prepared.outputs.map(\.shape.elementCount)
+    let found = kinds.first { kind in
+      guard let count = kind.anchors.count(width: width, height: height) else { return false }
+      return counts.sorted() == [count, count * kind.columns]
+    }
+    guard let kind = found, let count = kind.anchors.count(width: width, height: height) else {
+      let expected = kinds.map { kind in
+        let count = kind.anchors.count(width: width, height: height) ?? 0
+        return "\(kind.name) (predictions 1×\(count)×\(kind.columns) and scores 1×\(count)×1)"
+      }
+      throw ApusError(
+        .invalidArgument,
+        """
+        the model's outputs are not those of \(expected.joined(separator: " or ")) for \(width) × \(height) pixels, but: \
+        \(prepared.outputDescription)
+        """)
+    }
+    scores = counts[0] == count ? 0 : 1
+    predictions = 1 - scores
+    columns = kind.columns
+    centers = kind.anchors.anchors(width: width, height: height).map { ($0.x, $0.y) }
+    self.minimumScore = minimumScore
+    self.maximumOverlap = maximumOverlap
+    self.model = try RegionModel(
+      prepared, normalization: kind.normalization, border: .zero, reason: "usual for \(kind.name)")
+  }
+
+  /// The boxes of a picture, in its pixels, best first.
+  ///
+  /// - Parameter region: The part to look at; nil for the whole. In one that is turned, only keypoints are where they should be.
+  /// - Throws: `invalidData` if a score or a box that counts is no finite number.
+  func boxes(
+    in view: PictureView, region: Region? = nil, cancellation: Cancellation?
+  ) throws(ApusError) -> (result: [AnchoredBox], timings: StageTimings) {
+    let (width, height) = model.inputSize
+    return try model.run(on: region ?? view.whole, of: view, cancellation: cancellation) {
+      run, seen throws(ApusError) in
+      let logits = try run.finiteValues(of: scores, count: centers.count, "scores")
+      let boxes = try run.withValues(of: predictions) { values throws(ApusError) in
+        guard values.count == centers.count * columns else {
+          throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
+        }
+        return AnchoredBoxes(
+          values, logits, centers: centers, columns: columns, width: Float(width), height: Float(height),
+          threshold: minimumScore)
+      }
+      let merged = boxes.merged(iouThreshold: maximumOverlap)
+      for box in merged {
+        guard let odd = box.coordinates.first(where: { !$0.isFinite }) else { continue }
+        throw ApusError(
+          .invalidData, "a box with the score \(box.score) has the coordinate \(odd), not a finite number")
+      }
+      let map = AffineTransform(unitSquareTo: seen)
+      return merged.map { $0.mapped(by: map) }
+    }
+  }
+}

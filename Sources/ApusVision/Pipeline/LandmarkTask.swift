@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// A hand, a face or a person with landmarks, as a task returns it.
+public protocol LandmarkSubject: Sendable {
+  /// The points, in pixels of the picture.
+  var landmarks: [Landmark] { get set }
+  /// Where the model looked.
+  var region: Region { get }
+  /// Where to look for it in the next frame.
+  var nextRegion: Region { get }
+}
+
+/// The result of a task that finds landmarks.
+public protocol LandmarkResult: VisionResult {
+  /// What the task finds.
+  associatedtype Subject: LandmarkSubject
+  /// What was found; in frames, what was tracked comes first.
+  var subjects: [Subject] { get set }
+}
+
+/// A task that finds subjects with landmarks, and can follow them from frame to frame.
+public protocol LandmarkTask: VisionTask where Answer: LandmarkResult {
+  /// The result for a frame, given where the subjects of the frame before are expected.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - regions: ``LandmarkSubject/nextRegion`` of each subject of the frame before. The detector runs only if they are fewer than
+  ///     the maximum number of subjects.
+  ///   - area: The part of the frame that the detector searches; nil for all of it.
+  ///   - cancellation: A flag that stops the run.
+  func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> Answer
+}
+
+extension LandmarkTask {
+  /// The results for several pictures, one after the other.
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] {
+    var results: [Answer] = []
+    for image in images { results.append(try answer(image, in: nil, cancellation: cancellation)) }
+    return results
+  }
+
+  /// Files are never reduced while they are read: regions may need every pixel.
+  public var imageReduction: ImageReduction { .none }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
+
+/// The models of a task in one file, as MediaPipe publishes them: `hand_landmarker.task`, `face_landmarker.task`.
+///
+/// ```swift
+/// let bundle = try TaskBundle(contentsOfFile: "hand_landmarker.task")
+/// let detector = try bundle.model(named: "hand_detector.tflite")
+/// ```
+///
+/// A bundle is a zip archive; another bundle can be one of its entries. Entries are read, and their checksums verified, when they are
+/// asked for.
+public struct TaskBundle: Sendable {
+  private let archive: ZipArchive
+  /// What the bundle is called in errors.
+  private let name: String
+
+  /// The maximum number of bytes of a bundle, and of each entry.
+  private static let maximumSize = 1 << 29
+
+  /// Opens a file.
+  ///
+  /// - Throws: `unreadableFile`; `malformedModel` if it is no bundle; `resourceLimit` beyond 512 MiB.
+  public init(contentsOfFile path: String) throws(ApusError) {
+    let bytes: FileBytes
+    do throws(FormatError) {
+      bytes = try FileBytes(readingFileAt: path, maximumSize: Self.maximumSize)
+    } catch {
+      throw ApusError(error.kind == .limit ? .resourceLimit : .unreadableFile, error.message)
+    }
+    try self.init(reading: bytes, name: "the bundle '\(path)'")
+  }
+
+  /// Opens the bytes of a bundle.
+  ///
+  /// - Throws: `malformedModel` if they are no bundle.
+  public init(bytes: [UInt8]) throws(ApusError) {
+    try self.init(bytes: bytes, name: "the bundle")
+  }
+
+  private init(bytes: [UInt8], name: String) throws(ApusError) {
+    try self.init(reading: FileBytes(copying: bytes), name: name)
+  }
+
+  private init(reading bytes: FileBytes, name: String) throws(ApusError) {
+    do throws(FormatError) { try self.init(bytes, name: name) } catch {
+      throw ApusError(error.kind == .limit ? .resourceLimit : .malformedModel, error.message)
+    }
+  }
+
+  private init(_ bytes: FileBytes, name: String) throws(FormatError) {
+    guard !ModelFile.hasIdentifier(bytes) else {
+      throw FormatError("\(name) is a single .tflite model: a task needs two of them, or a bundle of both")
+    }
+    do throws(FormatError) { archive = try ZipArchive(bytes) } catch { throw error.inside(name) }
+    self.name = name
+  }
+
+  /// The paths of the entries, in the order of the bundle's directory.
+  public var entryNames: [String] { archive.entries.map(\.name) }
+
+  /// Reads a model of the bundle, with its metadata.
+  ///
+  /// - Parameter entry: The path of its entry.
+  /// - Throws: `malformedModel` if there is no such entry, it is damaged or no model; `resourceLimit`.
+  public func model(named entry: String) throws(ApusError) -> Model {
+    let bytes = try contents(of: entry)
+    do throws(ApusError) { return try Model(bytes: bytes) } catch {
+      throw ApusError(error.code, "\(name): the model '\(entry)': \(error.message)")
+    }
+  }
+
+  /// Opens a bundle inside the bundle.
+  ///
+  /// - Parameter entry: The path of its entry.
+  /// - Throws: `malformedModel` if there is no such entry, it is damaged or no bundle; `resourceLimit`.
+  public func bundle(named entry: String) throws(ApusError) -> TaskBundle {
+    try TaskBundle(bytes: contents(of: entry), name: "\(name): the bundle '\(entry)'")
+  }
+
+  /// The bytes of an entry.
+  func contents(of entry: String) throws(ApusError) -> [UInt8] {
+    guard entryNames.contains(entry) else {
+      let names = entryNames.prefix(16).map { "'\($0)'" }.joined(separator: ", ")
+      throw ApusError(
+        .malformedModel,
+        "\(name) has no entry '\(entry)', only: \(names)\(entryNames.count > 16 ? ", …" : "")")
+    }
+    do throws(FormatError) { return try archive.contents(of: entry, maximumSize: Self.maximumSize) } catch {
+      throw ApusError(error.kind == .limit ? .resourceLimit : .malformedModel, "\(name): \(error.message)")
+    }
+  }
+}

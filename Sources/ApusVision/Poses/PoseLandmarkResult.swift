@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The people of a picture, with the points of their bodies.
+public struct PoseLandmarkResult: LandmarkResult, Hashable {
+  /// The width of the picture after orientation, in pixels.
+  public let imageWidth: Int
+  /// The height of the picture after orientation, in pixels.
+  public let imageHeight: Int
+  /// The people: those that the detector is surest of first; in frames, those that were tracked.
+  public var poses: [BodyPose]
+  /// The time of each stage of both models.
+  public var timings = StageTimings()
+
+  /// The people.
+  public var subjects: [BodyPose] {
+    get { poses }
+    set { poses = newValue }
+  }
+}
+
+extension PoseLandmarkResult: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case poses
+    case timings = "milliseconds"
+  }
+
+  /// Encodes `poses` and `milliseconds`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(poses, forKey: .poses)
+    try container.encode(timings, forKey: .timings)
+  }
+}

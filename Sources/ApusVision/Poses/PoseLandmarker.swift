@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Finds people and 33 points of their bodies: MediaPipe's models for poses.
+///
+/// ```swift
+/// let landmarker = try PoseLandmarker(modelFile: "pose_landmarker_full.task")
+/// for pose in try landmarker.detect(picture).poses { print(pose.landmarks[0], pose.worldLandmarks[15]) }
+/// ```
+///
+/// For frames of a video, a ``LandmarkTracker`` follows people from one to the next. Any number of threads can share a landmarker.
+public final class PoseLandmarker: LandmarkTask {
+  /// How to find people. Names and defaults are MediaPipe's.
+  public struct Options: Sendable {
+    /// How to run the models: threads, kernels, limits.
+    public var interpreter = Interpreter.Options()
+    /// The maximum number of people.
+    public var maxPoses = 1
+    /// The minimum score of a detected person, inclusive.
+    public var minDetectionConfidence: Float = 0.5
+    /// The minimum score of a person in a region, or where they are tracked.
+    public var minPresenceConfidence: Float = 0.5
+    /// In frames, the overlap above which a detected person is taken for one who is tracked already.
+    public var minTrackingConfidence: Float = 0.5
+    /// Whether each pose has a mask of its person.
+    public var outputsMasks = false
+
+    /// Makes the default options.
+    public init() {}
+
+    func check() throws(ApusError) {
+      guard maxPoses >= 1 else {
+        throw ApusError(.invalidArgument, "maxPoses is \(maxPoses), not 1 or more")
+      }
+      for (name, value) in [
+        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
+        ("minTrackingConfidence", minTrackingConfidence),
+      ] where !(0...1).contains(value) {
+        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
+      }
+    }
+  }
+
+  /// The options, as given.
+  public let options: Options
+  /// What the task assumes about the pose model, with what the detector does as steps.
+  public let assumptions: TaskAssumptions
+
+  private let pipeline: TaskPipeline<BodyPose>
+
+  /// Makes a landmarker from a bundle.
+  ///
+  /// - Parameter modelFile: A `.task` file with `pose_detector.tflite` and `pose_landmarks_detector.tflite`.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
+    let bundle = try TaskBundle(contentsOfFile: modelFile)
+    try self.init(
+      detector: bundle.model(named: "pose_detector.tflite"),
+      landmarks: bundle.model(named: "pose_landmarks_detector.tflite"), options: options)
+  }
+
+  /// Makes a landmarker from two models.
+  ///
+  /// - Parameters:
+  ///   - detector: A person detector: predictions `1×2254×12` and scores `1×2254×1`.
+  ///   - landmarks: A pose model: points, presence, mask, heat maps, points in space.
+  ///   - options: How to find people.
+  /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
+  public init(detector: Model, landmarks: Model, options: Options = Options()) throws(ApusError) {
+    try options.check()
+    self.options = options
+    var base = BaseOptions()
+    base.interpreter = options.interpreter
+    let people = try AnchorDetector(
+      detector, .people, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
+    let prepared = try PreparedModel(landmarks, options: base)
+    let outputs = try PoseOutputs(prepared)
+    let reader = try RegionModel(
+      prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's poses")
+    let (minimum, masks) = (options.minPresenceConfidence, options.outputsMasks)
+    pipeline = TaskPipeline(
+      detector: people, reader: reader, limit: options.maxPoses,
+      trackingOverlap: options.minTrackingConfidence
+    ) { person in
+      BodyPose.region(center: person.keypoint(0), rim: person.keypoint(1))
+    } read: { run, view, region, _ throws(ApusError) in
+      let score = try run.probability(of: 1, "score of presence")
+      guard score >= minimum else { return nil }
+      let values = try outputs.points(run)
+      var points = region.landmarks(
+        values, step: 5, names: BodyPose.landmarkNames, width: outputs.inputWidth, height: outputs.inputHeight
+      )
+      for index in points.indices {
+        (points[index].visibility, points[index].presence) = (values[5 * index + 3], values[5 * index + 4])
+      }
+      let (middle, rim) = (points[PoseOutputs.bodyCount], points[PoseOutputs.bodyCount + 1])
+      let world = region.worldLandmarks(
+        try run.finiteValues(of: 4, count: 3 * PoseOutputs.pointCount, "landmarks in space"))
+      return BodyPose(
+        score: score, landmarks: Array(points.prefix(PoseOutputs.bodyCount)),
+        worldLandmarks: Array(world.prefix(PoseOutputs.bodyCount)),
+        mask: masks
+          ? try outputs.mask(run, of: region, width: view.imageWidth, height: view.imageHeight) : nil,
+        region: region, nextRegion: BodyPose.region(center: (middle.x, middle.y), rim: (rim.x, rim.y)))
+    }
+    assumptions = TaskAssumptions(
+      task: "poses", kind: "MediaPipe's poses",
+      reason: "outputs of 195, 1 and 117 numbers, a mask, 39 heat maps",
+      pictures: reader.pictures, roles: PoseOutputs.roles, readings: [],
+      steps: [
+        "people: score >= \(options.minDetectionConfidence), IoU > 0.3 become one, weighted by scores",
+        """
+        a person's region: around the first point, the second one above it, 1.25 times as large as the circle through the second
+        """,
+        """
+        a pose: score >= \(options.minPresenceConfidence), points moved to the mean of 7 × 7 cells of their heat maps, then from the \
+        region to the picture
+        """,
+      ])
+  }
+
+  /// Finds people in a picture or a region of it.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: `cancelled`; `invalidArgument` for a region without pixels; `invalidData` if a model's numbers are not those of people;
+  ///   `resourceLimit` if a run takes more than the options of `interpreter` allow.
+  public func detect(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> PoseLandmarkResult {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds people in a picture away from the caller's actor. Cancelling the caller's task stops the run.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+    -> PoseLandmarkResult
+  {
+    try await answer(image, in: region)
+  }
+
+  /// The result under the name that all tasks share.
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> PoseLandmarkResult
+  {
+    try result(image, nil, region, cancellation)
+  }
+
+  /// Finds people in a frame, first where those of the frame before are expected.
+  public func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> PoseLandmarkResult {
+    try result(frame, regions, area, cancellation)
+  }
+
+  /// The people of a picture, and what finding them took; first those where people are expected, see ``TaskPipeline``.
+  func people(
+    in view: PictureView, after tracked: [Region]?, _ cancellation: Cancellation?
+  ) throws(ApusError) -> (people: [BodyPose], timings: StageTimings) {
+    let (people, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    return (people, timings)
+  }
+
+  private func result(
+    _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
+  ) throws(ApusError) -> PoseLandmarkResult {
+    let view = try PictureView(image, in: area)
+    let (poses, timings) = try people(in: view, after: tracked, cancellation)
+    return PoseLandmarkResult(
+      imageWidth: view.imageWidth, imageHeight: view.imageHeight, poses: poses, timings: timings)
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Foundation
+import TestSupport
+import Testing
+
+private typealias Answer = DetectorModel.Answer
+
+/// Face meshes found by models with given outputs, against the rules in NumPy.
+@Suite struct FaceLandmarkerTests {
+  private let golden: LandmarkGolden
+
+  init() throws { golden = try #require(LandmarkGolden.of("faces").first) }
+
+  private func detector() throws -> Model {
+    try DetectorModel.anchored(
+      count: 896, columns: 16, side: 128, rows: #require(golden.rows), #require(golden.predictions),
+      #require(golden.logits)
+    ).model()
+  }
+
+  private func mesh(_ outputs: [[Float]], side: Int32 = 192) throws(ApusError) -> Model {
+    try DetectorModel.answering(
+      outputs.map { Answer(shape: [1, 1, 1, Int32($0.count)], values: $0) }, shape: [1, side, side, 3],
+      type: DetectorModel.float32
+    ).model()
+  }
+
+  private func landmarker(
+    _ outputs: [[Float]], blendshapes: Model? = nil, maxFaces: Int = 2
+  ) throws -> FaceLandmarker {
+    var options = FaceLandmarker.Options()
+    options.maxFaces = maxFaces
+    return try FaceLandmarker(
+      detector: detector(), landmarks: mesh(outputs), blendshapes: blendshapes, options: options)
+  }
+
+  @Test("faces are where the rules say")
+  func findsFaces() throws {
+    let found = try landmarker([#require(golden.points), [2]]).detect(golden.image()).faces
+    let expected = try #require(golden.subjects)
+    #expect(found.count == expected.count)
+    for (face, expected) in zip(found, expected) {
+      #expect(face.landmarks.count == 468 && face.blendshapes.isEmpty)
+      #expect(abs(face.score - 1 / (1 + Float(exp(-2.0)))) < 1e-6)
+      #expect(agree(face.region.numbers, expected.region))
+      let first = face.landmarks.prefix(40).flatMap { [$0.x, $0.y, $0.z] }
+      #expect(agree(first, expected.landmarks, within: 1e-3))
+      #expect(agree(face.nextRegion.numbers, expected.next, within: 1e-3))
+    }
+  }
+
+  @Test("lips, eyes and irises of the attention model take the place of the mesh's")
+  func refines() throws {
+    let points = try #require(golden.points)
+    func plane(_ count: Int, _ first: Float) -> [Float] { (0..<2 * count).map { first + Float($0) / 8 } }
+    let refined = [plane(80, 20), plane(71, 50), plane(71, 80), plane(5, 100), plane(5, 120)]
+    let face = try #require(
+      landmarker([points] + refined + [[4]]).detect(golden.image()).faces.first)
+    let plain = try #require(landmarker([points, [4]]).detect(golden.image()).faces.first)
+    #expect(face.landmarks.count == 478 && face.region == plain.region)
+    // The first lip point is the mouth's corner, the first points of the eyes their outer corners, the inner lips' corners are 78 and 308.
+    let origin = face.region.center
+    func place(_ values: [Float], _ index: Int) -> (x: Float, y: Float) {
+      // Turned and scaled about the region's middle.
+      let (x, y) = (values[2 * index] / 192 - 0.5, values[2 * index + 1] / 192 - 0.5)
+      let (cosine, sine) = (
+        Float(cos(Double(face.region.rotation))), Float(sin(Double(face.region.rotation)))
+      )
+      return (
+        origin.x + face.region.width * (cosine * x - sine * y),
+        origin.y + face.region.width * (sine * x + cosine * y)
+      )
+    }
+    for (point, values, index) in [
+      (61, refined[0], 0), (291, refined[0], 10), (78, refined[0], 20), (308, refined[0], 30),
+      (33, refined[1], 0), (133, refined[1], 8), (263, refined[2], 0), (362, refined[2], 8),
+      (468, refined[3], 0), (472, refined[3], 4), (473, refined[4], 0), (477, refined[4], 4),
+    ] {
+      let expected = place(values, index)
+      #expect(abs(face.landmarks[point].x - expected.x) < 1e-3, "\(point)")
+      #expect(abs(face.landmarks[point].y - expected.y) < 1e-3, "\(point)")
+      if point < 468 { #expect(face.landmarks[point].z == plain.landmarks[point].z) }
+    }
+    // An iris is as deep as its eye's contour on average; the nose stays.
+    let contour = [33, 7, 163, 144, 145, 153, 154, 155, 133, 246, 161, 160, 159, 158, 157, 173]
+    let depth = contour.reduce(0) { $0 + plain.landmarks[$1].z } / Float(contour.count)
+    for point in 468...472 { #expect(abs(face.landmarks[point].z - depth) < 1e-3) }
+    #expect(face.landmarks[1] == plain.landmarks[1])
+  }
+
+  @Test("expressions have names in their order, and only a mesh with irises has them")
+  func namesExpressions() throws {
+    let scores = (0..<52).map { Float($0) / 64 }
+    let model = DetectorModel(
+      tensors: [
+        .init(name: "points", shape: [1, 146, 2]),
+        .init(name: "scores", shape: [52], data: DetectorModel.data(scores)),
+      ], outputs: [1])
+    let points = try #require(golden.points) + (0..<30).map { Float($0) }
+    let task = try landmarker([points, [3], [0]], blendshapes: model.model())
+    let face = try #require(task.detect(golden.image()).faces.first)
+    #expect(face.blendshapes.map(\.score) == scores)
+    #expect(face.blendshapes.first?.name == "_neutral" && face.blendshapes[25].name == "jawOpen")
+    #expect(Set(FaceMesh.blendshapeNames).count == 52)
+    let error = #expect(throws: ApusError.self) {
+      try landmarker([#require(golden.points), [3]], blendshapes: model.model())
+    }
+    #expect(error?.code == .invalidArgument && error?.message.contains("irises") == true)
+    var odd = model
+    odd.tensors[1].data = DetectorModel.data(scores.dropLast() + [.nan])
+    #expect(throws: ApusError.self) {
+      try landmarker([points, [3], [0]], blendshapes: odd.model()).detect(golden.image())
+    }
+    odd = model
+    odd.tensors[0].shape = [1, 145, 2]
+    #expect(throws: ApusError.self) { try landmarker([points, [3], [0]], blendshapes: odd.model()) }
+  }
+
+  @Test("models of other shapes, and numbers that no face has, are refused")
+  func refuses() throws {
+    let points = try #require(golden.points)
+    for outputs in [[], [[1]], [points], [[1], points], [points, [1, 2]], [points, [1], [2]]] as [[[Float]]] {
+      let error = #expect(throws: ApusError.self) { try landmarker(outputs) }
+      #expect(error?.code == .invalidArgument && error?.message.contains("but:") == true)
+    }
+    for odd in [Float.nan, .infinity] {
+      for outputs in [[points, [odd]], [[odd] + points.dropFirst(), [2]]] as [[[Float]]] {
+        let error = #expect(throws: ApusError.self) { try landmarker(outputs).detect(golden.image()) }
+        #expect(error?.code == .invalidData)
+      }
+    }
+    #expect(try landmarker([points, [-1]]).detect(golden.image()).faces.isEmpty)
+    #expect(throws: ApusError.self) { try landmarker([points, [1]], maxFaces: 0) }
+  }
+}

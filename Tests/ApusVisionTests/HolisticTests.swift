@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Foundation
+import TestSupport
+import Testing
+
+private typealias Answer = DetectorModel.Answer
+
+/// A person's parts found by models with given outputs, against the rules in NumPy.
+@Suite struct HolisticTests {
+  private let golden: LandmarkGolden
+
+  init() throws { golden = try #require(LandmarkGolden.of("persons").first) }
+
+  private func model(_ answers: [Answer], side: Int32) throws(ApusError) -> Model {
+    try DetectorModel.answering(answers, shape: [1, side, side, 3], type: DetectorModel.float32).model()
+  }
+
+  private func one(_ value: Float) -> Answer { Answer(shape: [1, 1], values: [value]) }
+
+  /// A pose with the given visibility logit, a hand that may not be there, and a face that may not be there.
+  private func landmarker(
+    visibility: Float = 3, hand: Float = 0.9, face: Float = 3, region: [Float]? = nil, faces: Float = 2
+  ) throws -> HolisticLandmarker {
+    var points = try #require(golden.points)
+    for index in 0..<39 { points[5 * index + 3] = visibility }
+    let cold = Answer(shape: [1, 2, 2, 39], values: [Float](repeating: -9, count: 156))
+    let middle = [Float](repeating: 112, count: 63)
+    return try HolisticLandmarker(
+      HolisticLandmarker.Models(
+        personDetector: DetectorModel.anchored(
+          count: 2254, columns: 12, side: 224, rows: #require(golden.rows), #require(golden.predictions),
+          #require(golden.logits)
+        ).model(),
+        pose: model(
+          [
+            .rows(points), one(0.9), Answer(shape: [1, 2, 2, 1], values: [0, 0, 0, 0]), cold,
+            .rows([Float](repeating: 0, count: 117)),
+          ], side: 256),
+        hand: model([.rows(middle), one(hand), one(0.75), .rows(middle)], side: 224),
+        handRegion: model([.rows(region ?? #require(golden.worldPoints))], side: 256),
+        faceDetector: DetectorModel.anchored(
+          count: 896, columns: 16, side: 128, rows: [300], #require(golden.region), [faces]
+        ).model(),
+        face: model([.rows([Float](repeating: 96, count: 1404)), one(face)], side: 192)))
+  }
+
+  @Test("hands and face are looked for where the rules say")
+  func findsParts() throws {
+    let regions = try #require(golden.anchors)
+    let person = try landmarker().detect(golden.image())
+    let found = [
+      person.pose?.region, person.leftHand?.region, person.rightHand?.region, person.face?.region,
+    ]
+    for (index, region) in found.enumerated() {
+      #expect(
+        agree(try #require(region).numbers, Array(regions[5 * index..<5 * index + 5]), within: 1e-3),
+        "\(index)")
+    }
+    // Sides are the pose's, with the hand model's confidence in them.
+    #expect(person.leftHand?.handedness == .left && person.leftHand?.handednessScore == 0.25)
+    #expect(person.rightHand?.handedness == .right && person.rightHand?.handednessScore == 0.75)
+  }
+
+  @Test("what is not seen is not there")
+  func leavesOut() throws {
+    let picture = try golden.image()
+    let hidden = try landmarker(visibility: -3).detect(picture)
+    #expect(hidden.pose != nil && hidden.leftHand == nil && hidden.rightHand == nil && hidden.face != nil)
+    let handless = try landmarker(hand: 0.1).detect(picture)
+    #expect(handless.leftHand == nil && handless.rightHand == nil && handless.face != nil)
+    #expect(try landmarker(face: -3).detect(picture).face == nil)
+    #expect(try landmarker(faces: -3).detect(picture).face == nil)
+    // A region without an area is none.
+    #expect(try landmarker(region: [9, 9, 9, 9]).detect(picture).leftHand == nil)
+    let error = #expect(throws: ApusError.self) { try landmarker(region: [.nan, 9, 9, 9]).detect(picture) }
+    #expect(error?.code == .invalidData)
+  }
+
+  @Test("in frames, the body is looked for where it will be")
+  func tracks() throws {
+    let (task, picture) = (try landmarker(), try golden.image())
+    let tracker = HolisticTracker(task)
+    let first = try tracker.answer(picture, in: nil, cancellation: nil)
+    let second = try tracker.answer(picture, in: nil, cancellation: nil)
+    #expect(first.pose?.region == (try task.detect(picture).pose?.region))
+    #expect(second.pose?.region == first.pose?.nextRegion)
+    // All points of a part are one point here, so that its next region has no area: the hinted one is taken.
+    #expect(second.leftHand != nil && second.leftHand?.region != first.leftHand?.nextRegion)
+    tracker.reset()
+    #expect(try tracker.answer(picture, in: nil, cancellation: nil).pose == first.pose)
+  }
+
+  @Test("a bundle without one of the models names it")
+  func namesMissingModels() throws {
+    let error = #expect(throws: ApusError.self) {
+      try HolisticLandmarker.Models(TaskBundle(bytes: DetectorModel.answering([]).bytes))
+    }
+    #expect(error?.code == .malformedModel)
+  }
+
+  @Test("null is what was not found")
+  func encodes() throws {
+    let result = try landmarker(hand: 0.1).detect(golden.image())
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: JSONEncoder().encode(result)) as? [String: Any])
+    #expect(Set(json.keys) == ["pose", "leftHand", "rightHand", "face", "milliseconds"])
+    #expect(json["leftHand"] is NSNull && json["face"] is [String: Any])
+  }
+}

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What MediaPipe's pipelines do around their models, in NumPy: crops, anchors, suppression, regions, landmarks.
+
+The rules are public in google-ai-edge/mediapipe: `calculators/tensor/image_to_tensor_utils.cc` with OpenCV's `warpPerspective`,
+`calculators/tflite/ssd_anchors_calculator.cc`, `calculators/util/{non_max_suppression,detections_to_rects,rect_transformation,
+landmark_projection}_calculator.cc`, `modules/hand_landmark/calculators/hand_landmarks_to_rect_calculator.cc`. A region is (center x, center
+y, width, height, rotation) in pixels and radians, clockwise in the picture.
+"""
+
+import numpy as np
+
+
+def corners(region):
+    """Where the fractions (0, 0), (1, 0) and (0, 1) of a region are, as columns."""
+    x, y, width, height, rotation = map(float, region)
+    turn = np.array([[np.cos(rotation), -np.sin(rotation)], [np.sin(rotation), np.cos(rotation)]])
+    points = np.array([[-0.5, 0.5, -0.5], [-0.5, -0.5, 0.5]]) * [[width], [height]]
+    return turn @ points + [[x], [y]]
+
+
+def projected(region, points):
+    """Points in fractions of a region, as pixels of the picture."""
+    origin, right, below = corners(region).T
+    points = np.asarray(points, float)
+    return origin + points[..., :1] * (right - origin) + points[..., 1:2] * (below - origin)
+
+
+def padded(region, width, height):
+    """The region enlarged to an input's proportions."""
+    x, y, w, h, rotation = region
+    if height / width > h / w:
+        return x, y, w, w * height / width, rotation
+    return x, y, h * width / height, h, rotation
+
+
+def crop(picture, region, width, height, border):
+    """OpenCV's bilinear warp: no half pixels, positions in 1/32 pixel, weights in 1/1024."""
+    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
+    positions = projected(region, np.stack([columns / width, rows / height], -1))
+    steps = np.rint(positions * 32).astype(np.int64)
+    whole, part = steps >> 5, steps & 31
+    picture = np.asarray(picture, np.int64)
+
+    def color(dx, dy):
+        x, y = whole[..., 0] + dx, whole[..., 1] + dy
+        inside = (x >= 0) & (x < picture.shape[1]) & (y >= 0) & (y < picture.shape[0])
+        values = picture[np.clip(y, 0, picture.shape[0] - 1), np.clip(x, 0, picture.shape[1] - 1)]
+        return values if border == "replicate" else values * inside[..., None]
+
+    right, lower = part[..., :1], part[..., 1:]
+    total = sum((32 - right if dx == 0 else right) * (32 - lower if dy == 0 else lower) * color(dx, dy)
+                for dx in (0, 1) for dy in (0, 1))
+    return ((total + 512) >> 10).astype(np.uint8)
+
+
+def anchors(width, height, strides, minimum=0.0, maximum=1.0, ratios=(1.0,), between=1.0, reduced=False, fixed=False):
+    """Anchors of a single-shot detector: x, y, width, height."""
+    def scale(layer):
+        return minimum + (maximum - minimum) * layer / (len(strides) - 1) if len(strides) > 1 else (minimum + maximum) / 2
+
+    result, layer = [], 0
+    while layer < len(strides):
+        stride, sizes = strides[layer], []
+        while layer < len(strides) and strides[layer] == stride:
+            if layer == 0 and reduced:
+                pairs = [(0.1, 1.0), (scale(0), 2.0), (scale(0), 0.5)]
+            else:
+                pairs = [(scale(layer), ratio) for ratio in ratios]
+                if between:
+                    after = 1.0 if layer == len(strides) - 1 else scale(layer + 1)
+                    pairs.append((np.sqrt(scale(layer) * after), between))
+            sizes += [(1.0, 1.0) if fixed else (s * np.sqrt(r), s / np.sqrt(r)) for s, r in pairs]
+            layer += 1
+        columns, rows = -(-width // stride), -(-height // stride)
+        result += [((x + 0.5) / columns, (y + 0.5) / rows, *size)
+                   for y in range(rows) for x in range(columns) for size in sizes]
+    return np.array(result)
+
+
+def pyramid(width, height, levels, scale, octave, ratios=(1.0, 2.0, 0.5)):
+    """Anchors of a detector with a feature pyramid: x, y, width, height."""
+    result = []
+    for level in levels:
+        stride = 2**level
+        offset = [stride / 2 if side % stride == 0 else 0 for side in (width, height)]
+        for y in range(-(-height // stride)):
+            for x in range(-(-width // stride)):
+                for ratio in ratios:
+                    for step in range(octave):
+                        base = stride * scale * 2 ** (step / octave)
+                        result.append(((x * stride + offset[0]) / width, (y * stride + offset[1]) / height,
+                                       base * np.sqrt(ratio) / width, base / np.sqrt(ratio) / height))
+    return np.array(result)
+
+
+def overlap(a, b):
+    shared = max(min(a[2], b[2]) - max(a[0], b[0]), 0) * max(min(a[3], b[3]) - max(a[1], b[1]), 0)
+    joint = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared
+    return shared / joint if joint > 0 else 0
+
+
+def weighted_suppression(boxes, scores, threshold):
+    """Boxes are rows of left, top, right, bottom and points; returns rows and scores, best first."""
+    order, result = list(np.argsort(-np.asarray(scores), kind="stable")), []
+    while order:
+        best = order[0]
+        alike = [i for i in order if overlap(boxes[i], boxes[best]) > threshold]
+        weights = np.array([scores[i] for i in alike])
+        result.append((weights @ boxes[alike] / weights.sum(), scores[best]))
+        order = [i for i in order if i not in alike]
+    return result
+
+
+def detections(predictions, logits, centers, width, height, threshold, suppression):
+    """Boxes with points in fractions of the input, best first."""
+    scores = 1 / (1 + np.exp(-np.clip(logits, -100, 100)))
+    chosen = scores >= threshold
+    rows, at = predictions[chosen] / np.tile([width, height], predictions.shape[1] // 2), centers[chosen]
+    middle = rows[:, :2] + at
+    boxes = np.concatenate([middle - rows[:, 2:4] / 2, middle + rows[:, 2:4] / 2]
+                           + [rows[:, i:i + 2] + at for i in range(4, rows.shape[1], 2)], axis=1)
+    return weighted_suppression(boxes, scores[chosen], suppression)
+
+
+def rotation(start, end, target=np.pi / 2):
+    angle = target - np.arctan2(-(end[1] - start[1]), end[0] - start[0])
+    return angle - 2 * np.pi * np.floor((angle + np.pi) / (2 * np.pi))
+
+
+def squared(region, shift, scale):
+    """The region moved down by `shift` of its height, made square and enlarged."""
+    x, y, width, height, angle = region
+    side = max(width, height) * scale
+    return x - height * shift * np.sin(angle), y + height * shift * np.cos(angle), side, side, angle
+
+
+def fitting(points, angle):
+    """The smallest region at an angle around points."""
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    points = np.asarray(points)[:, :2]
+    middle = (points.max(0) + points.min(0)) / 2
+    turned = (points - middle) @ turn
+    low, high = turned.min(0), turned.max(0)
+    center = turn @ ((low + high) / 2) + middle
+    return *center, *(high - low), angle
+
+
+def hand_region_of_palm(row):
+    """The region of a hand, from a palm in pixels."""
+    left, top, right, bottom = row[:4]
+    points = row[4:].reshape(-1, 2)
+    return squared(((left + right) / 2, (top + bottom) / 2, right - left, bottom - top, rotation(points[0], points[2])), -0.5, 2.6)
+
+
+def hand_region_of_landmarks(points):
+    steady = [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18]
+    end = ((points[5] + points[13]) / 2 + points[9]) / 2
+    return squared(fitting(points[steady], rotation(points[0], end)), -0.1, 2.0)
+
+
+def face_region_of_box(row):
+    """The region of a face, from a box with eyes in pixels."""
+    left, top, right, bottom = row[:4]
+    points = row[4:].reshape(-1, 2)
+    angle = rotation(points[0], points[1], 0)
+    return squared(((left + right) / 2, (top + bottom) / 2, right - left, bottom - top, angle), 0, 1.5)
+
+
+def face_region_of_landmarks(points):
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[33], points[263], 0)), 0, 1.5)
+
+
+def body_region(center, rim):
+    """The region of a body, from the middle of the hips and a point at the rim of the circle around it."""
+    side = 2 * np.hypot(rim[0] - center[0], rim[1] - center[1])
+    return squared((*center, side, side, rotation(center, rim)), 0, 1.25)
+
+
+def hand_hint(wrist, pinky, index):
+    """The region of a hand, from the three points that a pose has of it."""
+    middle = (2 * index + pinky) / 3
+    side = 2 * np.hypot(*(middle - wrist))
+    return squared((*middle, side, side, rotation(wrist, middle)), -0.1, 2.7)
+
+
+def hand_region_of_points(points):
+    """The region of a hand, from the two points that the model of hand regions has."""
+    side = 2 * np.hypot(*(points[1] - points[0]))
+    return squared((*points[0], side, side, rotation(points[0], points[1], -np.pi / 2)), -0.1, 1.0)
+
+
+def face_hint(points):
+    """The region around the eleven points that a pose has of a face."""
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[5], points[2], 0)), 0, 3.0)
+
+
+def face_region_of_keypoints(points):
+    """The region of a face, from the points of a detected one."""
+    x, y, width, height, _ = fitting(points, 0)
+    return squared((x, y, width, height, rotation(points[0], points[1], 0)), -0.1, 2.0)
+
+
+def refined(points, heat, kernel=7, least=0.5):
+    """Points in fractions of the input, moved to the means of their heat maps (rows, columns, points) around them."""
+    points, (rows, columns, _) = points.copy(), heat.shape
+    confidences = 1 / (1 + np.exp(-heat))
+    reach = (kernel - 1) // 2
+    for index, (x, y) in enumerate(points[:, :2] * [columns, rows]):
+        column, row = int(x), int(y)
+        if not (0 <= column < columns and 0 <= row < rows):
+            continue
+        ys, xs = np.mgrid[max(row - reach, 0):min(row + reach + 1, rows), max(column - reach, 0):min(column + reach + 1, columns)]
+        around = confidences[ys, xs, index]
+        if around.max() >= least:
+            points[index, :2] = (xs * around).sum() / around.sum() / columns, (ys * around).sum() / around.sum() / rows
+    return points
+
+
+def landmarks(values, region, width, height, depth):
+    """Points of an input that shows a region, as pixels of the picture with depths in the same unit."""
+    values = np.asarray(values, float).reshape(-1, 3)
+    return np.concatenate([projected(region, values[:, :2] / [width, height]), values[:, 2:] / width / depth * region[2]], 1)
+
+
+def world_landmarks(values, angle):
+    values = np.asarray(values, float).reshape(-1, 3)
+    turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return np.concatenate([values[:, :2] @ turn.T, values[:, 2:]], 1)
