@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
+    .library(name: "ApusVideo", targets: ["ApusVideo"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
@@ -77,6 +78,9 @@ let package = Package(
         .target(name: "CCairo", condition: .when(platforms: [.linux])),
       ],
       swiftSettings: marked),
+    .target(
+      name: "ApusVideo", dependencies: ["Apus", "ApusSystem", "ApusTracking", "ApusVision"],
+      swiftSettings: marked),
     .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: marked),
     .target(
       name: "ApusConsole",
@@ -87,7 +91,7 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusVision", "ApusImages",
+        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking", "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
@@ -145,6 +149,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ApusImagesTests", dependencies: ["Apus", "ApusImages", "ApusVision", "TestSupport"],

@@ -23,6 +23,7 @@ struct ApusCommand: ParsableCommand {
       SegmentCommand.self, TransformCommand.self, KeypointsCommand.self, PoseCommand.self,
       HolisticCommand.self, HearCommand.self,
       FilterCommand.self,
+      WatchCommand.self, CamerasCommand.self, TrackCommand.self,
       RunCommand.self,
       InspectCommand.self,
       OperatorsCommand.self,

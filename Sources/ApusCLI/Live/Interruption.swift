@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusSystem
+import Dispatch
+
+/// Calls a function when the user presses Ctrl-C or the system asks the process to end, in place of ending it at once. A second time, the
+/// process ends.
+final class Interruption {
+  private let sources: [any DispatchSourceSignal]
+
+  init(_ body: @escaping @Sendable () -> Void) {
+    sources = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        signal(number, SIG_DFL)
+        body()
+      }
+      source.resume()
+      return source
+    }
+  }
+
+  deinit { for source in sources { source.cancel() } }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusTracking
+import ApusVideo
+import ApusVision
+import ArgumentParser
+
+/// `apus watch`: objects in a video or before a camera, followed and counted.
+struct WatchCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Finds, follows and counts objects in a video or before a camera.",
+    discussion: """
+      A source is a file, a URL (rtsp, http and others), a device such as /dev/video0, or
+      test:PATTERN, test:PATTERN:WIDTHxHEIGHT:SECONDS with a pattern such as testsrc2. ffmpeg reads it.
+      Of live sources, the newest frame counts; of files, every one. Ctrl-C ends properly.
+
+      For example:
+        apus watch street.mp4 --model detect.tflite --track bytetrack --annotate found.mp4
+        apus watch rtsp://camera/stream --model detect.tflite --line gate:0,0.5,1,0.5 --json
+      """)
+
+  @Argument(help: "The file, URL, device or test pattern.")
+  var source: String
+
+  @Option(name: .long, help: "What to look for: objects (detect), or faces by BlazeFace.")
+  var task: WatchTask = .detect
+
+  @Option(name: .long, help: "The .tflite model: SSD, YOLO or BlazeFace; without it, the embedded detector.")
+  var model: String?
+
+  @OptionGroup var detectorOptions: DetectorOptions
+
+  @OptionGroup var input: ModelInputOptions
+
+  @Option(name: .long, help: "Look at no more than this many frames per second.")
+  var fps: Double?
+
+  @Option(name: .long, help: "End after this many frames with results.")
+  var frames: Int?
+
+  @Option(name: .long, help: "End at this time of the source, in seconds.")
+  var seconds: Double?
+
+  @Option(name: .long, help: "Look only at frames whose number is a multiple of this.")
+  var every = 1
+
+  @Flag(help: "Take the source as live: the newest frame counts.")
+  var live = false
+
+  @Flag(help: "Read a file no faster than it is played.")
+  var realTime = false
+
+  @Option(name: .long, help: "The size to which frames are scaled first, for example 640x480.")
+  var size: String?
+
+  @Option(name: .long, help: "Follow objects: sort or bytetrack; bytetrack if there are lines or zones.")
+  var track: TrackingMethod?
+
+  @OptionGroup var tracking: TrackingOptions
+
+  @OptionGroup var scene: SceneOptions
+
+  @Option(name: .long, help: "The video with the results drawn: .mp4, .mkv, .mov or .avi.")
+  var annotate: String?
+
+  @Option(name: .long, help: "A folder for a picture of each event, as .jpg.")
+  var snapshots: String?
+
+  @Flag(help: "Print one JSON object a line.")
+  var json = false
+
+  func validate() throws {
+    if let fps, !(fps > 0 && fps <= 1000) {
+      throw ValidationError("--fps is \(fps), not above 0 and at most 1000")
+    }
+    if let frames, frames < 1 { throw ValidationError("--frames is \(frames), not 1 or more") }
+    if let seconds, !(seconds > 0 && seconds <= 1e9) {
+      throw ValidationError("--seconds is \(seconds), not above 0")
+    }
+    guard (1...1_000_000).contains(every) else {
+      throw ValidationError("--every is \(every), not 1 to 1000000")
+    }
+    if let annotate, ![".mp4", ".mkv", ".mov", ".avi"].contains(where: annotate.lowercased().hasSuffix) {
+      throw ValidationError("--annotate \(annotate) is not a .mp4, .mkv, .mov or .avi file")
+    }
+    if task == .faces, model == nil {
+      throw ValidationError("--task faces needs a --model; none is embedded")
+    }
+    _ = try scaledSize
+    if let options = trackerOptions {
+      do { _ = try ObjectTracker(options) } catch { throw ValidationError(error.message) }
+    }
+  }
+
+  private var scaledSize: (width: Int, height: Int)? {
+    get throws {
+      guard let size else { return nil }
+      let sides = size.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+      guard sides.count == 2, sides.allSatisfy({ (16...16_384).contains($0) }) else {
+        throw ValidationError("--size \(size) is not WIDTHxHEIGHT with sides of 16 to 16384")
+      }
+      return (sides[0], sides[1])
+    }
+  }
+
+  /// The tracker, if one is needed.
+  private var trackerOptions: ObjectTracker.Options? {
+    guard let method = track ?? (scene.line.isEmpty && scene.zone.isEmpty ? nil : .bytetrack) else {
+      return nil
+    }
+    return tracking.options(method, frameRate: fps ?? 30 / Double(every))
+  }
+
+  func run() throws {
+    let find = try task.finder(model, detectorOptions, input)
+    var options = VideoSource.Options()
+    options.size = try scaledSize
+    if live { options.isLive = true }
+    options.isRealTime = realTime
+    let video = try VideoSource(source, options: options)
+    let interruption = Interruption { video.stop() }
+    var watch = Watch(command: self, isLive: video.isLive)
+    do {
+      while let frame = try video.waitForNext() {
+        if let seconds, frame.time >= seconds { break }
+        guard watch.wants(frame, every: every, fps: fps) else { continue }
+        let picture = frame.picture()
+        let (detections, timings) = try find(picture)
+        try watch.take(frame, picture, detections, timings, scene: scene, tracking: trackerOptions)
+        if let frames, watch.answered >= frames { break }
+      }
+    } catch {
+      // What was written so far is a complete file.
+      try? watch.finishVideo()
+      throw error
+    }
+    video.stop()
+    withExtendedLifetime(interruption) {}
+    try watch.finish(video.statistics)
+  }
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+import ApusVision
+import Dispatch
+import Synchronization
+
+/// A program that runs beside this one, without a shell: its arguments are those given, its environment is ``variables``.
+///
+/// It has a process group of its own, so that Ctrl-C in a terminal reaches this process alone. Where util-linux is installed, the system
+/// kills it when the thread that started it ends, and so with this process. That thread must live as long.
+final class ChildProcess: Sendable {
+  /// What the program may read and write.
+  enum Pipe {
+    /// Its standard output is read; its standard input is empty.
+    case output
+    /// Its standard input is written; its standard output is dropped.
+    case input
+  }
+
+  /// What the program inherits of this process's environment.
+  private static let variables = [
+    "PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "http_proxy", "https_proxy", "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+  ]
+
+  private static let starting = DispatchSemaphore(value: 1)
+
+  private let identifier: pid_t
+  private let pipe: Int32
+  private let errors: Int32
+  private let isOpen = Mutex(true)
+  private let status = Mutex<Int32?>(nil)
+  /// The end of what the program wrote on standard error.
+  private let messages = Mutex<[UInt8]>([])
+
+  /// The file of a program in the folders of PATH; nil if there is none.
+  static func find(_ program: String) -> String? {
+    let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
+    return path.split(separator: ":").map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
+  }
+
+  /// Starts a program.
+  ///
+  /// - Throws: `resourceLimit` if the system refuses a pipe or a process.
+  init(_ program: String, _ arguments: [String], pipe kind: Pipe) throws(ApusError) {
+    var line = [program] + arguments
+    if let guardian = Self.find("setpriv") { line = [guardian, "--pdeathsig", "KILL", "--"] + line }
+
+    // Two programs at once: the second would inherit a pipe of the first before it is marked.
+    Self.starting.wait()
+    defer { Self.starting.signal() }
+    var data: [Int32] = [-1, -1]
+    var reports: [Int32] = [-1, -1]
+    guard Self.makePipe(&data) else { throw Self.refused(program, errno) }
+    guard Self.makePipe(&reports) else {
+      let reason = errno
+      for descriptor in data { close(descriptor) }
+      throw Self.refused(program, reason)
+    }
+    let (theirs, ours) = kind == .output ? (data[1], data[0]) : (data[0], data[1])
+
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if kind == .output {
+      unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+      unsafe posix_spawn_file_actions_adddup2(&actions, theirs, 1)
+    } else {
+      unsafe posix_spawn_file_actions_adddup2(&actions, theirs, 0)
+      unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+    }
+    unsafe posix_spawn_file_actions_adddup2(&actions, reports[1], 2)
+
+    // No signal is blocked or ignored in the program, whatever is here.
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    var all = sigset_t()
+    unsafe sigemptyset(&none)
+    unsafe sigfillset(&all)
+    unsafe posix_spawnattr_setsigmask(&attributes, &none)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &all)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+
+    let environment = Self.variables.compactMap { name in
+      unsafe getenv(name).map { unsafe "\(name)=\(String(cString: $0))" }
+    }
+    let argumentPointers = unsafe line.map { unsafe strdup($0) } + [nil]
+    let environmentPointers = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer {
+      for index in 0..<line.count { unsafe free(argumentPointers[index]) }
+      for index in 0..<environment.count { unsafe free(environmentPointers[index]) }
+    }
+    var child: pid_t = 0
+    let code = unsafe posix_spawn(
+      &child, line[0], &actions, &attributes, argumentPointers, environmentPointers)
+    close(theirs)
+    close(reports[1])
+    guard code == 0 else {
+      close(ours)
+      close(reports[0])
+      throw Self.refused(program, code)
+    }
+    identifier = child
+    pipe = ours
+    errors = reports[0]
+    // Reading messages, and writing to a program that reads slowly, must not block for longer than the caller allows.
+    for descriptor in kind == .output ? [errors] : [errors, pipe] {
+      _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+  }
+
+  deinit {
+    kill()
+    closePipe()
+    close(errors)
+  }
+
+  /// Makes a pipe whose ends no other program inherits.
+  private static func makePipe(_ ends: inout [Int32]) -> Bool {
+    guard unsafe systemPipe(&ends) == 0 else { return false }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return true
+  }
+
+  private static func refused(_ program: String, _ reason: Int32) -> ApusError {
+    ApusError(.resourceLimit, "cannot start '\(program)': \(systemReason(reason))")
+  }
+
+  /// What came of reading or writing.
+  enum Transfer: Equatable {
+    /// All bytes were moved.
+    case done
+    /// The other end is closed after this number of bytes.
+    case ended(after: Int)
+    /// For `timeout`, no byte was moved.
+    case stalled
+  }
+
+  /// Fills `buffer` with what the program writes. Blocks.
+  ///
+  /// - Parameter timeout: The maximum time without a byte, in milliseconds.
+  func read(into buffer: inout [UInt8], timeout: Int, isWanted: () -> Bool) -> Transfer {
+    var filled = 0
+    var last = monotonicNanoseconds()
+    while filled < buffer.count {
+      let isReady = waitForPipe(POLLIN, 200)
+      if !isReady {
+        if !isWanted() { return .ended(after: filled) }
+        if monotonicNanoseconds() - last >= timeout * 1_000_000 { return .stalled }
+        continue
+      }
+      let count = unsafe buffer.withUnsafeMutableBytes { target in
+        unsafe systemRead(pipe, target.baseAddress.map { unsafe $0 + filled }, target.count - filled)
+      }
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count > 0 else { return .ended(after: filled) }
+      filled += count
+      last = monotonicNanoseconds()
+    }
+    return .done
+  }
+
+  /// Writes all bytes to the program. Blocks.
+  ///
+  /// - Parameter timeout: The maximum time without a byte, in milliseconds.
+  func write(_ bytes: [UInt8], timeout: Int) -> Transfer {
+    var written = 0
+    var last = monotonicNanoseconds()
+    while written < bytes.count {
+      let isReady = waitForPipe(POLLOUT, 200)
+      if !isReady {
+        if monotonicNanoseconds() - last >= timeout * 1_000_000 { return .stalled }
+        continue
+      }
+      let count = unsafe bytes.withUnsafeBytes { source in
+        unsafe systemWrite(pipe, source.baseAddress.map { unsafe $0 + written }, source.count - written)
+      }
+      if count < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard count > 0 else { return .ended(after: written) }
+      written += count
+      last = monotonicNanoseconds()
+    }
+    return .done
+  }
+
+  /// Whether the pipe is ready, or closed, within `timeout` milliseconds. Takes messages meanwhile: a program whose messages are not read
+  /// would wait.
+  private func waitForPipe(_ event: Int32, _ timeout: Int32) -> Bool {
+    var entries = [
+      pollfd(fd: pipe, events: Int16(event), revents: 0),
+      pollfd(fd: errors, events: Int16(POLLIN), revents: 0),
+    ]
+    guard unsafe poll(&entries, 2, timeout) > 0 else { return false }
+    if entries[1].revents & Int16(POLLIN) != 0 { takeMessages() }
+    if entries[0].revents != 0 { return true }
+    // Where only the messages have ended, this would not wait at all.
+    if entries[1].revents & Int16(POLLIN) == 0 { usleep(1_000) }
+    return false
+  }
+
+  private func takeMessages() {
+    var chunk = [UInt8](repeating: 0, count: 4096)
+    messages.withLock { messages in
+      for _ in 0..<32 {
+        let count = unsafe chunk.withUnsafeMutableBytes {
+          unsafe systemRead(errors, $0.baseAddress, $0.count)
+        }
+        guard count > 0 else { return }
+        messages += chunk[..<count]
+        if messages.count > 8192 { messages.removeFirst(messages.count - 4096) }
+      }
+    }
+  }
+
+  /// Closes this end of the pipe, after which a program that reads it ends.
+  func closePipe() {
+    isOpen.withLock { isOpen in
+      if isOpen { close(pipe) }
+      isOpen = false
+    }
+  }
+
+  /// Kills the program if it still runs, and waits for its end.
+  func kill() {
+    status.withLock { status in
+      guard status == nil else { return }
+      // The whole group: what the program started, too.
+      systemKill(-identifier, SIGKILL)
+      status = Self.wait(identifier, options: 0)
+    }
+  }
+
+  /// Waits for the program's end, at most for `timeout` milliseconds, and then kills it.
+  ///
+  /// - Returns: Its status, or nil if it was killed, by this or another process.
+  func waitForEnd(timeout: Int) -> Int32? {
+    let start = monotonicNanoseconds()
+    while monotonicNanoseconds() - start < timeout * 1_000_000 {
+      let ended = status.withLock { status in
+        if status == nil { status = Self.wait(identifier, options: WNOHANG) }
+        return status
+      }
+      if let ended { return ended & 0x7F == 0 ? (ended >> 8) & 0xFF : nil }
+      usleep(5_000)
+    }
+    kill()
+    return nil
+  }
+
+  private static func wait(_ identifier: pid_t, options: Int32) -> Int32? {
+    var status: Int32 = 0
+    while true {
+      let result = unsafe waitpid(identifier, &status, options)
+      if result == identifier { return status }
+      // Another thread has waited for it: it has ended.
+      if result < 0, errno != EINTR { return 0 }
+      if result == 0 { return nil }
+    }
+  }
+
+  /// The last line that the program wrote on standard error; nil if it wrote none.
+  func lastMessage() -> String? {
+    takeMessages()
+    let lines = String(decoding: messages.withLock(\.self), as: UTF8.self).split(whereSeparator: \.isNewline)
+    return lines.last { $0.contains { !$0.isWhitespace } }.map { String($0.prefix(200)) }
+  }
+}
+
+/// Functions of the C library, out of the way of methods of those names.
+private let systemPipe = unsafe pipe
+private let systemRead = unsafe read
+private let systemWrite = unsafe write
+private func systemKill(_ identifier: pid_t, _ signal: Int32) { _ = kill(identifier, signal) }

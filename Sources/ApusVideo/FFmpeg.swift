@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+import ApusVision
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The program ffmpeg.
+enum FFmpeg {
+  /// Its file.
+  ///
+  /// - Throws: `unreadableFile` with what to install.
+  static func find(for name: String) throws(ApusError) -> String {
+    guard let program = ChildProcess.find("ffmpeg") else {
+      throw ApusError(
+        .unreadableFile,
+        "'\(name)' needs the program ffmpeg, which is not in PATH; on Debian: apt-get install ffmpeg")
+    }
+    return program
+  }
+}
+
+extension VideoLocation {
+  /// Says early, and better than ffmpeg, why a file or device cannot be opened.
+  func checkAccess() throws(ApusError) {
+    guard kind == .file || kind == .device else { return }
+    var status = stat()
+    guard unsafe stat(name, &status) == 0 else {
+      throw ApusError(.unreadableFile, "cannot open '\(name)': \(systemReason(errno))")
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else {
+      throw ApusError(.unreadableFile, "cannot open '\(name)': it is a folder")
+    }
+    guard unsafe access(name, R_OK) == 0 else {
+      let advice = kind == .device ? "; the group 'video' may: usermod -aG video USER, then log in again" : ""
+      throw ApusError(.unreadableFile, "cannot open '\(name)': \(systemReason(errno))\(advice)")
+    }
+  }
+
+  /// The error of a source from which no frame came.
+  func noFrames(_ message: String?) -> ApusError { failure(message ?? "it has no frames") }
+
+  /// The error for what ffmpeg said last.
+  func failure(_ message: String) -> ApusError {
+    var message = message
+    // ffmpeg repeats the name before its reason.
+    for prefix in ["\(name): ", "file:\(name): "] where message.hasPrefix(prefix) {
+      message = String(message.dropFirst(prefix.count))
+    }
+    if kind == .device, message.contains("busy") {
+      message += FileUsers.of(name).map { "; it is used by \($0)" } ?? ""
+    }
+    return ApusError(.unreadableFile, "cannot read '\(name)': \(message)")
+  }
+}
+
+/// Which processes have a file open.
+enum FileUsers {
+  /// Names and numbers, such as `cheese (1234)`; nil if none can be seen.
+  static func of(_ path: String) -> String? {
+    #if os(Linux)
+      var users: [String] = []
+      for process in entries("/proc") where process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+        let folder = "/proc/\(process)/fd"
+        guard entries(folder).contains(where: { target(of: "\(folder)/\($0)") == path }) else { continue }
+        let name = (try? readWholeFile(at: "/proc/\(process)/comm", limit: 256)).map {
+          String(decoding: $0, as: UTF8.self)
+        }
+        users.append("\(name?.split(whereSeparator: \.isNewline).first ?? "process") (\(process))")
+      }
+      return users.isEmpty ? nil : users.joined(separator: ", ")
+    #else
+      return nil
+    #endif
+  }
+
+  private static func entries(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+
+  private static func target(of link: String) -> String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+  }
+}

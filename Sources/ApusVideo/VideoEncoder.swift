@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+/// An ffmpeg process that encodes pictures, and which frame comes next. Started with the first picture, by the thread that feeds it.
+struct VideoEncoder: Sendable {
+  let path: String
+  let width: Int
+  let height: Int
+  let frameRate: Double
+  let program: String
+
+  private var child: ChildProcess?
+  private var isFinished = false
+  private var firstTime: Double?
+  private var written = 0
+  private var last: [UInt8] = []
+
+  init(path: String, width: Int, height: Int, frameRate: Double, program: String) {
+    (self.path, self.width, self.height) = (path, width, height)
+    (self.frameRate, self.program) = (frameRate, program)
+  }
+
+  mutating func append(_ picture: ImageBuffer, at time: Double?) throws(ApusError) {
+    guard !isFinished else { throw unwritable("it is complete") }
+    guard picture.uprightWidth == width, picture.uprightHeight == height else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        a picture of \(picture.uprightWidth) × \(picture.uprightHeight) pixels does not belong into the video '\(path)' of \
+        \(width) × \(height)
+        """)
+    }
+    guard time?.isFinite ?? true, abs(time ?? 0) <= 1e9 else {
+      throw ApusError(
+        .invalidArgument, "a picture's time is \(time ?? 0), not a number of seconds within ±1e9")
+    }
+    let position = time.map { Int((($0 - (firstTime ?? $0)) * frameRate).rounded()) } ?? written
+    guard Double(position - written) <= VideoWriter.maximumGap * frameRate else {
+      throw ApusError(
+        .invalidArgument,
+        "a picture's time is \(time ?? 0), more than \(VideoWriter.maximumGap) seconds after the last one")
+    }
+    if firstTime == nil { firstTime = time ?? 0 }
+    let bytes = picture.oriented().converted(to: .rgb).bytes
+    while written < position { try write(last) }
+    if position == written { try write(bytes) }
+    last = bytes
+  }
+
+  private mutating func write(_ bytes: [UInt8]) throws(ApusError) {
+    if child == nil { child = try start() }
+    guard let child else { return }
+    switch child.write(bytes, timeout: 60_000) {
+    case .done: written += 1
+    case .stalled:
+      child.kill()
+      throw unwritable("ffmpeg takes no data for 60 seconds")
+    case .ended:
+      _ = child.waitForEnd(timeout: 2_000)
+      throw unwritable(child.lastMessage() ?? "ffmpeg has ended")
+    }
+  }
+
+  mutating func finish() throws(ApusError) {
+    guard !isFinished else { return }
+    isFinished = true
+    guard let child else { throw unwritable("there was no picture") }
+    self.child = nil
+    child.closePipe()
+    guard child.waitForEnd(timeout: 120_000) == 0 else {
+      throw unwritable(child.lastMessage() ?? "ffmpeg was killed")
+    }
+  }
+
+  private func start() throws(ApusError) -> ChildProcess {
+    let codec = try hasH264() ? ["-c:v", "libx264", "-preset", "veryfast"] : ["-c:v", "mpeg4", "-q:v", "4"]
+    return try ChildProcess(
+      program,
+      [
+        "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe", "-f", "rawvideo",
+        "-pix_fmt", "rgb24",
+        "-video_size", "\(width)x\(height)", "-framerate", "\(frameRate)", "-i", "pipe:0", "-an",
+        "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
+      ] + codec + ["-pix_fmt", "yuv420p", "-y", "file:\(path)"], pipe: .input)
+  }
+
+  /// Whether ffmpeg has an encoder for H.264.
+  private func hasH264() throws(ApusError) -> Bool {
+    let child = try ChildProcess(program, ["-hide_banner", "-loglevel", "error", "-encoders"], pipe: .output)
+    var text = [UInt8](repeating: 0, count: 1 << 18)
+    guard case .ended(let count) = child.read(into: &text, timeout: 10_000, isWanted: { true }) else {
+      return false
+    }
+    return String(decoding: text[..<count], as: UTF8.self).contains(" libx264 ")
+  }
+
+  private func unwritable(_ reason: String) -> ApusError {
+    ApusError(.unwritableFile, "cannot write the video '\(path)': \(reason)")
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// What a source's name stands for, and how ffmpeg is told so.
+struct VideoLocation: Hashable, Sendable {
+  /// The kinds of sources.
+  enum Kind: Hashable, Sendable {
+    case file, stream, device, pattern
+  }
+
+  /// The name as it was given.
+  let name: String
+  let kind: Kind
+  /// Whether the newest frame counts, unless the options say otherwise.
+  let isLive: Bool
+  /// The protocols that ffmpeg may use.
+  private let protocols: String
+  /// The options before ffmpeg's input, and the input.
+  private let input: [String]
+
+  /// The patterns of `test:`, and ffmpeg's sources for them; all have 640 × 480 pixels and 30 frames a second unless the name says more.
+  private static let patterns = [
+    "testsrc", "testsrc2", "smptebars", "rgbtestsrc", "mandelbrot", "life", "color",
+  ]
+
+  /// Reads a name: a path, a URL, a device such as `/dev/video0`, or `test:PATTERN`, `test:PATTERN:WIDTHxHEIGHT`,
+  /// `test:PATTERN:WIDTHxHEIGHT:SECONDS`.
+  ///
+  /// - Throws: `invalidArgument` for a scheme or pattern that is not known.
+  init(_ name: String) throws(ApusError) {
+    self.name = name
+    guard !name.isEmpty, !name.utf8.contains(0) else {
+      throw ApusError(.invalidArgument, "the name of a video is empty, or has a zero byte")
+    }
+    if name.hasPrefix("test:") {
+      (kind, isLive, protocols) = (.pattern, false, "file")
+      input = ["-f", "lavfi", "-i", try Self.pattern(String(name.dropFirst(5)))]
+      return
+    }
+    if name.hasPrefix("/dev/video") || name.hasPrefix("/dev/v4l/") {
+      (kind, isLive, protocols) = (.device, true, "file")
+      input = ["-f", "v4l2", "-i", name]
+      return
+    }
+    guard let scheme = Self.scheme(of: name) else {
+      // With its protocol, no name of a file is taken for an option or another protocol.
+      (kind, isLive, protocols) = (.file, false, "file")
+      input = ["-i", "file:\(name)"]
+      return
+    }
+    switch scheme {
+    case "rtsp":
+      (kind, isLive, protocols) = (.stream, true, "rtsp,rtp,udp,tcp")
+      input = ["-rtsp_transport", "tcp", "-i", name]
+    case "rtsps":
+      (kind, isLive, protocols) = (.stream, true, "rtsps,rtsp,rtp,udp,tcp,tls,crypto")
+      input = ["-rtsp_transport", "tcp", "-i", name]
+    case "http":
+      (kind, isLive, protocols) = (.stream, false, "http,tcp")
+      input = ["-i", name]
+    case "https":
+      (kind, isLive, protocols) = (.stream, false, "https,http,tls,tcp,crypto")
+      input = ["-i", name]
+    case "rtmp", "udp", "srt", "tcp", "rtp":
+      (kind, isLive) = (.stream, true)
+      protocols = ["rtmp": "rtmp,tcp", "rtp": "rtp,udp"][scheme] ?? scheme
+      input = ["-i", name]
+    default:
+      throw ApusError(
+        .invalidArgument,
+        """
+        '\(name.prefix(200))' has the scheme '\(scheme)', not rtsp, rtsps, http, https, rtmp, rtp, srt, tcp or udp; a file \
+        of that name is ./\(name.prefix(60))
+        """)
+    }
+  }
+
+  /// The scheme of a URL, in lower case; nil for paths.
+  private static func scheme(of name: String) -> String? {
+    guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")), name[colon...].hasPrefix("://") else {
+      return nil
+    }
+    let scheme = name[..<colon]
+    guard !scheme.isEmpty,
+      scheme.utf8.allSatisfy({ $0 | 0x20 >= 0x61 && $0 | 0x20 <= 0x7A || $0 >= 0x30 && $0 <= 0x39 })
+    else { return nil }
+    return scheme.lowercased()
+  }
+
+  private static func pattern(_ text: String) throws(ApusError) -> String {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    var size = (640, 480)
+    var seconds: Double?
+    var isKnown = patterns.contains(String(parts[0])) && parts.count <= 3
+    if parts.count > 1 {
+      let sides = parts[1].split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+      isKnown = isKnown && sides.count == 2 && sides.allSatisfy { (16...8192).contains($0) }
+      if isKnown { size = (sides[0], sides[1]) }
+    }
+    if parts.count > 2 {
+      seconds = Double(parts[2])
+      isKnown = isKnown && seconds.map { $0 > 0 && $0 <= 1e6 } ?? false
+    }
+    guard isKnown else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        'test:\(text.prefix(60))' is not test:PATTERN, test:PATTERN:WIDTHxHEIGHT or test:PATTERN:WIDTHxHEIGHT:SECONDS with one of \
+        \(patterns.joined(separator: ", "))
+        """)
+    }
+    let duration = seconds.map { ":duration=\($0)" } ?? ""
+    switch parts[0] {
+    case "color": return "color=c=gray:size=\(size.0)x\(size.1):rate=30\(duration)"
+    case "mandelbrot", "life":
+      // These have no duration of their own.
+      let trim = seconds.map { ",trim=duration=\($0)" } ?? ""
+      return "\(parts[0])=size=\(size.0)x\(size.1):rate=30\(trim)"
+    default: return "\(parts[0])=size=\(size.0)x\(size.1):rate=30\(duration)"
+    }
+  }
+
+  /// ffmpeg's arguments: a fixed list, in which only the input, the size and numbers vary.
+  func arguments(_ options: VideoSource.Options) -> [String] {
+    var list = ["-hide_banner", "-nostdin", "-loglevel", "error", "-protocol_whitelist", protocols]
+    if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
+    if options.start > 0 { list += ["-ss", "\(options.start)"] }
+    if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }
+    list += input + ["-map", "0:v:0", "-an", "-sn", "-dn"]
+    // Whatever the source's matrix, what comes out is BT.601.
+    let scale = options.size.map { "\($0.width):\($0.height):" } ?? ""
+    list += ["-vf", "scale=\(scale)out_color_matrix=bt601:out_range=tv"]
+    if !(options.isLive ?? isLive) {
+      list += ["-fps_mode", "cfr"]
+    } else {
+      list += ["-fps_mode", "passthrough"]
+    }
+    return list + ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "pipe:1"]
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+
+/// Reads frames from ffmpeg, on a thread of its own, and starts it again where a live source ends.
+struct VideoReader: Sendable {
+  let location: VideoLocation
+  let options: VideoSource.Options
+  let isLive: Bool
+  let program: String
+  let arguments: [String]
+  let queue: FrameQueue
+
+  /// What one run of ffmpeg came to.
+  private enum End {
+    /// The source has ended, with what ffmpeg said last.
+    case ended(message: String?)
+    case failed(ApusError)
+  }
+
+  /// Reads until the source ends, fails or is not wanted any more.
+  func run() {
+    var progress = Progress()
+    var attempts = 0
+    var delay = 0.5
+    while true {
+      let before = progress.frames
+      let end = readOnce(&progress)
+      if queue.isEnded { return }
+      let error: ApusError? =
+        switch end {
+        case .failed(let error): error
+        case .ended(let message) where progress.frames == 0: location.noFrames(message)
+        case .ended: nil
+        }
+      if progress.frames > before { (attempts, delay) = (0, 0.5) }
+      attempts += 1
+      guard isLive, progress.frames > 0, attempts <= options.restartLimit else {
+        return queue.finish(error.map { .failure($0) } ?? .success(nil))
+      }
+      queue.countRestart()
+      let start = monotonicNanoseconds()
+      while Double(monotonicNanoseconds() - start) < delay * 1e9 {
+        if queue.isEnded { return }
+        usleep(50_000)
+      }
+      delay = min(2 * delay, 30)
+    }
+  }
+
+  /// What was read so far, over all restarts.
+  private struct Progress {
+    var frames = 0
+    var first: ContinuousClock.Instant?
+  }
+
+  private func readOnce(_ progress: inout Progress) -> End {
+    do throws(ApusError) {
+      let child = try ChildProcess(program, arguments, pipe: .output)
+      defer { child.kill() }
+      guard let line = try readLine(child, Y4MHeader.maximumLine) else { return ended(child) }
+      let header = try named { () throws(ApusError) in try Y4MHeader(line: line) }
+      guard header.width * header.height <= options.pixelLimit else {
+        throw ApusError(
+          .resourceLimit,
+          """
+          '\(location.name)' announces frames of \(header.width) × \(header.height) pixels, more than the limit of \
+          \(options.pixelLimit)
+          """)
+      }
+      let color = VideoColor(matrix: .bt601, range: header.range)
+      while !queue.isEnded {
+        guard let line = try readFrameLine(child) else { return ended(child) }
+        try named { () throws(ApusError) in try Y4MHeader.checkFrameLine(line) }
+        var bytes = [UInt8](repeating: 0, count: header.frameByteCount)
+        guard try fill(&bytes, child) else { return .ended(message: nil) }
+        let arrival = ContinuousClock.now
+        let first = progress.first ?? arrival
+        progress.first = first
+        let time =
+          isLive
+          ? (arrival - first) / .seconds(1)
+          : options.start + Double(progress.frames) / (header.frameRate ?? 25)
+        let raw = try RawPicture(
+          bytes: bytes, width: header.width, height: header.height, layout: header.layout, color: color)
+        queue.put(VideoFrame(number: progress.frames, time: time, arrival: arrival, raw: raw))
+        progress.frames += 1
+      }
+      return .ended(message: nil)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// How ffmpeg ended after it closed the pipe.
+  private func ended(_ child: ChildProcess) -> End {
+    if queue.isEnded { return .ended(message: nil) }
+    let status = child.waitForEnd(timeout: 2_000)
+    let message = child.lastMessage()
+    guard status == 0 else {
+      return .failed(location.failure(message ?? (status.map { "status \($0)" } ?? "it was killed")))
+    }
+    return .ended(message: message)
+  }
+
+  /// The line before a frame; nil where the stream ends instead.
+  private func readFrameLine(_ child: ChildProcess) throws(ApusError) -> [UInt8]? {
+    var bytes = [UInt8](repeating: 0, count: 6)
+    guard try fill(&bytes, child, endsFirst: true) else { return nil }
+    if bytes[5] == UInt8(ascii: "\n") { return Array(bytes[..<5]) }
+    guard let rest = try readLine(child, Y4MHeader.maximumLine) else { return nil }
+    return bytes + rest
+  }
+
+  /// A line without its line feed; nil where the stream ends before it begins.
+  private func readLine(_ child: ChildProcess, _ limit: Int) throws(ApusError) -> [UInt8]? {
+    var line: [UInt8] = []
+    var byte: [UInt8] = [0]
+    while line.count < limit {
+      guard try fill(&byte, child, endsFirst: line.isEmpty) else { return nil }
+      if byte[0] == UInt8(ascii: "\n") { return line }
+      line.append(byte[0])
+    }
+    throw ApusError(
+      .malformedImage, "'\(location.name)': a line of the stream is longer than \(limit) bytes")
+  }
+
+  /// Fills the bytes; false where the frames are not wanted any more, or the stream ends before the first byte.
+  private func fill(_ bytes: inout [UInt8], _ child: ChildProcess, endsFirst: Bool = false) throws(ApusError)
+    -> Bool
+  {
+    switch child.read(into: &bytes, timeout: Int(options.stallLimit * 1_000), isWanted: { !queue.isEnded }) {
+    case .done: return true
+    case .stalled:
+      throw ApusError(
+        .unreadableFile, "'\(location.name)' has stalled: no byte for \(options.stallLimit) seconds")
+    case .ended(let count):
+      if queue.isEnded || endsFirst && count == 0 { return false }
+      let message = child.waitForEnd(timeout: 2_000) == 0 ? nil : child.lastMessage()
+      throw ApusError(
+        .unreadableFile,
+        """
+        '\(location.name)' ends in the middle of a frame, after \(count) of \(bytes.count) bytes\
+        \(message.map { ": \($0)" } ?? "")
+        """)
+    }
+  }
+
+  private func named<R>(_ body: () throws(ApusError) -> R) throws(ApusError) -> R {
+    do throws(ApusError) { return try body() } catch {
+      throw ApusError(error.code, "'\(location.name)': \(error.message)")
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusSystem
+
+/// The frames of a video, stream, camera or test pattern, read by an ffmpeg process.
+///
+/// ```swift
+/// let source = try VideoSource("rtsp://camera.local/stream")
+/// for try await frame in source {
+///   let result = try await detector.answer(frame.picture())
+///   print(frame.time, result.detections.count, source.statistics.dropped)
+/// }
+/// ```
+///
+/// Live sources keep the newest frame and count those that it replaced. Files wait for the reader, and lose none. A source is for one
+/// reader, and ends with it: dropping the source ends ffmpeg, and so does the end of this process, however it ends.
+///
+/// A thread of its own reads from ffmpeg. What comes is checked: an announced size beyond the limit, a frame that is cut short, a source that
+/// says nothing for too long are errors with the source's name.
+public final class VideoSource: AsyncSequence, Sendable {
+  public typealias Element = VideoFrame
+  public typealias Failure = ApusError
+
+  /// The name, as it was given.
+  public let name: String
+  /// Whether the newest frame counts, and older ones are dropped.
+  public let isLive: Bool
+
+  private let queue: FrameQueue
+
+  /// Starts to read.
+  ///
+  /// - Parameters:
+  ///   - name: A path, a URL (`rtsp`, `rtsps`, `http`, `https`, `rtmp`, `rtp`, `srt`, `tcp`, `udp`), a device such as `/dev/video0`, or
+  ///     `test:PATTERN`, `test:PATTERN:WIDTHxHEIGHT`, `test:PATTERN:WIDTHxHEIGHT:SECONDS` with a pattern of ffmpeg, such as `testsrc2`.
+  ///   - options: Size, speed, limits.
+  /// - Throws: `invalidArgument` for a name or option that is not possible; `unreadableFile` for a file that cannot be opened, or if ffmpeg is
+  ///   not installed; `resourceLimit` if the system refuses a thread. All other errors come with the frames.
+  public convenience init(_ name: String, options: Options = Options()) throws(ApusError) {
+    let location = try VideoLocation(name)
+    try options.check()
+    try self.init(location, options, program: try FFmpeg.find(for: name), location.arguments(options))
+  }
+
+  /// Reads from a program with any arguments, which stands for ffmpeg.
+  init(_ location: VideoLocation, _ options: Options, program: String, _ arguments: [String])
+    throws(ApusError)
+  {
+    name = location.name
+    isLive = options.isLive ?? location.isLive
+    try location.checkAccess()
+    queue = FrameQueue(keepsNewest: isLive, capacity: isLive ? 1 : 2)
+    let reader = VideoReader(
+      location: location, options: options, isLive: isLive, program: program, arguments: arguments,
+      queue: queue)
+    guard startDedicatedThread({ reader.run() }) else {
+      throw ApusError(.resourceLimit, "the system refuses a thread for the video '\(name)'")
+    }
+  }
+
+  deinit { queue.stop() }
+
+  /// What happened to the frames so far.
+  public var statistics: VideoStatistics { queue.statistics }
+
+  /// Ends the source; the sequence then ends, too.
+  public func stop() { queue.stop() }
+
+  /// The next frame, or nil at the end. Blocks, for callers that have a thread of their own.
+  package func waitForNext() throws(ApusError) -> VideoFrame? { try queue.waitForNext() }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(source: self) }
+
+  /// Hands out the frames.
+  public struct Iterator: AsyncIteratorProtocol {
+    fileprivate let source: VideoSource
+
+    /// The next frame, or nil at the end.
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(ApusError) -> VideoFrame? {
+      try await source.queue.next()
+    }
+
+    /// The next frame, or nil at the end.
+    public mutating func next() async throws(ApusError) -> VideoFrame? { try await source.queue.next() }
+  }
+}

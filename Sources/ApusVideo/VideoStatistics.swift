@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What happened to the frames of a source so far.
+public struct VideoStatistics: Hashable, Sendable {
+  /// The frames that arrived.
+  public internal(set) var arrived = 0
+  /// The frames that a newer one replaced before they were read; always 0 for files.
+  public internal(set) var dropped = 0
+  /// How often the source was started again.
+  public internal(set) var restarts = 0
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// `apus track`: what it reads, writes and refuses. Which numbers objects get is tested with the library.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct TrackCommandTests {
+  /// A box that moves for ten frames, is away for ten, and comes back, in a file `det.txt`.
+  private func withDetections(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let lines = (Array(1...10) + Array(21...30)).map { "\($0),-1,\(10 * $0),50,40,80,0.9,-1,-1,-1\n" }
+      try Data(lines.joined().utf8).write(to: folder.appending(path: "det.txt"))
+      try body(folder)
+    }
+  }
+
+  @Test("numbers objects and counts them", arguments: ["sort", "bytetrack"])
+  func numbersObjects(method: String) throws {
+    try withDetections { folder in
+      let command = "$APUS track det.txt --method \(method) --output tracks.txt --json > counts.json"
+      let answer = try shell(command, in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+      let tracks = try String(contentsOf: folder.appending(path: "tracks.txt"), encoding: .utf8).split(
+        separator: "\n")
+      let first = method == "sort" ? 3 : 2
+      #expect(tracks.count == 20 - first + 1)
+      #expect(tracks.allSatisfy { $0.split(separator: ",")[1] == "1" })
+      #expect(tracks.first?.hasPrefix("\(first),1,") == true && tracks.last?.hasPrefix("30,1,") == true)
+      let counts = try String(contentsOf: folder.appending(path: "counts.json"), encoding: .utf8)
+      #expect(
+        counts == "{\"boxes\":\(20 - first + 1),\"detections\":20,\"frames\":30,\"most\":1,\"tracks\":1}\n")
+    }
+  }
+
+  @Test func aTrackEndsAfterTheTimeForLostObjects() throws {
+    try withDetections { folder in
+      let answer = try shell("cat det.txt | $APUS track - --lost-time 0.2 | grep -q '2 tracks'", in: folder)
+      #expect(answer.status == 0)
+    }
+  }
+
+  @Test(
+    "refuses with one line",
+    arguments: [
+      ("track none.txt", "none.txt"), ("track bad.txt", "bad.txt: line 1"),
+      ("track det.txt --method deep", "deep"),
+      ("track det.txt --frame-rate 0", "frameRate"),
+      ("track det.txt --minimum-overlap nan", "minimumOverlap"),
+      ("track det.txt --output none/t.txt", "none/t.txt"),
+    ])
+  func refuses(arguments: String, message: String) throws {
+    try withDetections { folder in
+      try Data("1,-1,nan,2,3,4\n".utf8).write(to: folder.appending(path: "bad.txt"))
+      let answer = try shell("$APUS \(arguments)", in: folder)
+      #expect((1...64).contains(answer.status) && !answer.signal)
+      #expect(
+        answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"
+      )
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TestSupport
+import Testing
+
+/// `apus watch` on a film of a rectangle that walks to and fro, made by ffmpeg.
+@Suite(
+  .enabled(
+    if: builtExecutable("apus") != nil && FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg"),
+    "apus or ffmpeg is missing"), .serialized)
+struct WatchCommandTests {
+  private struct Line: Decodable {
+    struct Object: Decodable {
+      let label: String
+      let track: Int?
+    }
+
+    struct Counts: Decodable {
+      let `in`: Int
+      let out: Int
+    }
+
+    struct Zone: Decodable {
+      let entries: Int
+      let exits: Int
+    }
+
+    struct Summary: Decodable {
+      let frames: Int
+      let answered: Int
+      let dropped: Int
+      let lines: [String: Counts]
+      let zones: [String: Zone]
+    }
+
+    let frame: Int?
+    let time: Double?
+    let detections: [Object]?
+    let event: String?
+    let direction: String?
+    let summary: Summary?
+  }
+
+  /// A folder with `film.mp4`: six seconds in which a blue square moves from left to right and back.
+  private func withFilm(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let film = """
+        /usr/bin/ffmpeg -hide_banner -nostdin -loglevel error -f lavfi -i color=c=white:size=320x240:rate=10:duration=6 \
+        -f lavfi -i color=c=blue:size=80x80:rate=10:duration=6 \
+        -filter_complex "overlay=x='120-120*cos(t*PI/3)':y=80" -y film.mp4
+        """
+      let made = try shell(film, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      try body(folder)
+    }
+  }
+
+  private func lines(_ arguments: String, in folder: URL) throws -> [Line] {
+    let answer = try shell("$APUS watch \(arguments) --json > lines.json", in: folder)
+    #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+    return try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
+      separator: "\n"
+    ).map {
+      try JSONDecoder().decode(Line.self, from: Data($0.utf8))
+    }
+  }
+
+  @Test func followsAndCountsWhatCrosses() throws {
+    try withFilm { folder in
+      let found = try lines(
+        "film.mp4 --line gate:0.5,0,0.5,1 --zone right:0.6,0,1,0,1,1,0.6,1 --annotate found.mp4 --snapshots shots",
+        in: folder)
+      let summary = try #require(found.last?.summary)
+      #expect(summary.frames == 60 && summary.answered == 60 && summary.dropped == 0)
+      #expect(found.filter { $0.event == "crossed" }.map(\.direction) == ["in", "out"])
+      #expect(summary.lines["gate"]?.in == 1 && summary.lines["gate"]?.out == 1)
+      #expect(summary.zones["right"]?.entries == 1 && summary.zones["right"]?.exits == 1)
+      let frames = found.filter { $0.frame != nil }
+      #expect(frames.map(\.frame) == (0..<60).map { $0 })
+      #expect(Set(frames.flatMap { $0.detections ?? [] }.compactMap(\.track)) == [1])
+      let shots = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "shots").path)
+      #expect(shots.count == 4)
+      // The annotated film is a film, as long as the first one.
+      let annotated = try lines("found.mp4 --every 10", in: folder)
+      #expect(annotated.last?.summary?.frames ?? 0 >= 170)
+    }
+  }
+
+  @Test(
+    "looks at fewer frames if asked",
+    arguments: [
+      ("--every 7", Array(stride(from: 0, to: 60, by: 7))),
+      ("--fps 2", Array(stride(from: 0, to: 60, by: 5))),
+      ("--frames 3", [0, 1, 2]), ("--seconds 0.25", [0, 1, 2]),
+    ])
+  func looksAtFewerFrames(options: String, expected: [Int]) throws {
+    try withFilm { folder in
+      let found = try lines("film.mp4 \(options)", in: folder)
+      #expect(found.compactMap(\.frame) == expected)
+    }
+  }
+
+  @Test func endsProperlyOnAnInterrupt() throws {
+    try withTemporaryFolder { folder in
+      let answer = try shell(
+        "timeout --preserve-status -s INT 5 $APUS watch test:testsrc2:64x48 --real-time --annotate out.mp4 --json > lines.json",
+        in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
+      let last = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
+        separator: "\n"
+      ).last
+      #expect(last?.contains("\"summary\"") == true)
+      let annotated = try lines("out.mp4 --every 100", in: folder)
+      #expect(annotated.last?.summary?.frames ?? 0 > 0)
+    }
+  }
+
+  @Test func speedAndThreadsDoNotChangeTheAnswers() throws {
+    try withFilm { folder in
+      let watch = "$APUS watch film.mp4 --line gate:0.5,0,0.5,1 --json"
+      // The times that were measured are taken out.
+      let rest = #"sed -E 's/"milliseconds":[{][^}]*[}]//; s/"fps":[^,]*//'"#
+      let line = """
+        \(watch) --threads 1 | \(rest) > 1.json && \(watch) --threads 2 --real-time | \(rest) > 2.json && cmp 1.json 2.json \
+        && test $(wc -l < 1.json) = 63
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0, "\(answer.errors)")
+    }
+  }
+
+  @Test func saysWhatToInstallWithoutFFmpeg() throws {
+    try withTemporaryFolder { folder in
+      let answer = try shell("PATH=/none $APUS watch test:testsrc2", in: folder)
+      #expect(answer.status == 1 && answer.errors.contains("apt-get install ffmpeg"), "\(answer.errors)")
+    }
+  }
+
+  @Test func ffmpegEndsWithAKilledCommand() throws {
+    try withTemporaryFolder { folder in
+      let line = """
+        $APUS watch test:testsrc2:64x48 --real-time > lines.txt & parent=$!
+        for i in 1 2 3 4 5 6 7 8 9 10; do child=$(pgrep -P $parent -x ffmpeg) && break; sleep 0.5; done
+        kill -9 $parent; sleep 1
+        test -n "$child" || exit 2
+        test ! -e /proc/$child || grep -q 'State:.Z' /proc/$child/status
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0, "\(answer)")
+    }
+  }
+
+  @Test(
+    "refuses with one line",
+    arguments: [
+      ("none.mp4", "none.mp4"), ("test:nothing", "test:nothing"), ("text.mp4", "text.mp4"),
+      ("ftp://a/b", "ftp"),
+      ("/dev/video97", "/dev/video97"), ("test:testsrc2 --line gate:1,2,3", "--line"),
+      ("test:testsrc2 --line g:1,1,1,1", "--line"),
+      ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
+      ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),
+      ("test:testsrc2 --task faces", "--model"), ("test:testsrc2 --task dance", "dance"),
+      ("test:testsrc2 --fps 0", "--fps"), ("test:testsrc2 --every 0", "--every"),
+      ("test:testsrc2:64x48:1 --annotate a.gif", "a.gif"),
+    ])
+  func refuses(arguments: String, message: String) throws {
+    try withTemporaryFolder { folder in
+      try Data("no film\n".utf8).write(to: folder.appending(path: "text.mp4"))
+      let answer = try shell("timeout 60 $APUS watch \(arguments)", in: folder)
+      #expect((1...64).contains(answer.status) && !answer.signal, "\(answer)")
+      #expect(
+        answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"
+      )
+    }
+  }
+}

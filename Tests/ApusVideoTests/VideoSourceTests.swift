@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ApusVideo
+
+/// Sources that a shell script plays, in ffmpeg's place, and ffmpeg itself where it is installed.
+@Suite(.serialized) struct VideoSourceTests {
+  private static let hasFFmpeg = ChildProcess.find("ffmpeg") != nil
+
+  /// A source of what a script writes.
+  private func source(_ script: String, _ change: (inout VideoSource.Options) -> Void = { _ in }) throws
+    -> VideoSource
+  {
+    var options = VideoSource.Options()
+    options.stallLimit = 1
+    change(&options)
+    return try VideoSource(VideoLocation("test:testsrc2"), options, program: "/bin/sh", ["-c", script])
+  }
+
+  private static let header = "printf 'YUV4MPEG2 W4 H2 F10:1 C420jpeg\\n';"
+  private static let frame = "printf 'FRAME\\n0123456789ab';"
+
+  private func collect(_ source: VideoSource) async -> (frames: [VideoFrame], error: ApusError?) {
+    var frames: [VideoFrame] = []
+    do throws(ApusError) { for try await frame in source { frames.append(frame) } } catch {
+      return (frames, error)
+    }
+    return (frames, nil)
+  }
+
+  @Test func deliversEveryFrameOfAFileInOrder() async throws {
+    let (frames, error) = await collect(try source(Self.header + String(repeating: Self.frame, count: 50)))
+    #expect(error == nil && frames.map(\.number) == Array(0..<50))
+    #expect(frames.last?.time == 4.9)
+    #expect(frames.first?.raw.bytes == Array("0123456789ab".utf8) && frames.first?.raw.layout == .i420)
+    #expect(frames.first?.picture().width == 4)
+  }
+
+  @Test(
+    "what lies, stops or is cut short is an error with the source's name",
+    arguments: [
+      ("exit 0", "has no frames"), ("echo 'no such thing' >&2; exit 1", "no such thing"),
+      ("echo hello", "begins with 'hello'"),
+      (header + "printf 'FRAME\\n0123'", "in the middle of a frame, after 4 of 12 bytes"),
+      (header + frame + "printf 'FLAME\\n0123456789ab'", "not with FRAME"),
+      (header + frame + "printf 'FR'", "in the middle of a frame"),
+      (header + frame + "sleep 30", "stalled"), ("sleep 30", "stalled"),
+      ("printf 'YUV4MPEG2 W999999 H999999 F1:1\\n'", "beyond the limit"),
+      ("printf 'YUV4MPEG2 W-4 H2\\n'", "empty"),
+      ("printf 'YUV4MPEG2 W30000 H8000 F1:1\\n'", "more than the limit"),
+      ("printf 'YUV4MPEG2 W4 H4 C444\\n'", "chroma '444'"), ("head -c 5000 /dev/zero", "longer than 1024"),
+      (header + frame + "echo broken >&2; kill -9 $$", "broken"),
+    ])
+  func reportsHostileSources(script: String, message: String) async throws {
+    let (_, error) = await collect(try source(script))
+    #expect(error?.message.contains(message) == true, "\(error?.message ?? "no error")")
+    #expect(error?.message.contains("test:testsrc2") == true)
+  }
+
+  @Test func startsALiveSourceAgainAndCountsIt() async throws {
+    let live = try source(Self.header + Self.frame) { $0.isLive = true }
+    var numbers: [Int] = []
+    for try await frame in live {
+      numbers.append(frame.number)
+      if numbers.count == 3 { break }
+    }
+    #expect(numbers == [0, 1, 2] && live.statistics.restarts == 2)
+    live.stop()
+  }
+
+  @Test func doesNotTryForEverWhatNeverDelivered() async throws {
+    let (frames, error) = await collect(try source("echo refused >&2; exit 3") { $0.isLive = true })
+    #expect(frames.isEmpty && error?.message.contains("refused") == true)
+  }
+
+  @Test func keepsTheNewestFrameOfALiveSource() async throws {
+    let live = try source(Self.header + String(repeating: Self.frame, count: 40) + "sleep 30") {
+      $0.isLive = true
+      $0.restartLimit = 0
+    }
+    try await Task.sleep(for: .milliseconds(500))
+    let frame = try #require(try await live.first { _ in true })
+    #expect(frame.number == 39)
+    #expect(live.statistics.dropped == 39 && live.statistics.arrived == 40)
+    live.stop()
+    #expect(try await live.first { _ in true } == nil)
+  }
+
+  @Test func endsItsProcessWithTheReader() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let file = folder.appending(path: "pid")
+      var endless: VideoSource? = try source(
+        "echo $$ > '\(file.path)'; \(Self.header) while true; do \(Self.frame) done")
+      _ = try await endless?.first { _ in true }
+      let process = try #require(
+        pid_t(String(contentsOf: file, encoding: .utf8).trimmingCharacters(in: .whitespacesAndNewlines)))
+      endless = nil
+      for _ in 0..<100 where kill(process, 0) == 0 { try await Task.sleep(for: .milliseconds(50)) }
+      #expect(kill(process, 0) != 0, "the process still runs, or is a zombie")
+    }
+  }
+
+  @Test func stopsWhenItsTaskIsCancelled() async throws {
+    let endless = try source("sleep 30") { $0.stallLimit = 60 }
+    let task = Task { try await endless.first { _ in true } }
+    try await Task.sleep(for: .milliseconds(200))
+    task.cancel()
+    #expect(try await task.value == nil)
+  }
+
+  @Test(
+    "names that stand for no source are refused",
+    arguments: [
+      "", "test:", "test:nothing", "test:testsrc2:4x4", "test:testsrc2:64x64:-1", "test:testsrc2,drawtext",
+      "ftp://a/b",
+      "concat://a", "/no/such/file.mp4", "/", "-i", "/dev/video99",
+    ])
+  func refusesNames(name: String) {
+    #expect(throws: ApusError.self) { try VideoSource(name) }
+  }
+
+  @Test func namesOfFilesAreNoOptionsAndNoProtocols() throws {
+    let options = VideoSource.Options()
+    for name in ["-version", "concat:a|b", "http:x", "x;y", "$(id)"] {
+      let arguments = try VideoLocation(name).arguments(options)
+      #expect(arguments.contains("file:\(name)"))
+      #expect(arguments[try #require(arguments.firstIndex(of: "-protocol_whitelist")) + 1] == "file")
+    }
+    let stream = try VideoLocation("rtsp://camera/1").arguments(options)
+    #expect(stream[try #require(stream.firstIndex(of: "-protocol_whitelist")) + 1] == "rtsp,rtp,udp,tcp")
+    #expect(try VideoLocation("rtsp://camera/1").isLive && !VideoLocation("film.mp4").isLive)
+  }
+
+  @Test(.enabled(if: hasFFmpeg, "ffmpeg is missing")) func readsTestPatterns() async throws {
+    let (frames, error) = await collect(try VideoSource("test:smptebars:320x240:0.5"))
+    #expect(error == nil && frames.count == 15)
+    let picture = try #require(frames.last).picture()
+    // The first bar is light gray, the third cyan, the sixth red.
+    for (bar, color) in [(0, (180, 180, 180)), (2, (0, 180, 180)), (5, (180, 0, 0))] {
+      let pixel = try #require(picture.pixel(x: 320 * (2 * bar + 1) / 14, y: 60))
+      for (value, expected) in [(pixel.red, color.0), (pixel.green, color.1), (pixel.blue, color.2)] {
+        #expect(abs(Int(value) - expected) <= 14, "bar \(bar): \(pixel)")
+      }
+    }
+  }
+
+  @Test(.enabled(if: hasFFmpeg, "ffmpeg is missing")) func writesAndReadsFiles() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let path = folder.appending(path: "a film.mp4").path
+      let writer = try VideoWriter(path, width: 65, height: 49, frameRate: 20)
+      // Ten times a second into twenty frames a second: each picture is shown from its time on, and so twice.
+      for number in 0..<10 {
+        let bytes = [UInt8](repeating: UInt8(20 * number), count: 65 * 49)
+        try await writer.append(
+          ImageBuffer(bytes: bytes, width: 65, height: 49, format: .gray), at: 5 + Double(number) / 10)
+      }
+      await #expect(throws: ApusError.self) {
+        try await writer.append(ImageBuffer(bytes: [0], width: 1, height: 1, format: .gray))
+      }
+      await #expect(throws: ApusError.self) {
+        try await writer.append(
+          ImageBuffer(bytes: [UInt8](repeating: 0, count: 65 * 49), width: 65, height: 49, format: .gray),
+          at: 5000)
+      }
+      try await writer.finish()
+      let (frames, error) = await collect(try VideoSource(path))
+      #expect(error == nil && frames.count == 19)
+      for (index, frame) in frames.enumerated() {
+        let picture = frame.picture()
+        #expect(picture.width == 66 && picture.height == 50)
+        let level = Int(try #require(picture.pixel(x: 30, y: 20)).green)
+        #expect(abs(level - 20 * (index / 2)) <= 6, "frame \(index): \(level)")
+      }
+      var options = VideoSource.Options()
+      options.size = (32, 32)
+      options.loops = 2
+      let looped = await collect(try VideoSource(path, options: options))
+      #expect(looped.frames.count == 57 && looped.frames.first?.raw.width == 32)
+      // A file that is no video, and one that is cut short.
+      let text = folder.appending(path: "text.mp4")
+      try Data("no film\n".utf8).write(to: text)
+      #expect(await collect(try VideoSource(text.path)).error?.message.contains("text.mp4") == true)
+    }
+  }
+
+  @Test func writersRefuseImpossibleVideos() async throws {
+    #expect(throws: ApusError.self) { try VideoWriter("a.gif", width: 64, height: 64, program: "/bin/true") }
+    #expect(throws: ApusError.self) { try VideoWriter("a.mp4", width: 1, height: 64, program: "/bin/true") }
+    #expect(throws: ApusError.self) {
+      try VideoWriter("a.mp4", width: 64, height: 64, frameRate: .nan, program: "/bin/true")
+    }
+    // A program that ends at once.
+    let writer = try VideoWriter("a.mp4", width: 64, height: 64, program: "/bin/false")
+    let picture = try ImageBuffer(
+      bytes: [UInt8](repeating: 0, count: 64 * 64), width: 64, height: 64, format: .gray)
+    await #expect(throws: ApusError.self) {
+      for _ in 0..<20 { try await writer.append(picture) }
+      try await writer.finish()
+    }
+    await #expect(throws: ApusError.self) { try await writer.append(picture) }
+  }
+}
+
+/// Runs code with a folder that is then removed.
+private func withTemporaryFolderAsync(_ body: (URL) async throws -> Void) async throws {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString)")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  try await body(folder)
+}
