@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what the build needs: Debian libraries, as root or with sudo. Does nothing if everything is there.
 #
-#   --tests           what the engine's tests use: binutils for x86-64 and arm64, an emulator of arm64, Debian's packaging
+#   --tests           what the engine's tests use: binutils for x86-64 and arm64, an emulator of arm64, ffmpeg, Debian's packaging
 #                     tools, and LiteRT in a Python environment under .build/
 #   --serving         what the server is built with: zlib
 #   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, and clients in a Python environment under .build/
@@ -24,7 +24,7 @@ for option in "$@"; do
 done
 
 packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpangocairo-1.0-0 pkg-config fonts-dejavu-core)
-if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev); fi
+if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev ffmpeg); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler); fi
 if [[ $tracking_tests ]]; then packages+=(python3-venv); fi
