@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// It has a process group of its own, so that Ctrl-C in a terminal reaches this process alone. Where util-linux is installed, the system
 /// kills it when the thread that started it ends, and so with this process. That thread must live as long.
-final class ChildProcess: Sendable {
+package final class ChildProcess: Sendable {
   /// What the program may read and write.
   enum Pipe {
     /// Its standard output is read; its standard input is empty.
@@ -36,7 +36,7 @@ final class ChildProcess: Sendable {
   private let messages = Mutex<[UInt8]>([])
 
   /// The file of a program in the folders of PATH; nil if there is none.
-  static func find(_ program: String) -> String? {
+  package static func find(_ program: String) -> String? {
     let path = unsafe getenv("PATH").map { unsafe String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
     return path.split(separator: ":").map { "\($0)/\(program)" }.first { unsafe access($0, X_OK) == 0 }
   }

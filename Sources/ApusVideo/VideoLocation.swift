@@ -2,7 +2,7 @@
 import Apus
 
 /// What a source's name stands for, and how ffmpeg is told so.
-struct VideoLocation: Hashable, Sendable {
+package struct VideoLocation: Hashable, Sendable {
   /// The kinds of sources.
   enum Kind: Hashable, Sendable {
     case file, stream, device, pattern
@@ -12,7 +12,7 @@ struct VideoLocation: Hashable, Sendable {
   let name: String
   let kind: Kind
   /// Whether the newest frame counts, unless the options say otherwise.
-  let isLive: Bool
+  package let isLive: Bool
   /// The protocols that ffmpeg may use.
   private let protocols: String
   /// The options before ffmpeg's input, and the input.
@@ -27,7 +27,7 @@ struct VideoLocation: Hashable, Sendable {
   /// `test:PATTERN:WIDTHxHEIGHT:SECONDS`.
   ///
   /// - Throws: `invalidArgument` for a scheme or pattern that is not known.
-  init(_ name: String) throws(ApusError) {
+  package init(_ name: String) throws(ApusError) {
     self.name = name
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw ApusError(.invalidArgument, "the name of a video is empty, or has a zero byte")
@@ -121,7 +121,7 @@ struct VideoLocation: Hashable, Sendable {
   }
 
   /// ffmpeg's arguments: a fixed list, in which only the input, the size and numbers vary.
-  func arguments(_ options: VideoSource.Options) -> [String] {
+  package func arguments(_ options: VideoSource.Options) -> [String] {
     var list = ["-hide_banner", "-nostdin", "-loglevel", "error", "-protocol_whitelist", protocols]
     if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }

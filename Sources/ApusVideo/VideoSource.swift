@@ -43,7 +43,7 @@ public final class VideoSource: AsyncSequence, Sendable {
   }
 
   /// Reads from a program with any arguments, which stands for ffmpeg.
-  init(_ location: VideoLocation, _ options: Options, program: String, _ arguments: [String])
+  package init(_ location: VideoLocation, _ options: Options, program: String, _ arguments: [String])
     throws(ApusError)
   {
     name = location.name

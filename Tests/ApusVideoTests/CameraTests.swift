@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusVideo
 import Foundation
 import Testing
-
-@testable import ApusVideo
 
 /// What drivers of Video4Linux answer: structures made here by the offsets that a C compiler gives for `linux/videodev2.h`.
 @Suite struct CameraTests {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusVideo
 import ApusVision
 import Foundation
 import TestSupport
 import Testing
-
-@testable import ApusVideo
 
 /// Sources that a shell script plays, in ffmpeg's place, and ffmpeg itself where it is installed.
 @Suite(.serialized) struct VideoSourceTests {

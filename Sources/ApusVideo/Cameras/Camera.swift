@@ -24,7 +24,7 @@ public enum Camera {
   }
 
   /// The numbers in the names that are `video` and a number, in order.
-  static func numbers(of names: [String]) -> [Int] {
+  package static func numbers(of names: [String]) -> [Int] {
     names.filter { $0.hasPrefix("video") && $0.dropFirst(5).utf8.allSatisfy { (0x30...0x39).contains($0) } }
       .compactMap { Int($0.dropFirst(5)) }.sorted()
   }

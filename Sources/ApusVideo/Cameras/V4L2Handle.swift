@@ -5,13 +5,13 @@
   import ApusVision
 
   /// An open device of Video4Linux.
-  final class V4L2Handle: Sendable {
+  package final class V4L2Handle: Sendable {
     private let descriptor: Int32
 
     /// Opens a device, without waiting for it.
     ///
     /// - Throws: `unreadableFile` with what to do.
-    init(_ path: String) throws(ApusError) {
+    package init(_ path: String) throws(ApusError) {
       descriptor = unsafe open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else {
         let reason = errno
@@ -30,7 +30,7 @@
     /// Gives the driver a structure, which it fills; the number of bytes is part of the request.
     ///
     /// - Returns: 0, or the error's number.
-    func ask(_ request: UInt, _ structure: inout [UInt8]) -> Int32 {
+    package func ask(_ request: UInt, _ structure: inout [UInt8]) -> Int32 {
       // Bits 16 to 29 of a request are the size of its structure, which the kernel copies.
       guard structure.count >= Int(request >> 16 & 0x3FFF) else { return EINVAL }
       while true {

@@ -4,9 +4,9 @@ import ApusSystem
 import ApusVision
 
 /// Asks a driver of Video4Linux what its device can do. The numbers are those of the kernel's `linux/videodev2.h`.
-struct V4L2Questions {
+package struct V4L2Questions {
   /// `VIDIOC_QUERYCAP`, for a `v4l2_capability` of 104 bytes.
-  static let capability: UInt = 0x8068_5600
+  package static let capability: UInt = 0x8068_5600
   /// `VIDIOC_ENUM_FMT`, for a `v4l2_fmtdesc` of 64 bytes.
   static let format: UInt = 0xC040_5602
   /// `VIDIOC_ENUM_FRAMESIZES`, for a `v4l2_frmsizeenum` of 44 bytes.
@@ -21,10 +21,16 @@ struct V4L2Questions {
   /// Gives the driver a structure to fill; 0, or the error's number.
   let ask: (UInt, inout [UInt8]) -> Int32
 
+  /// Questions about the device at a path, which `ask` puts to its driver.
+  package init(path: String, ask: @escaping (UInt, inout [UInt8]) -> Int32) {
+    self.path = path
+    self.ask = ask
+  }
+
   /// The device; nil if it captures no video.
   ///
   /// - Throws: `unreadableFile` if it is no device of Video4Linux.
-  func device() throws(ApusError) -> CameraDevice? {
+  package func device() throws(ApusError) -> CameraDevice? {
     var answer = V4L2Structure(byteCount: 104)
     let reason = put(Self.capability, &answer)
     guard reason == 0 else {
