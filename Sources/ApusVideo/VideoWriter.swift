@@ -42,7 +42,9 @@ public final class VideoWriter: Sendable {
       path, width: width, height: height, frameRate: frameRate, program: try FFmpeg.find(for: path))
   }
 
-  package init(_ path: String, width: Int, height: Int, frameRate: Double = 30, program: String) throws(ApusError) {
+  package init(_ path: String, width: Int, height: Int, frameRate: Double = 30, program: String)
+    throws(ApusError)
+  {
     guard [".mp4", ".mkv", ".mov", ".avi"].contains(where: path.lowercased().hasSuffix),
       !path.utf8.contains(0)
     else {
