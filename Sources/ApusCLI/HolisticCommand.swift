@@ -11,7 +11,8 @@ struct HolisticCommand: ParsableCommand {
     commandName: "holistic", abstract: "Finds the body, the hands and the face of one person in pictures.",
     discussion: """
       For example:
-        apus holistic dancer.jpg --model holistic_landmarker.task --annotate person.png
+        apus holistic dancer.jpg --model holistic_landmarker.task \\
+          --annotate person.png
       Instead of a bundle, each model can be given: --detector, --landmarks (of the body), --hand, --hand-region, --face-detector and \
       --face.
       """)

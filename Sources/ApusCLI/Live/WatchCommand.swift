@@ -17,8 +17,10 @@ struct WatchCommand: ParsableCommand {
       Of live sources, the newest frame counts; of files, every one. Ctrl-C ends properly.
 
       For example:
-        apus watch street.mp4 --model detect.tflite --track bytetrack --annotate found.mp4
-        apus watch rtsp://camera/stream --model detect.tflite --line gate:0,0.5,1,0.5 --json
+        apus watch street.mp4 --model detect.tflite --track bytetrack \\
+          --annotate found.mp4
+        apus watch rtsp://camera/stream --model detect.tflite \\
+          --line gate:0,0.5,1,0.5 --json
       """)
 
   @Argument(help: "The file, URL, device or test pattern.")

@@ -52,8 +52,10 @@ public final class FaceLandmarker: LandmarkTask {
 
   /// Makes a landmarker from a bundle.
   ///
-  /// - Parameter modelFile: A `.task` file with `face_detector.tflite`, `face_landmarks_detector.tflite` and, if expressions are wanted,
-  ///   `face_blendshapes.tflite`.
+  /// - Parameters:
+  ///   - modelFile: A `.task` file with `face_detector.tflite`, `face_landmarks_detector.tflite` and, if expressions are wanted,
+  ///     `face_blendshapes.tflite`.
+  ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     let bundle = try TaskBundle(contentsOfFile: modelFile)

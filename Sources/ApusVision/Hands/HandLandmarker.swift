@@ -56,8 +56,10 @@ public final class HandLandmarker: LandmarkTask {
 
   /// Makes a landmarker from a bundle.
   ///
-  /// - Parameter modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
-  ///   `hand_landmarker.task` that has them, as gesture recognizers do.
+  /// - Parameters:
+  ///   - modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
+  ///     `hand_landmarker.task` that has them, as gesture recognizers do.
+  ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     var bundle = try TaskBundle(contentsOfFile: modelFile)
@@ -73,6 +75,7 @@ public final class HandLandmarker: LandmarkTask {
   /// - Parameters:
   ///   - detector: A palm detector: predictions `1×2016×18` and scores `1×2016×1`.
   ///   - landmarks: A hand model: 63 numbers for the points, the scores of presence and handedness, 63 numbers for points in space.
+  ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
   public init(detector: Model, landmarks: Model, options: Options = Options()) throws(ApusError) {
     try options.check()

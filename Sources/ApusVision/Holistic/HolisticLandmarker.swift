@@ -102,7 +102,9 @@ public final class HolisticLandmarker: VisionTask {
 
   /// Makes a landmarker from a bundle.
   ///
-  /// - Parameter modelFile: A `.task` file with the models that ``Models/init(_:)`` reads.
+  /// - Parameters:
+  ///   - modelFile: A `.task` file with the models that ``Models/init(_:)`` reads.
+  ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     try self.init(Models(TaskBundle(contentsOfFile: modelFile)), options: options)

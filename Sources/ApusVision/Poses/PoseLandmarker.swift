@@ -50,7 +50,9 @@ public final class PoseLandmarker: LandmarkTask {
 
   /// Makes a landmarker from a bundle.
   ///
-  /// - Parameter modelFile: A `.task` file with `pose_detector.tflite` and `pose_landmarks_detector.tflite`.
+  /// - Parameters:
+  ///   - modelFile: A `.task` file with `pose_detector.tflite` and `pose_landmarks_detector.tflite`.
+  ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
     let bundle = try TaskBundle(contentsOfFile: modelFile)
