@@ -67,7 +67,8 @@ import Testing
       numbers.append(frame.number)
       if numbers.count == 3 { break }
     }
-    #expect(numbers == [0, 1, 2] && live.statistics.restarts == 2)
+    // The end behind the third frame may be counted already.
+    #expect(numbers == [0, 1, 2] && [2, 3].contains(live.statistics.restarts))
     live.stop()
   }
 
