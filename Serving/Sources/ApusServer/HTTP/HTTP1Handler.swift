@@ -43,7 +43,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// they have sent everything.
   private static let longestDrain = TimeAmount.seconds(30)
   private static let mostDrained = 64 << 20
-  /// The same where nothing has to come any more.
+  /// How long a connection stays open after its last answer if no rest of a request is to come, or the server ends.
   private static let briefDrain = TimeAmount.seconds(2)
   /// The time over which the rate of bodies and answers is judged, and the fewest bytes a second.
   private static let window = TimeAmount.seconds(30)

@@ -31,10 +31,10 @@ struct ServerState: Sendable {
   /// Whether requests would be answered.
   var isReady: Bool { !admission.isDraining }
 
-  /// So many bytes are read or written as text on an event loop; more would keep other clients waiting.
+  /// The maximum text, in bytes, that an event loop reads or writes itself; more would keep other clients waiting.
   private static let briefText = 64 << 10
 
-  /// Does what takes as long as so many bytes of text: at once, or on a thread that may take its time.
+  /// Converts `bytes` bytes of text: on the event loop if they are few, on a thread that may block if they are many.
   static func converting<Value: Sendable>(
     _ bytes: Int, _ body: @escaping @Sendable () throws(ServingError) -> Value
   ) async throws(ServingError) -> Value {

@@ -31,8 +31,8 @@ import NIOCore
   /// A model; any number names one.
   private func instance(_ number: UInt8) -> ModelInstance { instances[Int(number) % instances.count] }
 
-  /// A body as it comes over HTTP. The first byte chooses the model, the next three how the body travels: whole, with
-  /// binary tensors after so many bytes of JSON, raw, or compressed.
+  /// A body as it comes over HTTP. The first byte chooses the model, the next three how the body travels: whole, as JSON of
+  /// that length with binary tensors behind it, raw, or compressed.
   public func body(_ bytes: [UInt8]) {
     guard bytes.count >= 4 else { return }
     let instance = instance(bytes[0])

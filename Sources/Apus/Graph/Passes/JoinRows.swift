@@ -11,7 +11,7 @@ struct ReductionStep {
 extension Pass {
   /// **Rule:** connected elementwise operators and reductions over the rows of one matrix become one step, at
   /// the position of the last. Apart from the last one's, their results have consumers inside the chain only.
-  /// The same holds for elementwise operators that feed a sum of columns.
+  /// Elementwise operators that feed a sum of columns become one step with it, too.
   ///
   /// **Reason:** normalizations read rows several times. A few rows stay in the cache; a whole tensor does
   /// not.

@@ -52,7 +52,7 @@ extension X86ByteCode {
     function.call(arguments)
   }
 
-  /// The same for operands neither of which stays; throws where it cannot be placed.
+  /// This code for two operands that both advance with the output; throws where it cannot be placed.
   func withoutStaying() throws(Decline) -> Self {
     var copy = self
     copy.generator.lhsStays = false

@@ -86,7 +86,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// A loop of so many vectors at a time.
+  /// Writes a loop over `count` vectors at a time.
   private func writeLoop(
     _ a: inout X86Assembler, _ count: Int, until end: X86Assembler.General
   ) -> Bool {
