@@ -4,7 +4,7 @@
 
     Tools/readings.py APUS
 
-Asks `apus inspect --as` about the models of Tests/Goldens/detectors.json and tasks.json. Models of one kind whose readings have
+Asks `apus inspect --as` about the models of detectors and tasks in Tests/Goldens. Models of one kind whose readings have
 the same sources share a row, which names the first of them.
 """
 
@@ -41,7 +41,7 @@ wrong answer.
 
 def cases():
     """The task, kind, name, options and model of each case, and the error that refuses it."""
-    for name in ("detectors", "tasks"):
+    for name in ("yolo-2-to-7", "yolo-later", "detectors", "tasks"):
         for case in json.loads((ROOT / "Tests/Goldens" / f"{name}.json").read_text()):
             yield case.get("task", "detector"), case
 

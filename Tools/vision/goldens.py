@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes Tests/Goldens/detectors.json, tasks.json, inputs.json and sounds.json: small models of every layout, and what the public rules and LiteRT answer.
+"""Writes small models of every layout, and what the public rules and LiteRT answer, to Tests/Goldens: yolo-2-to-7.json,
+yolo-later.json, detectors.json, tasks.json, inputs.json and sounds.json.
 
 Needs what Tools/goldens/requirements.txt lists. From the root of the package:
 
@@ -10,6 +11,7 @@ Needs what Tools/goldens/requirements.txt lists. From the root of the package:
 import base64
 import json
 import pathlib
+import re
 
 import cases
 import input_cases
@@ -28,6 +30,14 @@ def rounded(value):
     return value
 
 
+def file_of(record):
+    """Which file has a case of a detector: by its layout, as one file would be large."""
+    kind = record.get("kind", "")
+    if re.match("yolo[2-7]", kind):
+        return "yolo-2-to-7"
+    return "yolo-later" if kind.startswith("yolo") else "detectors"
+
+
 def main():
     records = []
     for case in cases.cases():
@@ -36,7 +46,8 @@ def main():
             if getattr(case, key) is not None:
                 record[key] = rounded(getattr(case, key))
         records.append(record)
-    write("detectors", records)
+    for name in ("yolo-2-to-7", "yolo-later", "detectors"):
+        write(name, [record for record in records if file_of(record) == name])
     write("tasks", [rounded({
         "name": case.name, "task": case.task, "model": base64.b64encode(case.model).decode(),
         "picture": list(case.picture), "labels": case.labels, "shape": case.shape, **case.answer}) for case in task_cases.cases()])
