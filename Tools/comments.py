@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Refuses comments in Sources that cannot be read alone, or that avoid the field's words.
+"""Refuses comments in Swift code that cannot be read alone, or that avoid the field's words.
 
 Quick Help shows a comment without its neighbors, and a reader from another engine knows M, N, K, tile, block, panel, K-step and
 epilogue, but not our words for them. Each rule below has a pattern and the advice that is printed.
@@ -34,6 +34,12 @@ UNREAD = (
 
 LINE = re.compile(r"^(\s*)(///|//)(?!/) ?(.*)$")
 
+# Whatever is below a `.build` folder is skipped. InferenceProtocol is generated.
+FOLDERS = (
+    "Sources", "Serving/Sources", "Bindings/C/Sources", "Benchmarks", "Fuzzing/Sources", "Examples/Sources", "Tests",
+)
+GENERATED = "Serving/Sources/InferenceProtocol/"
+
 
 def comments(text):
     """The comments of a file, as pairs of the first line's number and the joined text."""
@@ -61,14 +67,16 @@ def main():
     root = Path(__file__).resolve().parent.parent
     rules = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in RULES]
     count = 0
-    for path in sorted((root / "Sources").rglob("*.swift")):
-        name = path.relative_to(root / "Sources").as_posix()
-        if name.startswith(UNREAD):
+    for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.swift")):
+        name = path.relative_to(root).as_posix()
+        if name.startswith(GENERATED) or ".build" in path.relative_to(root).parts:
+            continue
+        if name.removeprefix("Sources/").startswith(UNREAD):
             continue
         for number, text in comments(path.read_text()):
             for rule, advice in rules:
                 if match := rule.search(text):
-                    print(f"Sources/{name}:{number}: '{match[0].strip()}' {advice}", file=sys.stderr)
+                    print(f"{name}:{number}: '{match[0].strip()}' {advice}", file=sys.stderr)
                     count += 1
     return 1 if count else 0
 

@@ -144,8 +144,8 @@ struct LayerShape {
   /// Whether no output is below its zero point.
   private var isRectified: Bool { self[.rectified] != 0 }
 
-  /// An epilogue under which random sums fill the range of the output, as those of a trained model do: those above zero
-  /// where outputs are rectified.
+  /// An epilogue that spreads random sums over the range of the output, as a trained model's does. Where outputs are
+  /// rectified, only the positive sums fill it.
   private var epilogue: Epilogue {
     let scale = (isRectified ? 2 : 1) / (48 * Double(depth).squareRoot())
     let scales: [Double]

@@ -39,7 +39,7 @@ struct FaultTests {
     }
   }
 
-  /// A bitmap of so many pixels in each direction, of which the file has nothing but the header.
+  /// Writes a bitmap of `side` × `side` pixels as a sparse file, with data only for its header.
   private func bitmap(side: Int, at file: URL) throws {
     var header = Array("BM".utf8)
     func append(_ value: Int, _ count: Int) {

@@ -100,7 +100,7 @@ import Testing
       kind(field(1, field(1, Array("x".utf8)) + field(2, Array("Placeholder".utf8)))).contains(
         "graph of TensorFlow"))
     #expect(kind([]).contains("empty") && kind([0, 0, 0, 0, 0]).contains("zeros"))
-    // What nobody knows is not named.
+    // Bytes of an unknown kind get no name.
     #expect(kind([0xDE, 0xAD, 0xBE, 0xEF, 1, 2, 3, 4, 5]).isEmpty)
   }
 

@@ -14,7 +14,7 @@ enum Fixtures {
       + "41b30a4e06a9264c0e522df81f0fbf108da061035441c714810a5a6603bd4d653e30b9a92c864a0eba0daa6c2aabf3da"
       + "5436d19bce3060723695ed13e4a6f243950c33d4919c8fe8a0974972dc9b8c52408d1f")
 
-  /// The same with the strategy `Z_FIXED`.
+  /// Python's `zlib.compressobj(9, DEFLATED, -15, 9, Z_FIXED)` of ``text``: a block with fixed codes.
   static let fixedBlock = hexadecimal(
     "33b052c8494c4acd5130e03284310db98c604c132e6318d392cb04aec08ccb14c63632e53283b18dcdb8cce13a2db92c"
       + "606c33132e4b18dbc290cbd0006e9001d05a84bd464039b8d58626265c86c6082b2db90c110eb034e332443801e80643"
@@ -25,7 +25,7 @@ enum Fixtures {
       + "66084c50268828333200ea85bbcac8d8006832dc55462606865ca60688d806baca14ee2a2333902cdc5546e640bda6c6"
       + "88c40034d914ee2a234b504286bbca18e42a53446206860e97a93952d201ea45a42463a07f4d1149c904181a00")
 
-  /// The same with level 0.
+  /// Python's `zlib.compressobj(0, DEFLATED, -15, 9)` of ``text``: a stored block.
   static let storedBlock = hexadecimal(
     "014c03b3fc303a206c6162656c20300a313a206c6162656c20310a323a206c6162656c20340a333a206c6162656c2039"
       + "0a343a206c6162656c2031360a353a206c6162656c2032350a363a206c6162656c2033360a373a206c6162656c203439"

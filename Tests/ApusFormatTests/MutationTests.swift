@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Decodes bytes and then reads everything that is decoded on demand; answers whether the model itself was
+/// Decodes bytes and then reads everything that is decoded on demand; returns whether the model itself was
 /// accepted. A trap or a hang fails the test.
 @discardableResult
 private func exercise(_ bytes: [UInt8]) -> Bool {

@@ -55,7 +55,7 @@ struct SampleModel {
     0: .floats([-1]), 1: .floats([1]), 2: .floats([0.0078125]), 3: .int64s([128]),
   ])
 
-  /// Two rows, of which the first has indices 0 and 2, the second 3.
+  /// Two rows: the first has elements at indices 0 and 2, the second at index 3.
   static let sparsity = FlatValue.table([
     0: .int32s([0, 1]),
     2: .tables([

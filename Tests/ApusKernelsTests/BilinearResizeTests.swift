@@ -5,7 +5,7 @@ import ApusRuntime
 import TestSupport
 import Testing
 
-/// Resizes of bytes by generated code, against plain Swift, between pages that nobody may touch.
+/// Generated resizes of bytes agree with plain Swift and stay between guard pages.
 @Suite struct BilinearResizeTests {
   private struct Shape: CustomStringConvertible {
     var (batches, channels) = (1, 1)

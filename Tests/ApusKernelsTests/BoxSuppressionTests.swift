@@ -7,7 +7,8 @@ import Testing
 
 /// Boxes are selected as a loop over all pairs selects them.
 @Suite struct BoxSuppressionTests {
-  /// Boxes of which none overlaps an earlier one by so much, by falling score, of which no two are equal.
+  /// The first `most` boxes, by descending score, whose intersection over union with every box selected before is below
+  /// `overlap`. No two scores may be equal.
   private func expected(_ boxes: [Float], _ scores: [Float], _ overlap: Float, _ most: Int) -> [Int32] {
     func edges(_ box: Int) -> (top: Float, left: Float, bottom: Float, right: Float, area: Float) {
       let (a, b, c, d) = (boxes[4 * box], boxes[4 * box + 1], boxes[4 * box + 2], boxes[4 * box + 3])

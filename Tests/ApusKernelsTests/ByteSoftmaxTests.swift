@@ -8,7 +8,7 @@ import Testing
 
 /// Softmax of bytes by generated code is that of plain Swift, which goldens compare with the reference.
 @Suite struct ByteSoftmaxTests {
-  /// Those of this machine that have code for it.
+  /// The kernel sets of this machine that have generated code for softmax of bytes.
   private static let sets = KernelSet.supported.filter { set in
     Softmax.chooseBytes(isSigned: true, factor: 0.1, isWord: false, rows: 1, depth: 64, using: set).kernel
       .implementation.contains("generated")

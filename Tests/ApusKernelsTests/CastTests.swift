@@ -5,7 +5,7 @@ import ApusRuntime
 import TestSupport
 import Testing
 
-/// Floats to integers by generated code, against plain Swift, between pages that nobody may touch.
+/// Generated casts of floats to integers agree with plain Swift and stay between guard pages.
 @Suite struct CastTests {
   static let sets = KernelSet.tested.filter { $0.elementwise != nil }
 

@@ -96,8 +96,8 @@ extension MatrixOperands {
 }
 
 extension [Float] {
-  /// Values of images of which some are all alike, or of one sign, some are halves of a step, and some have infinities, NaN
-  /// or a range that overflows.
+  /// Random input of a hybrid convolution. Some inputs are constant or of one sign, some are multiples of half a quantization
+  /// step, and some have infinities, NaN or a range that overflows.
   static func hybridInput(count: Int, using random: inout SeededGenerator) -> [Float] {
     if Int.random(in: 0..<6, using: &random) == 0 {
       let special: [Float] = [
@@ -172,7 +172,7 @@ func run(
   threads: Int
 ) -> [UInt8] {
   let packed = PackedWeights(byteCount: prepared.packedByteCount)
-  // The memory holds other weights first, of which nothing may be left.
+  // The memory holds other weights first. None of them may remain.
   for weights in [weights.reversed(), weights] {
     if let bias {
       prepared.pack(weights: weights.span.bytes, bias: bias.span.bytes, into: packed)

@@ -171,7 +171,7 @@ struct ConvolutionTests {
       let (height, width) = (Int.random(in: 3...24, using: &random), Int.random(in: 3...24, using: &random))
       let channels = [3, 16, 40].pick(using: &random)
       let (dilation, stride) = (Int.random(in: 2...30, using: &random), [1, 1, 2].pick(using: &random))
-      // As SAME has it: so many outputs as inputs by the stride.
+      // With SAME padding, the output size is the input size divided by the stride, rounded up.
       let (rows, columns) = ((height + stride - 1) / stride, (width + stride - 1) / stride)
       let (top, left) = (
         max(0, (rows - 1) * stride + 2 * dilation + 1 - height) / 2,

@@ -18,7 +18,7 @@ struct DoublePrecisionTests {
     return Int32(truncatingIfNeeded: Int64(product + offset + 0x1.8p52) - (3 << 51))
   }
 
-  /// The first of some sums of which another output is made than the reference's, as far as bytes can tell.
+  /// The first sum whose output, clamped to ±255, differs from the reference's; nil if there is none.
   private func difference(
     _ multiplier: FixedPointMultiplier, _ factor: DoublePrecisionFactor, sums: some Sequence<Int32>
   ) -> Int32? {

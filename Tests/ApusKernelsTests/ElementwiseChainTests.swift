@@ -265,7 +265,7 @@ struct ElementwiseChainTests {
       #expect(depth > 1)
       #expect(bytesOf(kernel, bytes.span.bytes) == expected)
     }
-    // The same as a chain, which is one generated loop where there is code.
+    // All four stages as a chain, which is one generated loop if the set has elementwise code.
     let whole = [
       Dequantization(scale: 0.07, zeroPoint: -5).bytes(isSigned: true, count: count, using: kernels).stage,
       second.stage, third.stage,

@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  /// Values of which some are rare: zeros of both signs, infinities, NaN, the greatest and the least.
+  /// Random values. About one in eight is special: a zero of either sign, an infinity, NaN, 6 or an extreme magnitude.
   private func floats(_ count: Int, using random: inout SeededGenerator) -> [Float] {
     let rare: [Float] = [
       0, -0.0, .infinity, -.infinity, .nan, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 6,

@@ -5,7 +5,7 @@ import ApusRuntime
 import TestSupport
 import Testing
 
-/// Pools by generated code, against plain Swift, between pages that nobody may touch.
+/// Generated pooling agrees with plain Swift and stays between guard pages.
 @Suite struct GeneratedPoolingTests {
   static let sets = KernelSet.tested.filter { $0.elementwise != nil }
 

@@ -8,9 +8,9 @@ import Synchronization
   import Darwin
 #endif
 
-/// Memory between two pages that nobody may touch: generated code that reads or writes a byte too many ends the process.
+/// Memory between two inaccessible guard pages: generated code that reads or writes a byte too many ends the process.
 ///
-/// The bytes begin right behind the first such page or end right before the other, in turn.
+/// The bytes begin right behind the first guard page or end right before the other, in turn.
 final class GuardedMemory {
   private let mapping: UnsafeMutableRawBufferPointer
   /// The bytes.

@@ -17,7 +17,7 @@ struct MemoryPoolTests {
       let (count, distance) = (1 + round * 7919 % 200_000, round * 31 % 5 * 20_000)
       let lent = pool.lend(byteCount: count, distance: distance)
       if let lent { lent.initializeMemory(as: UInt8.self, repeating: 0xFF, count: count) }
-      // Nobody else gets any meanwhile.
+      // While memory is lent, the pool lends no more.
       if lent != nil { #expect(pool.lend(byteCount: 1, distance: 0) == nil) }
       for byteCount in [max(distance, 1), 100] {
         let part = try #require(pool.allocate(byteCount: byteCount))

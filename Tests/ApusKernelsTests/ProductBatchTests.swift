@@ -68,7 +68,7 @@ import Testing
       let depth = Int.random(in: 1...70, using: &random)
       let outputs = Int.random(in: 1...130, using: &random)
       let (lhsZero, rhsZero) = (zeroPoint(&random), zeroPoint(&random))
-      // Few factors, of which some need code that takes any sum.
+      // Some of these factors need code that accepts any sum.
       let factor = FixedPointMultiplier([0.004, 0.000_37, 0.5, 1.25].pick(using: &random))
       let (lhsTurns, rhsTurns) = (Bool.random(using: &random), Bool.random(using: &random))
       let pairs = matrixPairs(using: &random)
@@ -121,7 +121,7 @@ import Testing
       ? [-128, 0, 127].pick(using: &random) : Int32.random(in: -128...127, using: &random)
   }
 
-  /// Matrices between pages that nobody may touch, the right ones packed in the run.
+  /// Multiplies matrices between guard pages; the right matrices are packed in the run.
   private func run(
     _ batch: ProductBatch, _ kernel: any PreparedConvolution, _ lhs: [Int8], _ rhs: [Int8], count: Int,
     threads: Int

@@ -55,7 +55,7 @@ import Testing
       RecurrentWords.tanh(Self.all.span, integerBits: bits, into: &span, using: code)
       #expect(values == Self.all.map { ReferenceWordFunctions.tanh($0, integerBits: bits) }, "\(bits) bits")
     }
-    // Rows of any length, between pages that nobody may touch, with code for no more.
+    // Rows of each length, between guard pages, with code generated for no more values.
     for count in 1...140 {
       let code = try self.code(set, wordCount: count)
       let source = (0..<count).map { Int16(truncatingIfNeeded: $0 &* 7919 &- 12_345) }

@@ -23,7 +23,7 @@ extension KernelSet {
     return wanted.isEmpty ? all : wanted
   }()
 
-  /// As above, and AVX-512 laid out for machines with other pipes than this one's.
+  /// The sets that tests of convolutions run: ``tested``, and AVX-512 laid out for machines with other pipes than this one's.
   static let testedConvolutions: [KernelSet] = {
     #if arch(x86_64)
       let sets = tested

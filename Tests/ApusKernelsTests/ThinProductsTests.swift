@@ -7,9 +7,9 @@ import ApusRuntime
 import TestSupport
 import Testing
 
-/// Products of few rows with matrices as they lie.
+/// Products of few rows with unpacked matrices.
 @Suite struct ThinProductsTests {
-  /// Those of this machine that have code for them.
+  /// The kernel sets of this machine that have code for thin products.
   private static let sets = KernelSet.supported.filter {
     (try? ThinProducts(rows: 1, depth: 1, columns: 64, pairs: MatrixPairs(lhs: [], rhs: []), using: $0))
       != nil

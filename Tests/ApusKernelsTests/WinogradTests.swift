@@ -59,7 +59,7 @@
 
     @Test("the greatest and the least sums are exact, and those beyond the limit", arguments: sets)
     func extremes(kernels: KernelSet) throws {
-      // All products 255², of which 9 · 57 keep to 2²⁵ and 9 · 58 do not; and extreme ones of either sign.
+      // The sum of 9 · 57 products of 255² is below 2²⁵, that of 9 · 58 is not. Other cases have extremes of either sign.
       for channels in [56, 57, 58, 130] {
         for (lhs, rhs) in [(Int32(0), Int32(0)), (0, 255), (255, 0), (255, 255), (0, 128), (128, 128)] {
           for (isSigned, isRandom) in [(false, false), (false, true), (true, true)] {

@@ -177,7 +177,7 @@ import Testing
 
   // MARK: Faces and points
 
-  /// BlazeFace for 64 × 64 pixels: 224 anchors, of which one has a face.
+  /// BlazeFace for 64 × 64 pixels: one of its 224 anchors has the score `face`, the others have `otherwise`.
   private func faces(_ face: Float, otherwise: Float) throws -> FaceDetector {
     var scores = [Float](repeating: otherwise, count: 224)
     scores[77] = face

@@ -54,7 +54,7 @@ struct HiddenShape: Decodable {
   func ignoresStorage() throws {
     let expected = try #require(FilterCase.all.first { $0.chain == "gaussian:2.5" && $0.format == "rgb" })
     let plain = try picture(expected)
-    // The same picture, stored lying on its side: what is seen is stored by columns.
+    // The picture stored on its side: each stored row is a column of what is seen, and padding.
     var stored = [UInt8](repeating: 9, count: plain.width * (plain.height * 3 + 5))
     for y in 0..<plain.height {
       for x in 0..<plain.width {

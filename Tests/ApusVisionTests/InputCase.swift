@@ -58,7 +58,7 @@ struct InputCase: Decodable, Sendable, CustomTestStringConvertible {
 
   static let all: [InputCase] = goldens("inputs")
 
-  /// Those of a task that answer.
+  /// The cases of a task that expect an answer, not an error.
   static func answering(_ task: String) -> [InputCase] {
     all.filter { $0.task == task && $0.error == nil && $0.answerError == nil }
   }

@@ -58,7 +58,7 @@ private final class SlowTask: VisionTask {
     var results = latest.results.makeAsyncIterator()
     #expect(latest.submit(try frame(1)) == 0)
     try await task.waitForStart(of: 1)
-    // While the first is asked about, the others replace each other; nobody waits for anything.
+    // While the task runs on the first frame, the others replace each other; `submit` does not block.
     for width in 2...9 { latest.submit(try frame(width)) }
     task.gate.signal()
     let first = try #require(await results.next())
@@ -94,7 +94,7 @@ private final class SlowTask: VisionTask {
     let task = try SlowTask()
     let latest = LatestFrames(task, deadline: .milliseconds(1_500))
     latest.submit(try frame(1))
-    // Nobody opens the gate: the deadline ends the run.
+    // The gate stays closed: the deadline ends the run.
     while latest.statistics.expired < 1 { try await Task.sleep(for: .milliseconds(5)) }
     task.gate.signal()
     latest.submit(try frame(2))

@@ -68,7 +68,7 @@ private let writeShapes: Download = { download in
     try await withFolder { folder in
       let store = try ModelStore(folder: folder.path, name: "m")
       try await store.update(to: "1", sha256: Self.shapesPin, download: writeShapes)
-      // The same model with a byte behind it is another file.
+      // The model with a byte appended is another file.
       let (other, pin) = (
         EmbeddedShapes.modelBytes + [0], "346f4d925afd2f31ebe45482ba2f9db578f488cc4e2e7435a2a907da0160fc4d"
       )

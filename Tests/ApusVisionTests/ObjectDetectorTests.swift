@@ -289,7 +289,7 @@ private func message(_ body: () throws -> Void) -> String? {
       $0.fit = .letterbox()
     }
     #expect(found.map(\.score) == [0.8, 0.6, 0.5])
-    // The same boxes all lie in the picture where it fills the input.
+    // All five boxes lie in the picture if it fills the input.
     #expect(
       try detect(model(scores: [0.9, 0.8, 0.7, 0.6, 0.5], boxes: boxes)) { $0.fit = .stretch }.count == 5)
   }

@@ -56,7 +56,7 @@ struct TaskCase: Decodable, Sendable, CustomTestStringConvertible {
 
   static let all: [TaskCase] = goldens("tasks")
 
-  /// Those of a task that answer.
+  /// The cases of a task that expect an answer, not an error.
   static func answering(_ task: String) -> [TaskCase] {
     all.filter { $0.task == task && $0.error == nil }
   }

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// Frames over standard input and output: four bytes with the length, the lowest first, then so many bytes.
+/// Frames over standard input and output: the length in four bytes, little-endian, then the bytes.
 struct Pipe {
   /// The next frame; nil at the end.
   func receive() -> [UInt8]? {
@@ -47,7 +47,7 @@ struct Pipe {
         #else
           let count = Darwin.write(1, buffer.baseAddress! + written, buffer.count - written)
         #endif
-        // Nobody listens any more.
+        // The reader has closed the pipe.
         if count <= 0 { exit(0) }
         written += count
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs graphs that Tools/goldens/graphs.py sends over standard input, in many ways, and answers with what it found.
+// Runs graphs that Tools/goldens/graphs.py sends over standard input, in many ways, and returns the results over standard output.
 // With "--kernels" it lists the kernel sets of this machine instead.
 import Apus
 

@@ -6,7 +6,7 @@ import TensorFlowLite
 enum TestModel: String, CaseIterable {
   /// `input` [1, 8, 8, 3], three times itself in `output`.
   case add
-  /// The same in uint8.
+  /// `input` [1, 8, 8, 3] in uint8, three times itself in `output`.
   case addQuantized = "add_quantized"
   /// The signatures `add`, x + 2, and `sub`, x − 2.
   case multiSignatures = "multi_signatures"
@@ -22,7 +22,7 @@ enum TestModel: String, CaseIterable {
   case constant
   /// A resource variable that starts at 10; the signatures `add`, which adds to it, and `read`.
   case counter
-  /// A custom operator that nobody has.
+  /// A custom operator that has no implementation.
   case unknown
 
   /// The file.

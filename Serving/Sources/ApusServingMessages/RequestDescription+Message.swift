@@ -44,7 +44,7 @@ extension RequestDescription {
       isBinary: true)
   }
 
-  /// The elements in typed fields, of which only that of the datatype may have any.
+  /// The elements in typed fields; only the field of the datatype may have any.
   private static func data(
     _ contents: Inference_InferTensorContents, datatype: String
   ) throws(ServingError) -> Data {

@@ -55,7 +55,7 @@ struct FrameLoop {
 
   private static func number(_ bytes: Data) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
-  /// So many bytes, or fewer where the input ends; nil at its end.
+  /// Reads `count` bytes, or fewer where the input ends; nil at its end.
   private func read(_ count: Int) -> Data? { (try? input.read(upToCount: count)) ?? nil }
 
   /// Reads over bytes; false where the input ends before.
@@ -68,7 +68,7 @@ struct FrameLoop {
     return true
   }
 
-  /// Writes a line; false where nobody reads any more.
+  /// Writes a line; false if that fails, as when the reader has closed the pipe.
   private func write(_ line: ByteBuffer) -> Bool {
     (try? output.write(contentsOf: Data(line.readableBytesView))) != nil
   }

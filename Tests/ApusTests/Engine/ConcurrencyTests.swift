@@ -84,7 +84,7 @@ import Testing
                 }
               }
             }
-            // Somebody else cancels at any time; the next run is right.
+            // Another thread cancels the run at any time; the next run is right.
             let flag = Cancellation()
             let delay = Double(round % 20) * 1e-5
             Thread.detachNewThread {

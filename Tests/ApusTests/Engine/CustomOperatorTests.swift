@@ -74,7 +74,7 @@ import Testing
     #expect(try Self.run(Self.model(), [scale]) == [2, 4, -8])
   }
 
-  /// Two operators in a row, of which the first does something more and the second is counted.
+  /// A model of two custom operators in a row: the first calls `first`, and `count` counts runs of the second.
   private static func pair(_ first: @escaping @Sendable () -> Void, _ count: Counter)
     -> (model: TestModel, operators: [CustomOperator])
   {

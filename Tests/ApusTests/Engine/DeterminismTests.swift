@@ -4,7 +4,7 @@ import Apus
 import Foundation
 import Testing
 
-/// The same bytes for any number of threads, in the first run and in the last, and in every build.
+/// Models compute equal bytes with any number of threads, in the first run and in the last, and in every build.
 ///
 /// `APUS_SOAK_RUNS` is the number of runs of each model, without which nothing is run: CI compares whole models with LiteRT for
 /// each kernel set and number of threads. `APUS_DIGESTS` names a file of digests, one for each model and kernel

@@ -19,7 +19,7 @@ enum Watchdog {
     }
   }
 
-  /// Calls `body` with a flag that is set after so many seconds.
+  /// Calls `body` with a flag that is set after `seconds`.
   static func limit<R, E: Error>(seconds: Double, _ body: (Cancellation) throws(E) -> R) throws(E) -> R {
     _ = start
     let flag = Cancellation()

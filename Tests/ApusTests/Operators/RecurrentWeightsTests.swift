@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Weights of recurrent layers")
 struct RecurrentWeightsTests {
-  /// A layer of four cells and two outputs on three values, of which some weights are other than the rest.
+  /// An LSTM of four cells and two outputs on three values. Weights at the positions `bytes` are int8, not float32; weights at
+  /// `diagonals` have the shape [cells].
   private func model(bytes: Set<Int32>, diagonals: Set<Int32>) -> TestModel {
     let (depth, cells, outputs): (Int32, Int32, Int32) = (3, 4, 2)
     var tensors = [TestModel.TensorSpec(name: "x", shape: [1, 1, depth])]

@@ -17,7 +17,7 @@ protocol HandleObject: AnyObject, Sendable {
 /// All pointers that clients hold, and what they stand for. A pointer that is not in the table is refused, never followed.
 ///
 /// Models, options, interpreters, runners, operators and delegates have no fields that clients read. Their pointers lie in
-/// memory that nobody can touch, and each is given out once, so a freed one is never mistaken for a new one.
+/// inaccessible pages (`PROT_NONE`), and each is given out once, so a freed one is never mistaken for a new one.
 final class HandleTable: Sendable {
   /// The process's table.
   static let shared = HandleTable()

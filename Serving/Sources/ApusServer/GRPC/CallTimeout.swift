@@ -5,7 +5,7 @@ import NIOCore
 struct CallTimeout {
   /// The header's value.
   let text: String
-  /// How long the call may take; nil for longer than anybody waits.
+  /// How long the call may take; nil for more than 365 days, which is no limit.
   let amount: TimeAmount?
 
   private static let longest = TimeAmount.hours(24 * 365)

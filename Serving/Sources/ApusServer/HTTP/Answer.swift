@@ -86,7 +86,7 @@ extension ServingError {
     case .tooSlow: .requestTimeout
     case .queueFull, .unavailable: .serviceUnavailable
     case .deadlineExceeded: .gatewayTimeout
-    // Nobody reads it: the client went away.
+    // The client is gone and reads no status.
     case .cancelled: .init(code: 499, reasonPhrase: "Client Closed Request")
     case .unsupported: .notImplemented
     case .internalFailure: .internalServerError

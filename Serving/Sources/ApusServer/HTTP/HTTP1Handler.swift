@@ -45,10 +45,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private static let mostDrained = 64 << 20
   /// How long a connection stays open after its last answer if no rest of a request is to come, or the server ends.
   private static let briefDrain = TimeAmount.seconds(2)
-  /// The time over which the rate of bodies and answers is judged, and the fewest bytes a second.
+  /// The period over which the rate of a body or an answer is measured, and the minimum rate in bytes a second.
   private static let window = TimeAmount.seconds(30)
   private static let leastRate = 4_096
-  /// What may come beside the data of a body: sizes and extensions of chunks, and trailers. So many bytes for each of data, and some.
+  /// The limit of a body's framing (chunk sizes, chunk extensions and trailers): `leastFraming` bytes, and `framingOfByte` more for
+  /// each byte of data.
   private static let framingOfByte = 16
   private static let leastFraming = 128 << 10
 
@@ -79,7 +80,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// What the client had taken of it at the beginning of the window.
   private var takenBytes = 0
   private var answerPace: RepeatedTask?
-  /// Answers of which a part is not yet with the system.
+  /// The number of answers that are not yet written to the socket in full.
   private var unsentAnswers = 0
 
   init(_ received: ReceivedBytes, deadline: TimeAmount?) {
@@ -118,7 +119,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       isReading = true
       receivedBefore = received.count
       bodyBytes = 0
-      // Behind a CONNECT or an upgrade, neither of which happens here, the parser expects no request.
+      // The parser expects no request after a CONNECT or an upgrade. This server accepts neither.
       let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
       waiting.append(
         Exchange(
@@ -149,7 +150,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     }
     watchBodyOfNext(context)
-    // Nobody else asks for more any longer.
+    // No other handler requests reads while the connection drains.
     if state == .draining { context.read() }
     context.fireChannelReadComplete()
   }

@@ -69,7 +69,7 @@ struct PictureQuery {
     }
   }
 
-  /// Takes what the answer is to be, of which there is one.
+  /// Sets the form of the answer; throws if the query already asks for another one.
   private mutating func choose(_ chosen: PictureTask.Form) throws(ServingError) {
     guard form == .json || form == chosen else {
       throw .bad("annotate and output are two forms of the answer: one of them has to go")

@@ -6,7 +6,7 @@ import Foundation
 struct AccessTokens: Sendable {
   private let tokens: [[UInt8]]
 
-  /// Nobody needs a token.
+  /// No tokens: every request is allowed.
   static let none = AccessTokens(tokens: [])
 
   private init(tokens: [[UInt8]]) { self.tokens = tokens }

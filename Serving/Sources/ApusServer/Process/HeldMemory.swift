@@ -2,7 +2,7 @@
 import ApusServing
 import Synchronization
 
-/// Memory that a request takes, of what all requests may take together. It is given back when nobody holds it any more.
+/// Memory that a request takes from the limit of all requests. It is given back with the last reference to this object.
 final class HeldMemory: Sendable {
   private let taken = Atomic(0)
   private let admission: Admission

@@ -4,7 +4,7 @@ import NIOCore
 
 /// How many processors this process may use.
 enum Processors {
-  /// The smaller of what its control group allows and what its affinity does (`taskset`, cpusets): at least 1.
+  /// The minimum of the control group's limit and the size of the affinity mask (`taskset`, cpusets); at least 1.
   static var allowedCount: Int { max(1, min(System.coreCount, affinityCount ?? .max)) }
 
   /// The set bits of the mask in `/proc/self/status`, such as `Cpus_allowed:	ff,ffffffff`; `nil` where there is none.

@@ -99,7 +99,7 @@ enum ModelFolder {
     }
   }
 
-  /// Why labels cannot be read: reading a pipe would wait for somebody who writes.
+  /// An error message if the label file is not a regular file: reading a pipe would block until a process writes to it.
   private static func problem(withLabels path: String?) -> String? {
     guard let path, kind(of: path) != .file else { return nil }
     return "the label file '\(path)' is not a regular file"

@@ -3,7 +3,7 @@ import Apus
 
 /// An input or output as clients see it.
 public struct TensorSpecification: Sendable {
-  /// The name in metadata and answers.
+  /// The name in the model's metadata and in answers.
   public let name: String
   /// Other names that requests may use.
   public let aliases: [String]

@@ -44,7 +44,7 @@ final class DecodedPixels: @unchecked Sendable {
     return try body(ImageBuffer(decoding: file, limits: limits))
   }
 
-  /// Takes room for pixels, in the order of the calls; for more than there is at all, once nobody else has any.
+  /// Reserves room for pixels; serves callers in order. A count above the limit is granted once no other caller holds room.
   private func take(_ count: Int) {
     condition.lock()
     defer { condition.unlock() }

@@ -4,7 +4,7 @@ import ApusImages
 import ApusVision
 import NIOCore
 
-/// Runs one vision task on encoded pictures, one after the other, and answers each with a line of JSON.
+/// Runs one vision task on encoded pictures, one after the other, and returns a line of JSON for each.
 ///
 /// A worker belongs to one thread.
 public final class PictureWorker {

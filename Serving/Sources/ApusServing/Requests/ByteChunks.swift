@@ -37,7 +37,7 @@ public struct ByteChunks: Sendable {
     }
   }
 
-  /// Takes bytes away from the front; the caller knows that there are so many.
+  /// Removes and returns the first `length` bytes; `length` must not exceed `count`.
   public mutating func removeFirst(_ length: Int) -> ByteChunks {
     precondition(length >= 0 && length <= count)
     var result = ByteChunks()

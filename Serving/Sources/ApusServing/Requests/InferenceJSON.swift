@@ -2,7 +2,7 @@
 import Foundation
 import NIOCore
 
-/// The JSON of the inference protocol: requests with their binary tensors, and answers.
+/// Reads and writes the JSON of the inference protocol: requests with their binary tensors, and responses.
 public enum InferenceJSON {
   // MARK: Requests
 

@@ -17,7 +17,7 @@ struct Classification {
   private static let maximumStrings = 1 << 20
   /// The maximum number of bytes of all strings of an answer.
   static let maximumBytes = 64 << 20
-  /// So many classes are collected beyond the wanted ones before the worst are dropped.
+  /// The minimum number of classes, beyond the wanted ones, that are collected before the worst are dropped.
   private static let collectedBeyond = 256
 
   /// The strings, each after its length, and the shape of the tensor that they make.

@@ -2,7 +2,7 @@
 import Apus
 import Synchronization
 
-/// Work for a model that somebody waits for. It is answered once: by the work, its deadline, or its cancellation.
+/// Work for a model, whose outcome a caller awaits. The outcome is set once: by the work, the deadline or cancellation.
 final class Job: Sendable {
   /// What is to be done.
   enum Work: Sendable {
@@ -53,7 +53,7 @@ final class Job: Sendable {
     if case .tensors(let request) = work { request.batch } else { 1 }
   }
 
-  /// Whether nobody waits any more.
+  /// Whether the job has its outcome, so that no caller waits for it any more.
   var isDone: Bool { state.withLock { $0.isDone } }
 
   /// Answers; the first answer counts.
@@ -81,7 +81,7 @@ final class Job: Sendable {
     if let early { continuation.resume(returning: early) }
   }
 
-  /// Notes with whom the job runs; false if nobody waits for it any more.
+  /// Records the batch in which the job runs; false if the job already has its outcome.
   func begin(in batch: RunningBatch) -> Bool {
     state.withLock { state in
       guard !state.isDone else { return false }
@@ -91,7 +91,7 @@ final class Job: Sendable {
   }
 }
 
-/// Jobs that run together. When nobody waits for any of them, the run stops at its next operator.
+/// Jobs that run together. Once all of them are abandoned, the run stops at its next operator.
 final class RunningBatch: Sendable {
   let cancellation = Cancellation()
   private let waiting: Mutex<Int>

@@ -12,7 +12,7 @@ final class ModelInstance {
     var output = Duration.zero
   }
 
-  /// An output as the engine left it; without bytes where nobody asked for it.
+  /// An output as the engine computed it; its bytes are empty if no request asked for it.
   struct RawOutput {
     let shape: [Int]
     let bytes: ByteBuffer

@@ -92,7 +92,7 @@ final class ModelQueue {
 
   /// Runs up to this long are brief: a change of threads and back takes about as long.
   private static let brief = Duration.microseconds(50)
-  /// So many brief runs in succession make the next one of the same shapes brief.
+  /// The number of successive brief runs of the same shapes after which the next run is expected to be brief.
   private static let enoughBriefRuns = 16
 
   /// Notes how long jobs took together.

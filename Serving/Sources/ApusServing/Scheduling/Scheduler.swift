@@ -223,7 +223,7 @@ public final class Scheduler: Sendable {
     return queue
   }
 
-  /// Takes a job out of its queue, or stops its run where nobody else waits for it.
+  /// Fails a job and removes it from its queue. If it is running, its batch stops once all its jobs are abandoned.
   private func abandon(_ job: Job, _ error: ServingError) {
     job.finish(.failure(error))
     state.withLock { state in
