@@ -137,10 +137,7 @@ extension InterpreterOptions {
 @c(TfLiteInterpreterOptionsSetOpResolver)
 public func optionsSetResolver(
   _ options: OpaquePointer?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) {
   change(options) {
@@ -151,40 +148,28 @@ public func optionsSetResolver(
 @c(TfLiteInterpreterOptionsSetOpResolverV1)
 public func optionsSetResolverV1(
   _ options: OpaquePointer?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) { optionsSetResolver(options, findBuiltin, findCustom, userData) }
 
 @c(TfLiteInterpreterOptionsSetOpResolverV2)
 public func optionsSetResolverV2(
   _ options: OpaquePointer?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) { optionsSetResolver(options, findBuiltin, findCustom, userData) }
 
 @c(TfLiteInterpreterOptionsSetOpResolverV3)
 public func optionsSetResolverV3(
   _ options: OpaquePointer?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) { optionsSetResolver(options, findBuiltin, findCustom, userData) }
 
 @c(TfLiteInterpreterOptionsSetOpResolverExternal)
 public func optionsSetResolverExternal(
   _ options: OpaquePointer?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) {
   change(options) {
@@ -196,14 +181,8 @@ public func optionsSetResolverExternal(
 @c(TfLiteInterpreterOptionsSetOpResolverExternalWithFallback)
 public func optionsSetResolverExternalWithFallback(
   _ options: OpaquePointer?,
-  _ findBuiltinHandle:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustomHandle:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
-  _ findBuiltin:
-    (@convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?)?,
-  _ findCustom:
-    (@convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?)?,
+  _ findBuiltinHandle: FindBuiltinFunction?, _ findCustomHandle: FindCustomFunction?,
+  _ findBuiltin: FindBuiltinFunction?, _ findCustom: FindCustomFunction?,
   _ userData: UnsafeMutableRawPointer?
 ) {
   change(options) {

@@ -21,6 +21,13 @@ typealias NodeFunction = @convention(c) (UnsafeMutableRawPointer?, UnsafeMutable
 typealias NodeWithDataFunction =
   @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Int32
 
+/// Finds a built-in operator by its code and version.
+public typealias FindBuiltinFunction =
+  @convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?
+/// Finds a custom operator by its name and version.
+public typealias FindCustomFunction =
+  @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?
+
 /// A `TfLiteOperator`, which was `TfLiteRegistrationExternal`: an operator of the client's.
 final class OperatorHandle: HandleObject, @unchecked Sendable {
   static let typeName = "TfLiteOperator"
@@ -136,18 +143,14 @@ struct OperatorCallbacks: @unchecked Sendable {
 
 /// The client's functions that find operators. They are asked for custom operators alone, as the engine has its own built-in ones.
 struct OperatorResolver: @unchecked Sendable {
-  typealias FindBuiltin = @convention(c) (UnsafeMutableRawPointer?, Int32, Int32) -> UnsafeRawPointer?
-  typealias FindCustom =
-    @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int32) -> UnsafeRawPointer?
-
   /// Two functions that find a `TfLiteRegistration`.
   struct Functions: @unchecked Sendable {
-    let findBuiltin: FindBuiltin?
-    let findCustom: FindCustom?
+    let findBuiltin: FindBuiltinFunction?
+    let findCustom: FindCustomFunction?
   }
 
-  let findBuiltin: FindBuiltin?
-  let findCustom: FindCustom?
+  let findBuiltin: FindBuiltinFunction?
+  let findCustom: FindCustomFunction?
   let userData: UnsafeMutableRawPointer?
   /// Whether a `TfLiteOperator` is found, not a `TfLiteRegistration`.
   var findsHandles = false
