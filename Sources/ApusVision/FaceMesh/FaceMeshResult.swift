@@ -19,15 +19,9 @@ public struct FaceMeshResult: LandmarkResult, Hashable {
 }
 
 extension FaceMeshResult: Encodable {
+  /// What is encoded: the size of the picture is not.
   private enum CodingKeys: String, CodingKey {
     case faces
     case timings = "milliseconds"
-  }
-
-  /// Encodes `faces` and `milliseconds`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(faces, forKey: .faces)
-    try container.encode(timings, forKey: .timings)
   }
 }

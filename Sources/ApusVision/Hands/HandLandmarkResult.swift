@@ -19,15 +19,9 @@ public struct HandLandmarkResult: LandmarkResult, Hashable {
 }
 
 extension HandLandmarkResult: Encodable {
+  /// What is encoded: the size of the picture is not.
   private enum CodingKeys: String, CodingKey {
     case hands
     case timings = "milliseconds"
-  }
-
-  /// Encodes `hands` and `milliseconds`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(hands, forKey: .hands)
-    try container.encode(timings, forKey: .timings)
   }
 }

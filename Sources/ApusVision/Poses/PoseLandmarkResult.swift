@@ -19,15 +19,9 @@ public struct PoseLandmarkResult: LandmarkResult, Hashable {
 }
 
 extension PoseLandmarkResult: Encodable {
+  /// What is encoded: the size of the picture is not.
   private enum CodingKeys: String, CodingKey {
     case poses
     case timings = "milliseconds"
-  }
-
-  /// Encodes `poses` and `milliseconds`.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(poses, forKey: .poses)
-    try container.encode(timings, forKey: .timings)
   }
 }
