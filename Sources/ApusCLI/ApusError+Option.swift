@@ -36,6 +36,12 @@ extension ApusError {
     ("the label offset is", "--label-offset is"), ("the overlap of windows is", "--overlap is"),
     ("the sample rate is", "--rate is"), ("maxResults is", "--max-results is"), ("pixels are", "--pixels is"),
     ("anchors are '", "--anchors is '"), ("keypoints are '", "--keypoints is '"),
+    ("maxHands is", "--max-results is"), ("maxFaces is", "--max-results is"),
+    ("maxPoses is", "--max-results is"),
+    ("minDetectionConfidence is", "--detection-threshold is"),
+    ("minPresenceConfidence is", "--score-threshold is"),
+    ("minTrackingConfidence is", "--tracking-threshold is"),
+    ("minSuppressionThreshold is", "--iou-threshold is"), ("palmAngle is", "--palm-angle is"),
     ("a list names the label", "--allow or --deny names the label"),
   ]
 

@@ -30,16 +30,13 @@ public final class FaceLandmarker: LandmarkTask {
     public init() {}
 
     func check() throws(ApusError) {
-      guard maxFaces >= 1 else {
-        throw ApusError(.invalidArgument, "maxFaces is \(maxFaces), not 1 or more")
-      }
-      for (name, value) in [
-        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
-        ("minTrackingConfidence", minTrackingConfidence),
-        ("minSuppressionThreshold", minSuppressionThreshold),
-      ] where !(0...1).contains(value) {
-        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
-      }
+      try LandmarkOptionChecks.checkMaximum("maxFaces", maxFaces)
+      try LandmarkOptionChecks.checkThresholds([
+        "minDetectionConfidence": minDetectionConfidence,
+        "minPresenceConfidence": minPresenceConfidence,
+        "minTrackingConfidence": minTrackingConfidence,
+        "minSuppressionThreshold": minSuppressionThreshold,
+      ])
     }
   }
 

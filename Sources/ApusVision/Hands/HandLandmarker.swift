@@ -32,15 +32,12 @@ public final class HandLandmarker: LandmarkTask {
     public init() {}
 
     func check() throws(ApusError) {
-      guard maxHands >= 1 else {
-        throw ApusError(.invalidArgument, "maxHands is \(maxHands), not 1 or more")
-      }
-      for (name, value) in [
-        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
-        ("minTrackingConfidence", minTrackingConfidence),
-      ] where !(0...1).contains(value) {
-        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
-      }
+      try LandmarkOptionChecks.checkMaximum("maxHands", maxHands)
+      try LandmarkOptionChecks.checkThresholds([
+        "minDetectionConfidence": minDetectionConfidence,
+        "minPresenceConfidence": minPresenceConfidence,
+        "minTrackingConfidence": minTrackingConfidence,
+      ])
       guard palmAngle.isFinite else {
         throw ApusError(.invalidArgument, "palmAngle is \(palmAngle), not a finite number of degrees")
       }

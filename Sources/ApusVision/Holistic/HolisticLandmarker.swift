@@ -73,13 +73,12 @@ public final class HolisticLandmarker: VisionTask {
     public init() {}
 
     func check() throws(ApusError) {
-      for (name, value) in [
-        ("minPoseDetectionConfidence", minPoseDetectionConfidence),
-        ("minPosePresenceConfidence", minPosePresenceConfidence), ("minHandConfidence", minHandConfidence),
-        ("minFaceConfidence", minFaceConfidence),
-      ] where !(0...1).contains(value) {
-        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
-      }
+      try LandmarkOptionChecks.checkThresholds([
+        "minPoseDetectionConfidence": minPoseDetectionConfidence,
+        "minPosePresenceConfidence": minPosePresenceConfidence,
+        "minHandConfidence": minHandConfidence,
+        "minFaceConfidence": minFaceConfidence,
+      ])
     }
   }
 

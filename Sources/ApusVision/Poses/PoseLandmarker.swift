@@ -29,15 +29,12 @@ public final class PoseLandmarker: LandmarkTask {
     public init() {}
 
     func check() throws(ApusError) {
-      guard maxPoses >= 1 else {
-        throw ApusError(.invalidArgument, "maxPoses is \(maxPoses), not 1 or more")
-      }
-      for (name, value) in [
-        ("minDetectionConfidence", minDetectionConfidence), ("minPresenceConfidence", minPresenceConfidence),
-        ("minTrackingConfidence", minTrackingConfidence),
-      ] where !(0...1).contains(value) {
-        throw ApusError(.invalidArgument, "\(name) is \(value), not 0 to 1")
-      }
+      try LandmarkOptionChecks.checkMaximum("maxPoses", maxPoses)
+      try LandmarkOptionChecks.checkThresholds([
+        "minDetectionConfidence": minDetectionConfidence,
+        "minPresenceConfidence": minPresenceConfidence,
+        "minTrackingConfidence": minTrackingConfidence,
+      ])
     }
   }
 
