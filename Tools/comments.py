@@ -26,12 +26,6 @@ RULES = [
     (r"\bby way of\b", "say which registers or memory are overwritten: 'clobbers …'"),
 ]
 
-# Their code is being rewritten, and their comments with it.
-UNREAD = (
-    "ApusCodeGeneration/Elementwise/",
-    "ApusKernels/Elementwise/",
-)
-
 LINE = re.compile(r"^(\s*)(///|//)(?!/) ?(.*)$")
 
 # Whatever is below a `.build` folder is skipped. InferenceProtocol is generated.
@@ -70,8 +64,6 @@ def main():
     for path in sorted(path for folder in FOLDERS for path in (root / folder).rglob("*.swift")):
         name = path.relative_to(root).as_posix()
         if name.startswith(GENERATED) or ".build" in path.relative_to(root).parts:
-            continue
-        if name.removeprefix("Sources/").startswith(UNREAD):
             continue
         for number, text in comments(path.read_text()):
             for rule, advice in rules:

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An operation of two numbers, the result clamped.
+/// An addition, subtraction or multiplication of two numbers, whose result is clamped.
 package enum ArithmeticOperation: Hashable, Sendable {
   case add, subtract, multiply
 }
 
 extension ArithmeticOperation {
-  /// The same of floats.
+  /// The corresponding operation on floats.
   package var ofFloats: FloatOperation.Kind {
     switch self {
     case .add: .add
@@ -15,7 +15,7 @@ extension ArithmeticOperation {
     }
   }
 
-  /// The kernel for integers that stand for themselves and wrap; nil for floats.
+  /// The kernel for unquantized integers, whose overflow wraps; nil for other types.
   package func integers(
     _ type: ScalarType, minimum: Int, maximum: Int, _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
@@ -43,12 +43,12 @@ extension ArithmeticOperation {
   }
 }
 
-/// The range that an activation leaves; NaN passes.
+/// The bounds that values are clamped to; NaN passes.
 package struct ScalarBounds<T: Comparable & BitwiseCopyable & Sendable>: Sendable {
   let minimum: T
   let maximum: T
 
-  /// The value, or the bound that it is beyond.
+  /// The value clamped to the bounds; NaN passes.
   @inline(__always)
   package func clamp(_ value: T) -> T {
     let above = value < minimum ? minimum : value
@@ -57,7 +57,7 @@ package struct ScalarBounds<T: Comparable & BitwiseCopyable & Sendable>: Sendabl
 }
 
 extension ScalarBounds where T: FixedWidthInteger {
-  /// Bounds brought into the type's range.
+  /// Bounds clamped to the type's range.
   init(clamping minimum: Int, _ maximum: Int) {
     self.init(minimum: T(clamping: minimum), maximum: T(clamping: maximum))
   }

@@ -4,20 +4,20 @@ import ApusRuntime
 
 /// A function of two tensors, ready to run.
 package protocol BinaryKernel: Sendable {
-  /// Computes the result; the tensors are as the kernel was made for.
+  /// Computes the result from tensors of the shapes and types that the kernel was made for.
   func run(_ lhs: RawSpan, _ rhs: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
 
-  /// The same with something done to the results in the same pass; nil where that is not possible.
+  /// A kernel that also applies `tail` to the results in the same pass; nil if this kernel cannot.
   func followed(by tail: PostOperation) -> (any BinaryKernel)?
 
-  /// The kernel as a part of a chain; nil where operands are repeated in other ways than as a whole.
+  /// The kernel as a stage of a chain; nil if an operand is broadcast in a way that ``ElementwiseStage`` cannot describe.
   var stage: ElementwiseStage? { get }
 
-  /// Whether the result may lie where the first operand does, or the second; whichever, the other must lie apart or be the same
-  /// elements in the same order.
+  /// Whether the result may overwrite the first or the second operand in place. The other operand must then not overlap the
+  /// result, or must be the same elements in the same order.
   var mayOverwrite: (lhs: Bool, rhs: Bool) { get }
 
-  /// What does the work, for people to read.
+  /// The code that runs, as `apus inspect --plan` reports it.
   var implementation: String { get }
 }
 
@@ -34,31 +34,31 @@ package protocol BinaryFunction: Sendable {
   associatedtype Right: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
 
-  /// So many elements take longer than another thread needs to begin.
+  /// The fewest elements worth a tile of their own: computing them takes longer than another thread needs to begin.
   static var leastTileLength: Int { get }
 
-  /// What fills a stretch, for people to read. Kernels keep it, so it should be a literal.
+  /// The loop that computes a stretch, as `apus inspect --plan` reports it. Kernels keep it, so it should be a literal.
   var way: String { get }
 
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
 
-  /// Whether ``fill(_:rows:depth:lhs:lhsSteps:rhs:rhsSteps:)`` is faster than row after row.
+  /// Whether ``fill(_:rows:depth:lhs:lhsSteps:rhs:rhsSteps:)`` is faster for rows of `depth` elements than a call for each row.
   func takesRows(of depth: Int) -> Bool
 
-  /// Fills rows of the result that follow each other. Operands have a step along a row, one or zero, and one from row to row.
+  /// Fills consecutive rows of the result. An operand has a step along a row, one or zero, and a stride from row to row.
   func fill(
     _ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, lhs: UnsafePointer<Left>,
     lhsSteps: RowSteps, rhs: UnsafePointer<Right>, rhsSteps: RowSteps)
 
-  /// Fills a stretch of the result. A step is one, or zero for an operand that stays. An operand whose elements are as wide as
-  /// the result's may lie where the result goes.
+  /// Fills consecutive elements of the result. An operand's step is one, or zero for a scalar that is broadcast. The result may
+  /// overwrite in place an operand whose elements are as wide.
   func fill(
     _ output: UnsafeMutablePointer<Result>, count: Int, lhs: UnsafePointer<Left>, lhsStep: Int,
     rhs: UnsafePointer<Right>, rhsStep: Int)
 }
 
-/// How an operand goes along a row, and from row to row.
+/// An operand's step along a row, and its stride from row to row, in elements.
 package typealias RowSteps = (inner: Int, row: Int)
 
 extension BinaryFunction {
@@ -96,10 +96,10 @@ extension BinaryFunction {
   }
 }
 
-/// A function of two elements, applied along a plan.
+/// A function of two elements, applied to broadcast operands along a ``BroadcastPlan``.
 ///
-/// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
-/// wherever it is reached through a protocol. It is a class, so that a run copies none of it.
+/// The function is held as a closure made where its type is known: a generic conformance would run unspecialized wherever it is
+/// reached through a protocol. The kernel is a class, so that a run does not copy it.
 @safe package final class BroadcastBinary: BinaryKernel {
   private typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
@@ -108,7 +108,7 @@ extension BinaryFunction {
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, RowSteps, UnsafeRawPointer, RowSteps) -> Void
 
   private let fill: Fill
-  /// What fills rows, where they go at once.
+  /// Computes several rows in one call; nil if the function is called for each stretch.
   private let fillRows: FillRows?
   private let way: String
   private let plan: BroadcastPlan
@@ -118,12 +118,12 @@ extension BinaryFunction {
   private let leastTileLength: Int
   private let computesFloats: Bool
   private let tail: PostOperation?
-  /// The function and the tail, of floats, as code can compute them.
+  /// The function and the tail as a float formula that generated code can compute in a chain.
   private let formula: FloatFormula?
 
-  /// Plans the function for operands of these shapes, which broadcast to the result's.
+  /// Plans the function for operands whose shapes broadcast to the result's.
   ///
-  /// - Parameter formula: the same function, if chains may have code for it.
+  /// - Parameter formula: the function as a formula, if generated code in a chain may compute it.
   @inline(__always)
   package init<Function: BinaryFunction>(
     _ function: Function, _ shapes: BroadcastShapes, formula: FloatFormula? = nil
@@ -160,7 +160,7 @@ extension BinaryFunction {
     (tail, self.formula) = (nil, formula)
   }
 
-  /// The same, followed by something.
+  /// The kernel of `function` with `tail` applied to its results.
   private init(_ function: BroadcastBinary, followedBy tail: PostOperation) {
     unsafe (fill, fillRows) = (function.fill, function.fillRows)
     (way, plan, counts, courses) = (function.way, function.plan, function.counts, function.courses)
@@ -191,8 +191,9 @@ extension BinaryFunction {
       elementCount: self.plan.elementCount, stride: strides.result, mayOverwrite: true)
   }
 
-  /// Each element of an operand as large as the result is read before the element in its place is written: loops go from the
-  /// first element to the last, in blocks that are read as a whole, or see to it, see ``X86FloatOperationGenerator``.
+  /// The result may overwrite an operand with as many elements, each as wide: every element is read before the element in its
+  /// place is written. Loops run forward in blocks that are read whole, and ``FormulaCode`` reads the remainder of a stretch
+  /// first.
   package var mayOverwrite: (lhs: Bool, rhs: Bool) {
     (
       strides.lhs == strides.result && counts.lhs == plan.elementCount,
@@ -254,7 +255,7 @@ extension BinaryFunction {
       }
     }
 
-    /// A few kilobytes at a time, so that the tail finds them in the cache.
+    /// Applies the tail after every few kilobytes, while the results are still in the cache.
     private func run(tile: Int, _ tail: PostOperation) {
       let (plan, strides) = (kernel.plan, kernel.strides)
       let results = unsafe output.assumingMemoryBound(to: Float.self)
@@ -275,18 +276,18 @@ extension BinaryFunction {
       }
     }
 
-    /// Copies the repeated operand's row next to itself, so that stretches are as long as that memory.
+    /// Copies the repeated operand's row side by side on the stack, so that one call computes several rows.
     private func runRepeating(_ repeated: BroadcastPlan.Repetition, tile: Int) {
       let (plan, strides, period) = (kernel.plan, kernel.strides, repeated.period)
       let repeatsLeft = repeated.operand == 0
       let stride = repeatsLeft ? strides.lhs : strides.rhs
-      // A kilobyte comes from the stack.
+      // A temporary allocation of a kilobyte comes from the stack.
       let length = 1024 / stride / period &* period
       unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
         guard let row = memory.baseAddress else { return }
         plan.forEachStretch(inTile: tile, of: tiling) { offsets, position, count in
           let source = unsafe (repeatsLeft ? lhs : rhs) + offsets[repeated.operand] &* stride
-          // Rows are whole, so that a position tells where in a row it lies.
+          // Rows are whole, so the remainder of a position is the offset within a row.
           var phase = position % period
           let needed = min(length, roundedUp(phase &+ count, to: period)) &* stride
           var filled = period &* stride
@@ -324,7 +325,7 @@ package struct BroadcastShapes: Hashable, Sendable {
   /// The result's sizes.
   package let result: [Int]
 
-  /// Finds the result's shape: sizes aligned at the last are equal or one; nil where they are neither.
+  /// Finds the result's shape. Sizes aligned at the last axis must be equal or one; nil otherwise.
   package init?(_ lhs: [Int], _ rhs: [Int]) {
     self.lhs = lhs
     self.rhs = rhs

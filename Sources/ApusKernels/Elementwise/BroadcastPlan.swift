@@ -2,72 +2,72 @@
 
 import ApusRuntime
 
-/// How up to four operands run along one result whose shape they broadcast to: nested loops with a step for each
-/// operand, neighbors that belong together merged into one.
+/// How up to four operands run along a result that they broadcast to: nested loops with a step for each operand. Adjacent axes
+/// that every operand traverses as one are merged.
 package struct BroadcastPlan: Sendable {
-  /// The elements of the result.
+  /// The number of elements of the result.
   package let elementCount: Int
 
   /// The sizes of the loops around the innermost one, outermost first.
   private let outerCounts: [Int]
-  /// What each of them adds to the operands' positions.
+  /// What each outer loop adds to the operands' offsets.
   private let outerSteps: [Steps]
-  /// How long the innermost loop is.
+  /// The number of elements of the innermost loop.
   private let innerCount: Int
-  /// The innermost steps: one, or zero for an operand that stays.
+  /// The operands' steps in the innermost loop: one, or zero for an operand that is broadcast along it.
   package let innerSteps: SIMD4<Int>
-  /// An operand of which the innermost loop reads the same few elements again and again.
+  /// The operand whose short row the innermost loop reads again and again, if rows were joined.
   let repeated: Repetition?
 
-  /// A type of its own, as arrays of `SIMD4<Int>` cost a model's load as much as ten others.
+  /// A type of its own, as an array of `SIMD4<Int>` costs as much time as ten others when a model is loaded.
   private struct Steps {
     var operands: SIMD4<Int>
   }
 
-  /// Rows that follow each other: where there is one loop around the innermost one, what it adds to the operands' positions.
+  /// The operands' strides from row to row; nil unless exactly one loop surrounds the innermost one.
   var rowSteps: SIMD4<Int>? { outerSteps.count == 1 ? outerSteps[0].operands : nil }
 
-  /// The rows of a tile; nil where tiles are parts of rows.
+  /// The rows of a tile; nil if rows are split into several tiles.
   func rows(ofTile tile: Int, of tiling: Tiling) -> Range<Int>? {
     guard tiling.segmentsPerRow == 1 else { return nil }
     let first = tile &* tiling.rowsPerTile
     return first..<min(first &+ tiling.rowsPerTile, rowCount)
   }
 
-  /// How many elements the innermost loop has.
+  /// The number of elements of the innermost loop.
   package var longestStretch: Int { innerCount }
 
-  /// An operand that begins anew every `period` elements.
+  /// An operand that starts over every `period` elements.
   struct Repetition: Sendable {
     let operand: Int
     let period: Int
 
-    /// The longest period for which rows are joined.
+    /// The longest period for which rows are joined, in elements.
     static let longest = 128
   }
 
-  /// As `innerSteps`, but zero for the repeated operand.
+  /// The operands' steps in the innermost loop, but zero for the repeated operand.
   private let segmentSteps: SIMD4<Int>
   private let rowCount: Int
 
-  /// How the result is cut into pieces of work: some rows, or a segment of one.
+  /// How the result is divided into tiles: several rows, or a segment of one row.
   struct Tiling: Sendable {
     fileprivate let rowsPerTile: Int
     fileprivate let segmentsPerRow: Int
     fileprivate let segmentCount: Int
-    /// How many pieces there are.
+    /// The number of tiles.
     let count: Int
   }
 
-  /// Plans operands of the given shapes, at most four, each of which broadcasts to `result`.
+  /// Plans at most four operands, each of which broadcasts to `result`.
   ///
-  /// A shape broadcasts if its sizes, aligned at the last, equal those of the result or are one. With `joiningRows`, short
-  /// rows to which one of two operands gives the same row become one, see ``repeated``.
+  /// A shape broadcasts if each size, aligned at the last axis, is one or equals the result's. With `joiningRows`, short rows
+  /// are joined if one of two operands has the same row for all of them; see ``repeated``.
   package init(_ operands: [[Int]], to result: [Int], joiningRows: Bool = false) {
     var counts: [Int] = []
     var steps: [Steps] = []
     var strides = SIMD4<Int>(repeating: 1)
-    // From the last axis to the first; an axis joins the loop before it if every operand goes on where it ended.
+    // From the last axis to the first; an axis merges with the loop inside it if every operand continues where that loop ended.
     for axis in result.indices.reversed() where result[axis] != 1 {
       var step = SIMD4<Int>.zero
       for (index, shape) in operands.enumerated() {
@@ -100,7 +100,7 @@ package struct BroadcastPlan: Sendable {
     rowCount = elementCount == 0 ? 0 : elementCount / innerCount
   }
 
-  /// Cuts the result into pieces of some 30 µs of work, or less where that is needed for all threads: `least` elements pay.
+  /// Divides the result into tiles of about 30 µs. To occupy all threads, they may be smaller, down to about `least` elements.
   func tiling(_ threads: ThreadTeam, least: Int = 1 << 12) -> Tiling {
     let grain = threads.tileLength(elementCount, least: least, most: 1 << 15)
     let inner = max(innerCount, 1)
@@ -112,7 +112,7 @@ package struct BroadcastPlan: Sendable {
       count: ceilingQuotient(rowCount, rowsPerTile) &* segmentsPerRow)
   }
 
-  /// The operand of two that gives the same short row to each of the other's rows, which follow each other.
+  /// Which of two operands has the same short row for all rows, while the other's rows are contiguous; nil if there is none.
   private static func repetition(_ counts: [Int], _ steps: [Steps]) -> Repetition? {
     guard counts.count > 1, counts[0] <= Repetition.longest else { return nil }
     let (inner, outer) = (steps[0].operands, steps[1].operands)
@@ -122,8 +122,8 @@ package struct BroadcastPlan: Sendable {
     return Repetition(operand: operand, period: counts[0])
   }
 
-  /// Calls `body` for each stretch of the innermost loop in a tile, with the operands' positions, the result's, and
-  /// the length; a repeated operand's position is that of its first element.
+  /// Calls `body` for each stretch of the innermost loop in a tile, with the operands' offsets, the result's position and the
+  /// length. A repeated operand's offset is that of its first element.
   @inline(__always)
   func forEachStretch(inTile tile: Int, of tiling: Tiling, _ body: (SIMD4<Int>, Int, Int) -> Void) {
     let firstRow = tile / tiling.segmentsPerRow &* tiling.rowsPerTile

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// From one type's values to another's.
+/// Conversions from one element type to another.
 ///
-/// Integers keep their low bits; floats lose their fraction and saturate, NaN becomes the greatest integer; truth
-/// values are 0 and 1, and everything but zero is true. Complex numbers give their real part.
+/// Integers keep their low bits. Floats lose their fraction and saturate; NaN becomes the maximum integer. Truth values are 0
+/// and 1, and every value but zero is true. Complex numbers give their real part.
 package enum CastKernel {
-  /// The kernel for `count` elements, by code of a kernel set where that has some.
+  /// The kernel for `count` elements: code of the kernel set if it has some, otherwise a portable loop.
   package static func kernel(
     from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet? = nil
   ) -> any UnaryKernel {
@@ -52,7 +52,7 @@ package enum CastKernel {
     }
   }
 
-  /// The kernel for floats to integers of 32 bits or fewer by way of generated code; nil where there is none.
+  /// The generated kernel for floats to integers that `int32` holds; nil if there is none.
   private static func generatedKernel(
     to target: ScalarType, count: Int, using set: KernelSet?
   ) -> (any UnaryKernel)? {
@@ -67,7 +67,7 @@ package enum CastKernel {
     }
   }
 
-  /// The kernel for floats to integers of less than a byte, a byte each, brought into their range.
+  /// The kernel for floats to integers narrower than a byte, clamped to their range and stored in a byte each.
   package static func packed(minimum: Float, maximum: Float, count: Int) -> any UnaryKernel {
     UnaryMap(PackedCast(bounds: ScalarBounds(minimum: minimum, maximum: maximum)), count: count)
   }
@@ -78,12 +78,12 @@ private struct PackedCast: UnaryFunction {
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> Int8 {
-    // NaN becomes the greatest integer.
+    // NaN becomes the maximum integer.
     Int8(bounds.clamp(value < bounds.maximum ? value : bounds.maximum))
   }
 }
 
-/// Floats to integers that `int32` holds: code makes `int32` of them, which are brought into the type's range.
+/// A cast of floats to integers that `int32` holds: generated code converts to `int32`, and a loop clamps to the type's range.
 @safe private struct TruncatingCast<Target: CastElement & FixedWidthInteger>: UnaryFunction {
   let mapping: FloatMapping
 
@@ -99,7 +99,7 @@ private struct PackedCast: UnaryFunction {
       return
     }
     let (least, most) = (Int32(Target.min), Int32(Target.max))
-    // More, or a greater alignment, would come from the heap.
+    // A larger allocation, or a stricter alignment, would come from the heap.
     unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { memory in
       guard let memory = memory.baseAddress else { return }
       let integers = unsafe memory.assumingMemoryBound(to: Int32.self)
@@ -122,7 +122,7 @@ private struct Cast<Source: CastElement, Target: CastElement>: UnaryFunction {
   func callAsFunction(_ value: Source) -> Target { value.cast(to: Target.self) }
 }
 
-/// A type that casts know: every value is one of 64-bit integers or of doubles.
+/// An element type of casts. Integers and truth values are converted through `Int64`, other types through `Double`.
 protocol CastElement: BitwiseCopyable, Sendable {
   init(integer: Int64)
   init(real: Double)
@@ -135,10 +135,10 @@ extension CastElement where Self: FixedWidthInteger {
 
   @inline(__always)
   init(real: Double) {
-    // The first real number beyond the range, exact unlike the greatest integer as a double.
+    // The first real number beyond the range. Unlike the maximum integer, it is exact as a double.
     let bound = Double(Self.max / 2 + 1) * 2
     if real < bound {
-      // By way of a type that is named here: the conversion to any integer is a loop over bits.
+      // Through `Int64`, the conversion is an instruction; from a float to a generic integer type it is a loop over bits.
       self = real > Double(Self.min) ? Self(truncatingIfNeeded: Int64(real)) : .min
     } else {
       self = .max

@@ -2,18 +2,18 @@
 
 import ApusRuntime
 
-/// Kernels of several operators, done one after the other to parts of their tensors.
+/// Kernels of several operators, run one after the other on one part of their tensors at a time.
 package protocol ChainKernel: Sendable {
-  /// The bytes that a run works in.
+  /// The bytes of scratch memory that a run needs.
   func scratchByteCount(threads: Int) -> Int
 
-  /// Whether the result may lie where a tensor does.
+  /// Whether the result may overwrite a tensor in place.
   func mayOverwrite(_ tensor: Int) -> Bool
 
-  /// What does the work, for people to read.
+  /// The code that runs, as `apus inspect --plan` reports it.
   var implementation: String { get }
 
-  /// What does each part of it.
+  /// How each part of the chain is computed.
   var parts: ChainParts { get }
 
   /// Computes the result.
@@ -22,13 +22,13 @@ package protocol ChainKernel: Sendable {
   )
 }
 
-/// What does the parts of a chain, for people to read.
+/// How the parts of a chain are computed, as `apus inspect --plan` reports it.
 package struct ChainParts: Sendable {
   private let parts: [Part]
-  /// The name of the set whose code does some of it, or of plain Swift.
+  /// The name of the kernel set whose code computes some part, otherwise that of the portable set.
   package let kernelSet: String
 
-  /// One stage, or several that are one function in generated code.
+  /// One stage, or several that one generated function computes.
   struct Part: Sendable {
     let way: String
     let stageCount: Int
@@ -43,14 +43,14 @@ package struct ChainParts: Sendable {
     kernelSet = own ?? parts.lazy.compactMap { $0.choice?.set }.first { $0 != portable } ?? portable
   }
 
-  /// What does them, in their order.
+  /// The descriptions of the parts, in order.
   var text: String {
     parts.map { part in
       part.isCode && part.stageCount > 1 ? "generated loop of \(part.stageCount) operators" : part.way
     }.joined(separator: "; ")
   }
 
-  /// Why some are in plain Swift.
+  /// Why parts are computed in plain Swift: the reason of each kernel set that declined.
   package var notes: [String] {
     parts.flatMap { part in
       part.isCode
@@ -59,16 +59,16 @@ package struct ChainParts: Sendable {
   }
 }
 
-/// Where the tensors of a chain's run lie.
+/// The addresses and sizes of the tensors that a chain reads in a run.
 package struct ChainInputs {
-  /// The most tensors that a chain may read.
+  /// The maximum number of tensors that a chain may read.
   package static let mostTensors = 8
 
   var addresses = SIMD8<Int>()
   var byteCounts = SIMD8<Int>()
   var count = 0
 
-  /// No tensors yet.
+  /// Creates a list without tensors.
   package init() {}
 
   /// Adds the next tensor, which must stay where it is until the run is over.

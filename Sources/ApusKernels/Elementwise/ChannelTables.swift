@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of bytes that differs from channel to channel, each of its values computed once; a row has all channels.
+/// A function of bytes that differs from channel to channel, tabulated. A row has one byte of each channel.
 struct ChannelTables: RowFunction {
   /// The 256 results of each channel.
   private let results: Table<UInt8>
 
-  /// Computes the tables; `isSigned` says what integers the bytes stand for.
+  /// Computes the tables; bytes stand for signed integers if `isSigned`.
   init(channels: Int, isSigned: Bool, _ function: (_ value: Int32, _ channel: Int) -> UInt8) {
     results = Table(count: 256 * channels) { place in
       function(Int32(byte: place % 256, isSigned: isSigned), place / 256)

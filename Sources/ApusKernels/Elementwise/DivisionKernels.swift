@@ -2,26 +2,26 @@
 
 import ApusSystem
 
-/// A function of two numbers that takes longer than a call.
+/// A function of two numbers that takes longer than an indirect call.
 package enum NumberFunction: Hashable, Sendable {
-  /// A quotient, of integers truncated, brought between bounds.
+  /// A quotient clamped to bounds; integer quotients are truncated.
   case divide(minimum: Float, maximum: Float)
-  /// A quotient rounded down, and what is left then, which has the divisor's sign.
+  /// A quotient rounded down, and the remainder of this division, which has the divisor's sign.
   case floorDivide, floorModulo
-  /// A power; with `wraps`, of integers that overflow the low bits are kept, otherwise the least integer results.
+  /// A power. If an integer power overflows, the result is its low bits with `wraps`, otherwise the type's minimum.
   case power(wraps: Bool)
   case squaredDifference
-  /// The angle of a point, given its ordinate first.
+  /// The angle of a point, given its ordinate first: `atan2`.
   case arcTangent
   case exclusiveOr, and, shiftRight
-  /// Of bits; 0 for counts below 0 or above the number of bits.
+  /// A left shift of bits; 0 for counts below 0 and for counts of all bits or more.
   case shiftLeft
-  /// Truth values: 1 where both, or one of them, are not 0.
+  /// Truth values: 1 if both operands, or at least one of them, are not 0.
   case logicalAnd, logicalOr
-  /// The first where it is not negative, otherwise the product.
+  /// The first operand if it is not negative, otherwise the product.
   case parametricRelu
 
-  /// The kernel; nil for a type that has none. Divisors of integers are not zero.
+  /// The kernel; nil for a type without one. Integer divisors must not be zero.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
     case .float32: ofFloats?.kernel(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
@@ -36,7 +36,7 @@ package enum NumberFunction: Hashable, Sendable {
     }
   }
 
-  /// The same as an operation of floats that kernel sets may have code for.
+  /// The function as an operation of floats that kernel sets may have code for; nil if there is none.
   package var ofFloats: FloatOperation? {
     switch self {
     case .divide(let minimum, let maximum): FloatOperation(.divide, minimum: minimum, maximum: maximum)
@@ -91,7 +91,7 @@ package enum NumberFunction: Hashable, Sendable {
     }
   }
 
-  /// A quotient, truncated; the one that overflows wraps.
+  /// The truncated quotient; 0 for a divisor of 0. The minimum divided by −1 wraps.
   private static func quotient<T: FixedWidthInteger>(_ lhs: T, _ rhs: T) -> T {
     rhs == 0 ? 0 : lhs.dividedReportingOverflow(by: rhs).partialValue
   }
@@ -118,14 +118,15 @@ package struct QuantizedQuotient: Hashable, Sendable {
   private let rhsZeroPoint: Int32
   private let output: QuantizedResult
 
-  /// Describes the operation; the result's factor is the first scale over the product of the others.
+  /// Describes the operation. The result's multiplier is the first operand's scale over the product of the second's and the
+  /// result's.
   package init(lhsZeroPoint: Int32, rhsZeroPoint: Int32, output: QuantizedResult) {
     self.lhsZeroPoint = lhsZeroPoint
     self.rhsZeroPoint = rhsZeroPoint
     self.output = output
   }
 
-  /// The kernel for `uint8`, `int8` or `int16`; nil for other types. Divisors are not the zero point.
+  /// The kernel for `uint8`, `int8` or `int16`; nil for other types. Divisors must not be the zero point.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
     case .uint8: BroadcastBinary(closure(UInt8.self), shapes)
@@ -156,9 +157,9 @@ package struct QuantizedQuotient: Hashable, Sendable {
     return min(max(scaled &+ output.zeroPoint, output.minimum), output.maximum)
   }
 
-  /// A rounded shift right as the reference's has it on x86, whose shifts go by the low bits of the count.
+  /// A rounding right shift as the reference computes it on x86, whose shifts use the low bits of the count alone.
   ///
-  /// Small dividends have counts above 31, with which the reference rounds each to another value than the quotient.
+  /// Small dividends have counts above 31. The reference rounds them to values other than the quotient.
   private static func shiftRight(_ value: Int32, _ count: Int32) -> Int32 {
     let bits = count & 63
     if bits < 32 { return roundingDivideByPowerOfTwo(value, bits) }

@@ -3,24 +3,24 @@
 import ApusRuntime
 
 extension ElementwiseChain {
-  /// A chain that makes bytes of bytes, by its results for each byte: where QUANTIZE and DEQUANTIZE stand around functions of
-  /// floats, a look-up takes the place of all of them.
+  /// A chain from bytes to bytes, replaced by its result for each byte: a look-up computes QUANTIZE, DEQUANTIZE and all
+  /// functions of floats between them.
   package enum Tabulated {
-    /// The same function for all channels.
+    /// One table for all channels.
     case table(ByteTable)
-    /// A function for each channel.
+    /// A table for each channel.
     case channels(any UnaryKernel)
   }
 
-  /// Each table takes as long as so many elements for each byte.
+  /// The fewest rows of the result, for each of the 256 bytes, that are worth the computation of tables.
   private static let leastRowsOfByte = 2
 
-  /// Runs the stages on all bytes; nil unless they make bytes of one tensor of bytes and of constants that are numbers, or
-  /// rows of `depth`, and the result has far more elements than tables.
+  /// Tabulates the stages by running them on all bytes. Nil unless they compute bytes from one tensor of bytes and from
+  /// constants, which are scalars or rows of `depth` elements, and the result has enough rows to be worth it.
   ///
   /// - Parameters:
   ///   - tensors: the constants, in the order of the chain's tensors; nil for the tensor of bytes.
-  ///   - depth: the elements of a row.
+  ///   - depth: the number of elements of a row.
   package static func tabulated(
     _ stages: [(stage: ElementwiseStage, sources: [Source])], _ tensors: [UnsafeRawBufferPointer?], depth: Int
   ) -> Tabulated? {
@@ -71,7 +71,7 @@ extension ElementwiseChain {
 }
 
 extension ElementwiseStage {
-  /// The same of another number of elements, to which its whole operands change as well.
+  /// The stage for another number of elements; operands as large as the result are resized as well.
   fileprivate func resized(to count: Int) -> ElementwiseStage {
     unsafe ElementwiseStage(
       fill: fill, way: way, tail: tail, formula: nil,

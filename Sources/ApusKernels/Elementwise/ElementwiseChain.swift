@@ -2,47 +2,51 @@
 
 import ApusRuntime
 
-/// Elementwise kernels done one after the other to a stretch of elements at a time: what one computes is still in the first-level
-/// cache when the next reads it, and takes no memory of its own. Those of floats for which there is code are one function of it.
+/// Elementwise kernels applied one after the other to a stretch of elements at a time. A stage's results are still in the
+/// first-level cache when the next stage reads them, and need no tensor. Stages of floats that a kernel set has code for become
+/// one generated function.
 ///
-/// Each stage computes what its kernel would alone: results are the same to the bit.
+/// Each stage computes what its kernel computes alone: results are bit-identical.
 package struct ElementwiseChain: ChainKernel {
-  /// What a stage reads.
+  /// What a stage reads: a tensor or the result of an earlier stage.
   package enum Source: Hashable, Sendable {
-    /// A tensor, by its position among those that the chain reads.
+    /// A tensor, by its index among those that the chain reads.
     case tensor(Int)
-    /// What an earlier stage computed.
+    /// The result of an earlier stage.
     case stage(Int)
   }
 
-  /// The most stages, and the most tensors that one may read.
+  /// The maximum number of stages.
   package static let mostStages = 12
+  /// The maximum number of tensors that a chain may read.
   package static let mostTensors = ChainInputs.mostTensors
-  /// The bytes that a stretch has of the tensor with the widest elements; and the widest element of a stage.
+  /// The bytes of a stretch in the tensor with the widest elements.
   private static let stretchByteCount = 4096
+  /// The widest element that a stage may compute, in bytes.
   private static let mostByteCount = 8
-  /// Operands that begin anew after more elements are read where they are, which ends a stretch there.
+  /// The longest period, in elements, of an operand that is copied side by side. An operand with a longer one is read in place,
+  /// and a stretch ends where it starts over.
   private static let longestCopy = 1024
-  /// Operands whose elements follow themselves less often take too long to be spread out.
+  /// The fewest repetitions of each element for which spreading an operand out is worth its time.
   private static let leastRepeats = 64
 
   private struct Step {
-    /// The stage, or the last one of those that `code` does.
+    /// The stage, or the last of the stages that `code` computes.
     let stage: ElementwiseStage
     let code: FormulaCode?
     let operands: UpToEight<Operand>
-    /// Where its results are kept, in bytes from a worker's memory on; −1 for those of the chain.
+    /// The offset of the results in a worker's memory, in bytes; −1 for the chain's result.
     let place: Int
     let stride: Int
     let hasTail: Bool
   }
 
-  /// What a stage reads: a tensor by its number, or what lies in a worker's memory. A few numbers, so that no run counts
-  /// references to them.
+  /// Where a stage reads: from a tensor, by its index, or from an offset in a worker's memory. It holds numbers alone, so that
+  /// a run does not count references.
   private struct Operand: BitwiseCopyable, Sendable {
     let tensor: Int
     let place: Int
-    /// One, or zero for an operand that stays.
+    /// One, or zero for a scalar that is broadcast.
     let step: Int
   }
 
@@ -50,9 +54,9 @@ package struct ElementwiseChain: ChainKernel {
   private struct Tensor {
     let period: Int
     let stride: Int
-    /// How often each element follows itself.
+    /// The number of consecutive elements of the result that read each element.
     let repeats: Int
-    /// Where its elements are repeated, in bytes from a worker's memory on; nil where they are read as they lie.
+    /// The offset of the expanded copy in a worker's memory, in bytes; nil if the tensor is read in place.
     var copy: Int?
 
     var stays: Bool { period == 1 && repeats == 1 }
@@ -64,16 +68,16 @@ package struct ElementwiseChain: ChainKernel {
   private let lastTensors: [Int]
   private let elementCount: Int
   private let workerByteCount: Int
-  /// The elements that are done at a time; all of them where `isWhole`.
+  /// The number of elements computed at a time; all of them if `isWhole`.
   private let stretch: Int
   private let isWhole: Bool
   package let parts: ChainParts
 
-  /// Chains stages, each of which reads tensors and results of those before it. Only the last result is kept.
+  /// Chains stages, each of which reads tensors and results of earlier stages. Only the last result is kept.
   ///
-  /// Nil where they do not fit each other, or are too many.
+  /// Nil if the stages do not fit each other or exceed the limits.
   ///
-  /// - Parameter set: what may have code for stages of floats that follow each other.
+  /// - Parameter set: the kernel set that may have code for groups of float stages.
   package init?(
     _ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int,
     using set: KernelSet? = nil
@@ -162,10 +166,10 @@ package struct ElementwiseChain: ChainKernel {
     }
   }
 
-  /// The bytes that a run works in.
+  /// The bytes of scratch memory that a run needs.
   package func scratchByteCount(threads: Int) -> Int { 64 + threads * workerByteCount }
 
-  /// Whether the result may lie where a tensor does.
+  /// Whether the result may overwrite a tensor in place.
   package func mayOverwrite(_ tensor: Int) -> Bool {
     guard let last = steps.last, tensors[tensor].period == elementCount,
       tensors[tensor].stride == last.stage.stride
@@ -173,7 +177,7 @@ package struct ElementwiseChain: ChainKernel {
     return last.stage.mayOverwrite || !lastTensors.contains(tensor)
   }
 
-  /// What does the work, for people to read.
+  /// The code that runs, as `apus inspect --plan` reports it.
   package var implementation: String {
     isWhole ? parts.text : "in stretches of \(stretch) elements: \(parts.text)"
   }
@@ -264,7 +268,7 @@ package struct ElementwiseChain: ChainKernel {
     }
   }
 
-  /// Copies short rows side by side, so that a stretch of them can be read from any element on.
+  /// Copies a short row side by side, so that a stretch is contiguous from any element on.
   private func repeatElements(of tensor: Tensor, at address: Int, _ memory: UnsafeMutableRawPointer) {
     guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: address) else { return }
     let row = tensor.period &* tensor.stride
@@ -279,7 +283,7 @@ package struct ElementwiseChain: ChainKernel {
     }
   }
 
-  /// Writes each element of a stretch as often as it follows itself.
+  /// Spreads out a stretch of a tensor: writes each element once for each of its repetitions.
   private func spreadElements(
     of tensor: Tensor, at address: Int, _ position: Int, _ count: Int, _ memory: UnsafeMutableRawPointer
   ) {
@@ -308,7 +312,7 @@ package struct ElementwiseChain: ChainKernel {
     }
   }
 
-  /// Where a stretch of an operand begins.
+  /// The address of an operand's stretch.
   @inline(__always)
   private func address(
     of operand: Operand, _ inputs: SIMD8<Int>, position: Int, _ memory: UnsafeMutableRawPointer
@@ -318,7 +322,7 @@ package struct ElementwiseChain: ChainKernel {
       : unsafe address(of: tensors[operand.tensor], at: inputs[operand.tensor], position: position, memory)
   }
 
-  /// Where a stretch of a tensor begins.
+  /// The address of a tensor's stretch.
   private func address(
     of tensor: Tensor, at address: Int, position: Int, _ memory: UnsafeMutableRawPointer
   ) -> UnsafeRawPointer {

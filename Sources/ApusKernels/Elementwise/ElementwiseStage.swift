@@ -1,40 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An elementwise kernel as a part of a chain: a function of one or two stretches of elements.
+/// An elementwise kernel as a stage of a chain: a function of stretches of one or two operands.
 @safe package struct ElementwiseStage: Sendable {
-  /// Fills a stretch; steps are one, or zero for an operand that stays. A function of one operand gets it twice.
+  /// Fills a stretch. Steps are one, or zero for a scalar that is broadcast. A function of one operand receives it twice.
   typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
-  /// An operand beside the result.
+  /// An operand, and how it runs along the result.
   struct Operand: Sendable {
-    /// Elements after which it begins anew: all for one as large as the result, one for a number.
+    /// The number of distinct elements, after which the operand starts over: one for a scalar.
     let period: Int
-    /// Bytes of an element.
+    /// The bytes of an element.
     let stride: Int
-    /// How often each element follows itself.
+    /// The number of consecutive elements of the result that read each element.
     var repeats = 1
   }
 
   let fill: Fill
-  /// What fills a stretch, for people to read.
+  /// The loop that computes a stretch, as `apus inspect --plan` reports it.
   let way: String
-  /// How that was chosen, if there was a choice.
+  /// How that loop was chosen, if there was a choice.
   package var choice: KernelChoice?
-  /// What is done to the floats that it computes.
+  /// The operation applied to the results, which are floats then.
   let tail: PostOperation?
-  /// All of it, as code may compute it together with other stages.
+  /// The stage as a float formula, tail included, that generated code may compute together with other stages.
   let formula: FloatFormula?
   let operands: [Operand]
-  /// The elements of the result, and their bytes.
+  /// The number of elements of the result.
   package let elementCount: Int
+  /// The bytes of an element of the result.
   let stride: Int
-  /// Whether the result may lie where an operand does that is as large.
+  /// Whether the result may overwrite an operand that is as large.
   let mayOverwrite: Bool
 }
 
 extension UnaryMap {
-  /// Itself, unless it takes whole rows.
+  /// The function as a stage of a chain; nil if it takes whole rows.
   package var stage: ElementwiseStage? {
     guard takesStretches else { return nil }
     return unsafe ElementwiseStage(
@@ -46,10 +47,11 @@ extension UnaryMap {
 }
 
 extension BroadcastShapes {
-  /// How an operand runs along the result: each element follows itself so often, and all begin anew after a period.
+  /// How an operand runs along the result: each element is repeated `repeats` times, and after `period` elements it starts
+  /// over.
   package typealias Course = (period: Int, repeats: Int)
 
-  /// The courses of both operands; nil if one runs along the result in another way.
+  /// The courses of both operands; nil if one is broadcast in another way.
   package var courses: (lhs: Course, rhs: Course)? {
     guard let lhs = course(lhs), let rhs = course(rhs) else { return nil }
     return (lhs, rhs)
@@ -58,7 +60,7 @@ extension BroadcastShapes {
   private func course(_ shape: [Int]) -> Course? {
     let own = shape.drop { $0 == 1 }
     guard own.count <= result.count else { return nil }
-    // Trailing axes of one element are repeated; those before them must be the result's.
+    // Trailing axes of one element are repeated; the axes before them must equal the result's.
     let last = (own.lastIndex { $0 != 1 }).map { own.endIndex - 1 - $0 } ?? own.count
     let core = own.dropLast(last)
     guard result.dropLast(last).suffix(core.count).elementsEqual(core) else { return nil }

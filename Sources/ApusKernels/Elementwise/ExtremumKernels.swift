@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The greater or the lesser of two elements; the second where they do not compare.
+/// The maximum or the minimum of two elements; the second if they are unordered.
 package enum Extremum: Hashable, Sendable {
   case maximum, minimum
 
-  /// The kernel for a type.
+  /// The kernel for elements of a type.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> any BinaryKernel {
     switch type {
     case .float32: kernel(Float.self, shapes)

@@ -1,55 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions and operations of floats, element by element, each of which reads inputs and results of those before it: what
-/// generated code computes in one pass. Inputs and the result may be bytes that stand for floats.
+/// A sequence of functions and operations of floats, computed element by element by generated code in one pass. Each step reads
+/// inputs and results of earlier steps. Inputs and the result may be bytes that stand for floats.
 package struct FloatFormula: Sendable {
-  /// What a step reads.
+  /// What a step reads: an input or the result of an earlier step.
   package enum Operand: Sendable {
     case input(Int)
     case step(Int)
   }
 
-  /// What an input has for each element.
+  /// The form of an input's elements.
   package enum Input: Hashable, Sendable {
     case float
     /// One float for all elements of a row.
     case repeatedFloat
     case byte(isSigned: Bool)
 
-    /// The size of an element.
+    /// The bytes of an element.
     package var byteCount: Int { if case .byte = self { 1 } else { 4 } }
   }
 
-  /// What is computed from inputs and from results of earlier steps.
+  /// A function or an operation, computed from inputs and from results of earlier steps.
   package enum Step: Sendable {
     case function(FloatFunction, Operand)
-    /// The result is brought between the bounds; NaN passes.
+    /// The result is clamped to the bounds; NaN passes.
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
-    /// The greater or the lesser; the second where they do not compare.
+    /// The maximum or the minimum; the second operand if they are unordered.
     case extremum(Extremum, Operand, Operand)
     /// The float that a byte stands for.
     case dequantization(Dequantization, Operand)
-    /// The byte that stands for a float; as a result of all, it is stored as such.
+    /// The byte that stands for a float; the result of the last step is stored as a byte.
     case quantization(FloatQuantization, Operand)
   }
 
-  /// What is made of the last step.
+  /// The form in which the last step's results are stored.
   package enum Output: Hashable, Sendable {
     case float
     case byte(isSigned: Bool)
     /// The sum of all elements of a row, as one float.
     case sum
 
-    /// The size of an element.
+    /// The bytes of an element.
     package var byteCount: Int { if case .byte = self { 1 } else { 4 } }
   }
 
-  /// The most inputs.
+  /// The maximum number of inputs.
   static let mostInputs = 8
 
   /// The inputs, at most ``mostInputs``.
   package private(set) var inputs: [Input]
-  /// The last one computes the result; without any, it is the first input.
+  /// The steps, the last of them the result; without steps, the result is the first input.
   package private(set) var steps: [Step]
   /// Whether the results of each row are summed.
   private(set) var sums = false
@@ -61,19 +61,19 @@ package struct FloatFormula: Sendable {
     return .byte(isSigned: quantization.minimum < 0)
   }
 
-  /// One step, of floats unless told otherwise.
+  /// A formula of one step; its inputs are floats unless told otherwise.
   init(_ step: Step, of input: Input = .float) {
     steps = [step]
     inputs = Array(repeating: input, count: step.operands.count)
   }
 
-  /// A formula of so many floats, without steps yet.
+  /// A formula of `inputCount` floats, without steps yet.
   init(inputCount: Int) {
     inputs = Array(repeating: .float, count: inputCount)
     steps = []
   }
 
-  /// Whose result takes one step more; nil for a function that formulas do not have.
+  /// The formula with a function applied to its result; nil for a function that cannot be a step.
   func followed(by function: FloatFunction) -> Self? {
     guard function.isStep else { return nil }
     var copy = self
@@ -81,14 +81,14 @@ package struct FloatFormula: Sendable {
     return copy
   }
 
-  /// The sums of rows of its results.
+  /// The formula with the results of each row summed.
   func summed() -> Self {
     var copy = self
     copy.sums = true
     return copy
   }
 
-  /// Adds the steps of another formula, whose inputs are operands of this one, and answers what its result is.
+  /// Appends the steps of another formula, which reads `operands` as its inputs, and returns the operand that has its result.
   mutating func append(_ other: FloatFormula, of operands: [Operand]) -> Operand {
     let first = steps.count
     func own(_ operand: Operand) -> Operand {
@@ -113,7 +113,7 @@ extension FloatFormula.Step {
     }
   }
 
-  /// The same of other operands.
+  /// The step with each operand replaced by another.
   fileprivate func reading(_ operand: (FloatFormula.Operand) -> FloatFormula.Operand) -> Self {
     switch self {
     case .function(let function, let value): .function(function, operand(value))
@@ -127,13 +127,13 @@ extension FloatFormula.Step {
 }
 
 extension FloatFormula {
-  /// A function of one input; nil for one that formulas do not have.
+  /// The formula of a function of one input; nil for a function that cannot be a step.
   package init?(_ function: FloatFunction) {
     guard function.isStep else { return nil }
     self.init(.function(function, .input(0)))
   }
 
-  /// An operation of two inputs.
+  /// The formula of an operation of two inputs.
   package init(_ operation: FloatOperation) {
     self.init(
       .operation(
@@ -141,19 +141,19 @@ extension FloatFormula {
         maximum: operation.bounds.maximum))
   }
 
-  /// What stands for bytes as floats.
+  /// The formula that dequantizes bytes.
   init(_ dequantization: Dequantization, isSigned: Bool) {
     self.init(.dequantization(dequantization, .input(0)), of: .byte(isSigned: isSigned))
   }
 
-  /// What makes bytes of floats; nil where the zero point is no byte of the type.
+  /// The formula that quantizes floats to bytes; nil if the bounds are wider than a byte or exclude the zero point.
   init?(_ quantization: FloatQuantization) {
     let range = quantization.minimum...quantization.maximum
     guard range.contains(quantization.zeroPoint), range.count <= 256 else { return nil }
     self.init(.quantization(quantization, .input(0)))
   }
 
-  /// The same where some inputs have one float for all elements; nil where these are bytes.
+  /// The formula with one float for all elements of a row in some inputs; nil if one of these has bytes.
   package func repeating(_ isRepeated: [Bool]) -> Self? {
     var copy = self
     for index in inputs.indices where isRepeated[index] {
@@ -165,6 +165,6 @@ extension FloatFormula {
 }
 
 extension FloatFunction {
-  /// Whether formulas have it: sines of large numbers are done apart.
+  /// Whether formulas can have the function as a step: sine and cosine compute large arguments separately.
   fileprivate var isStep: Bool { self != .sin && self != .cos }
 }

@@ -5,29 +5,29 @@ import ApusSystem
 
 /// A function of one float.
 package enum FloatFunction: Hashable, Sendable {
-  /// Brings values into a range; NaN passes.
+  /// Clamps values to a range; NaN passes.
   case clamp(minimum: Float, maximum: Float)
   case absolute, negate, square, squareRoot, inverseSquareRoot
-  /// To an integer: down, up, or to the nearest, ties to even.
+  /// Rounds to an integer: down, up, or to nearest, ties to even.
   case floor, ceil, round
-  /// −1, 0 or 1; NaN stays.
+  /// −1, 0 or 1; NaN stays NaN.
   case sign
   case exp, log, sin, cos, tanh
   /// `1 / (1 + e⁻ˣ)`, and `eˣ` below `logisticCutoff`.
   case logistic
   /// `x` times `logistic`, which is rounded before the product; at most the greatest finite float, as `MUL` clamps.
   case swish
-  /// `eˣ − 1` below zero.
+  /// `eˣ − 1` below zero, otherwise `x`.
   case elu
-  /// `αx` below zero.
+  /// `αx` below zero, otherwise `x`.
   case leakyRelu(alpha: Float)
   /// `x · min(6, max(0, x + 3)) / 6`
   case hardSwish
-  /// `x · Φ(x)`, with the normal distribution or an approximation of it by a hyperbolic tangent.
+  /// `x · Φ(x)`, where Φ is the normal distribution or its approximation by a hyperbolic tangent.
   case gelu(isApproximate: Bool)
-  /// The same with each step rounded to `float16`.
+  /// GELU with each step rounded to `float16`.
   case halfGelu(isApproximate: Bool)
-  /// To the nearest of the multiples of `scale` from `minimum` to `maximum`; NaN becomes `minimum`.
+  /// The nearest of the values `minimum + n · scale` from `minimum` to `maximum`; NaN becomes `minimum`.
   case fakeQuantize(scale: Float, minimum: Float, maximum: Float)
 
   /// The function's value.
@@ -63,7 +63,7 @@ package enum FloatFunction: Hashable, Sendable {
     }
   }
 
-  /// Below this, LiteRT's reference computes the logistic function as `eˣ`, which is up to 1.2·10⁻⁴ of it larger.
+  /// Below this, LiteRT's reference computes the logistic function as `eˣ`, with a relative error of up to 1.2·10⁻⁴.
   package static let logisticCutoff: Float = -9
 
   private static func logistic(_ value: Float) -> Float {
@@ -89,12 +89,12 @@ package enum FloatFunction: Hashable, Sendable {
     return half * (1 + tangent).roundedToHalf
   }
 
-  /// The kernel for `count` floats, by code of a kernel set where that has some.
+  /// The kernel for `count` floats: code of the kernel set if it has some, otherwise a portable loop.
   package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
     choose(count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel for `count` floats, and how it was chosen.
   package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     guard let set else {
       return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
@@ -137,13 +137,13 @@ package enum FloatFunction: Hashable, Sendable {
   }
 }
 
-/// Applies a function to floats: from the input to the output, which may be the same.
+/// Applies a function to `count` floats. The output may overwrite the input in place.
 package typealias FloatMapping =
   @Sendable (
     _ output: UnsafeMutablePointer<Float>, _ count: Int, _ input: UnsafePointer<Float>
   ) -> Void
 
-/// A function by code of a kernel set.
+/// A function of floats that generated code computes.
 @safe private struct MappedFunction: UnaryFunction {
   let function: FloatFunction
   let mapping: FloatMapping
@@ -247,7 +247,7 @@ private struct LogisticFunction: FloatVectorFunction {
 private struct Swish: FloatVectorFunction {
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    // No product is below the least finite float: that of −∞ is NaN.
+    // No product is below the minimum finite float: for −∞ it is NaN.
     (values * values.logistic).bounded(-.infinity, .greatestFiniteMagnitude)
   }
 }
@@ -264,7 +264,7 @@ private struct LeakyRelu: FloatVectorFunction {
 
   @inline(__always)
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
-    // Asked the other way round, the compiler makes a branch for each lane of it.
+    // With the opposite condition, the compiler emits a branch for each lane.
     values.replacing(with: values * alpha, where: .!(values .> SIMD8<Float>(repeating: 0)))
   }
 }
@@ -299,7 +299,7 @@ private struct Sine: FloatVectorFunction {
     return all(areSmall) ? results : precise(values).replacing(with: results, where: areSmall)
   }
 
-  /// Great angles, of which the system's library takes more care.
+  /// Computes large angles by the system's library, whose argument reduction is more precise.
   @inline(never)
   private func precise(_ values: SIMD8<Float>) -> SIMD8<Float> {
     var results = values

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An operation of two floats, the result brought between two bounds; NaN passes.
+/// An operation of two floats, whose result is clamped to bounds; NaN passes.
 package struct FloatOperation: Sendable {
-  /// What is computed.
+  /// An operation without bounds.
   package enum Kind: Hashable, Sendable {
     case add, subtract, multiply, divide, squaredDifference
-    /// The first where it is not below zero, otherwise the product.
+    /// The first operand if it is not below zero, otherwise the product.
     case parametricRelu
 
-    /// The result without bounds.
+    /// The result before it is clamped.
     @inline(__always)
     package func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
       switch self {
@@ -26,10 +26,10 @@ package struct FloatOperation: Sendable {
 
   /// The operation without bounds.
   package let kind: Kind
-  /// What the result is brought between.
+  /// The bounds that the result is clamped to.
   package let bounds: ScalarBounds<Float>
 
-  /// The operation without bounds, unless there are some.
+  /// An operation with bounds; by default, there are none.
   package init(_ kind: Kind, minimum: Float = -.infinity, maximum: Float = .infinity) {
     self.kind = kind
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
@@ -38,7 +38,7 @@ package struct FloatOperation: Sendable {
   /// The kernel in plain Swift.
   package func kernel(_ shapes: BroadcastShapes) -> any BinaryKernel {
     let formula = FloatFormula(self)
-    // A loop for each.
+    // Each operation has a loop compiled for it.
     return switch kind {
     case .add: BroadcastBinary(FloatSum(bounds: bounds), shapes, formula: formula)
     case .subtract: BroadcastBinary(FloatDifference(bounds: bounds), shapes, formula: formula)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of eight floats at once, without branches: within two units in the last place of the true values, but where
-// a comment says otherwise, down to the last subnormal number. NaN gives NaN, and infinities what the functions tend to.
+// Functions of eight floats at once, without branches. They are within two units in the last place of the true values, unless a
+// comment says otherwise, down to the smallest subnormal number. NaN gives NaN, and infinities give the functions' limits.
 
 extension SIMD8<Float> {
   /// `eˣ`.
@@ -15,7 +15,7 @@ extension SIMD8<Float> {
     return scaled * Self(powersOfTwo: exponents &- first)
   }
 
-  /// `eˣ − 1`, at least for `x ≤ 88`, beyond which it stays what it is there.
+  /// `eˣ − 1` for `x` from −88 to 88, beyond which it is constant.
   @inline(__always)
   var exponentialMinusOne: Self {
     let (fractions, exponents) = bounded(-88, 88).reduced
@@ -26,8 +26,8 @@ extension SIMD8<Float> {
   /// `FloatFunction.logistic`.
   @inline(__always)
   var logistic: Self {
-    // Numerator and denominator are 2⁻²⁴ times what they stand for, so that e⁻ˣ has an exponent down to x = −104.9, where
-    // eˣ rounds to 0. Of 105.5, n is 152, whose power of two has the bits of infinity.
+    // Numerator and denominator are scaled by 2⁻²⁴, so that the power in e⁻ˣ is normal down to x = −104.9, where eˣ rounds to
+    // 0. At 105.5, n is 152, whose power of two has the bits of infinity.
     let (fractions, exponents) = (-self).bounded(-70, 105.5).reduced
     let isBelow = self .< Self(repeating: FloatFunction.logisticCutoff)
     let one = Self(repeating: 0x1p-24).replacing(with: 0, where: isBelow)
@@ -48,7 +48,7 @@ extension SIMD8<Float> {
   /// The natural logarithm; NaN below zero.
   @inline(__always)
   var naturalLogarithm: Self {
-    // Subnormal numbers have no exponent of their own.
+    // Subnormal numbers are scaled first, as they have no exponent of their own.
     let isTiny = self .< Self(repeating: 0x1p-126)
     let values = replacing(with: self * 0x1p23, where: isTiny)
     let shift = Self(repeating: 0).replacing(with: Self(repeating: 23), where: isTiny)
@@ -90,8 +90,7 @@ extension SIMD8<Float> {
     polynomial = polynomial * square - 0.376_126_266_7
     polynomial = polynomial * square + 1.128_379_166
     let near = 1 - polynomial * z
-    // erfc(z) = e^(−x²/2)·t·Q(t) with t = 1 / (1 + z/2) above; the power is 2²⁴ times as large, and Q(t) is as much
-    // smaller.
+    // erfc(z) = e^(−x²/2)·t·Q(t) with t = 1 / (1 + z/2), from 1 on. The power is scaled by 2²⁴, and Q(t) by 2⁻²⁴.
     let t = 1 / (z * 0.5 + 1)
     var quotient = t * 0.091_166_241_74 - 0.219_186_884_7
     quotient = quotient * t + 0.073_462_007_82
@@ -123,13 +122,13 @@ extension SIMD8<Float> {
     sine = sine * square + 0.008_333_331_785
     sine = sine * square - 0.166_666_666_6
     sine = sine * square * r + r
-    // That of −0 has its sign.
+    // The sine of −0 keeps its sign.
     sine = Self(bits: SIMD8<Int32>(bits: sine) | SIMD8<Int32>(bits: r) & SIMD8<Int32>(repeating: .min))
     var cosine = square * -2.729_583_083e-7 + 2.480_056_043e-5
     cosine = cosine * square - 0.001_388_888_76
     cosine = cosine * square + 0.041_666_666_66
     cosine = cosine * square * square - square * 0.5 + 1
-    // Quarters alternate between both, and every other pair is negative.
+    // Quadrants alternate between sine and cosine, and every other pair of them is negative.
     let quarters = SIMD8<Int32>(bits: shifted) &+ SIMD8<Int32>(repeating: isCosine ? 1 : 0)
     let isOdd = (quarters & SIMD8<Int32>(repeating: 1)) .!= SIMD8<Int32>()
     let signs = (quarters & SIMD8<Int32>(repeating: 2)) &<< SIMD8<Int32>(repeating: 30)
@@ -146,7 +145,7 @@ extension SIMD8<Float> {
     return replacing(with: Self(bits: rounded), where: magnitudes .< Self(repeating: 0x1p23))
   }
 
-  /// Each value brought between two others; NaN passes.
+  /// The values clamped to bounds; NaN passes.
   @inline(__always)
   func bounded(_ minimum: Float, _ maximum: Float) -> Self {
     // Lane by lane, this becomes one instruction for each bound.
@@ -170,24 +169,25 @@ extension SIMD8<Float> {
     return (r * r * polynomial + r, SIMD8<Int32>(bits: shifted) &- SIMD8<Int32>(repeating: 0x4B40_0000))
   }
 
-  /// ln 2 with nine bits, so that small multiples of it are exact, and the rest.
+  /// ln 2 rounded to nine bits, so that its small multiples are exact.
   private static var highLogarithmOfTwo: Float { 0x1.63p-1 }
+  /// ln 2 less its value rounded to nine bits.
   private static var lowLogarithmOfTwo: Float { -2.121_944_4e-4 }
 
-  /// Powers of two with exponents in `-126...127`.
+  /// Powers of two for exponents in `-126...127`.
   @inline(__always)
   private init(powersOfTwo exponents: SIMD8<Int32>) {
     self.init(bits: (exponents &+ SIMD8<Int32>(repeating: 127)) &<< SIMD8<Int32>(repeating: 23))
   }
 
-  /// Integers below 2²² in magnitude.
+  /// Converts integers below 2²² in magnitude to floats.
   @inline(__always)
   private init(small integers: SIMD8<Int32>) {
     self = Self(bits: integers &+ SIMD8<Int32>(repeating: 0x4B40_0000)) - 0x1.8p23
   }
 }
 
-/// A function of floats, computed for eight at once.
+/// A function of floats, computed on vectors of eight lanes.
 protocol FloatVectorFunction: UnaryFunction where Argument == Float, Result == Float {
   /// The function's values.
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float>

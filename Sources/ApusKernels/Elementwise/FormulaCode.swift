@@ -4,21 +4,23 @@ import ApusAssembly
 
 /// Generated code that computes a ``FloatFormula`` for rows of elements.
 package final class FormulaCode: Sendable {
-  /// What the function is called with; addresses, and strides in bytes.
+  /// The arguments of the generated function: addresses and counts, with strides in bytes.
   package struct Arguments: CodeArguments {
-    /// Where the inputs of the first row lie, and how many bytes each goes on from row to row.
+    /// The addresses of the inputs' first rows.
     package var inputs = SIMD8<Int>()
+    /// The inputs' strides from row to row, in bytes.
     package var strides = SIMD8<Int>()
     package var output = 0
     package var outputStride = 0
     package var rows = 0
-    /// Elements of a row, and those of it that are computed some vectors at a time.
+    /// The number of elements of a row.
     package var count = 0
+    /// The number of elements of a row that are computed several vectors at a time.
     package var wideCount = 0
     package var constants = 0
-    /// What sums are divided by.
+    /// The divisor of the sums of rows.
     package var divisor: Float = 1
-    /// Which dword each of a vector of bytes comes from: packing leaves those of the vectors' low halves first.
+    /// The packed dword that belongs in each place: packing puts the dwords of all low halves before those of the high halves.
     package var order: UInt64 = 0x0703_0602_0501_0400
   }
 
@@ -26,11 +28,11 @@ package final class FormulaCode: Sendable {
   /// The forms of the inputs.
   package let inputs: [FloatFormula.Input]
   let output: FloatFormula.Output
-  /// Floats of a vector, at most 16.
+  /// The floats of a vector, at most 16.
   package let lanes: Int
-  /// Vectors that are computed side by side.
+  /// The number of vectors computed at a time.
   let vectorsAtOnce: Int
-  /// What the code reads; vectors of it, or single ones.
+  /// The constants that the code reads, each a single value or repeated in all lanes of a vector.
   let constants: [UInt32]
 
   /// A function that reads `constants` and computes `vectorsAtOnce` vectors of `lanes` floats at a time.
@@ -46,20 +48,20 @@ package final class FormulaCode: Sendable {
     self.constants = constants
   }
 
-  /// Rows whose lengths are multiples of this can be done several by one call, and be summed.
+  /// Row lengths that are multiples of this allow several rows in one call, and sums of rows.
   package static let unit = 16
 
-  /// Where inputs and results lie, and how they go on from row to row.
+  /// The addresses of inputs and results, and their strides from row to row.
   package struct Rows: Sendable {
     package var count = 1
     package var output: Int
     package var outputStride = 0
     package var inputs: SIMD8<Int>
     package var strides = SIMD8<Int>()
-    /// What sums are divided by.
+    /// The divisor of the sums of rows.
     var divisor: Float = 1
 
-    /// Rows at addresses; strides are in bytes.
+    /// Describes rows by their addresses; strides are in bytes.
     package init(
       count: Int = 1, output: Int, outputStride: Int = 0, inputs: SIMD8<Int>, strides: SIMD8<Int> = SIMD8(),
       divisor: Float = 1
@@ -73,12 +75,13 @@ package final class FormulaCode: Sendable {
     }
   }
 
-  /// Computes so many elements of one input.
+  /// Computes `count` elements from one input.
   package func map(_ input: Int, to output: Int, count: Int) {
     run(.init(output: output, inputs: SIMD8(input, 0, 0, 0, 0, 0, 0, 0)), depth: count)
   }
 
-  /// Computes rows of `depth` elements, or the sum of each. Where they are no multiples of ``unit``, there is one row, and no sum.
+  /// Computes rows of `depth` elements, or the sum of each row. Unless `depth` is a multiple of ``unit``, there is one row and
+  /// no sum.
   package func run(_ rows: Rows, depth: Int) {
     guard depth > 0, rows.count > 0 else { return }
     precondition(output != .sum || depth.isMultiple(of: Self.unit))
@@ -93,7 +96,8 @@ package final class FormulaCode: Sendable {
       let done = vectors &* lanes
       if done == depth { return function.call(arguments) }
       precondition(rows.count == 1)
-      // What is left over of vectors is read before anything is written, and goes by way of vectors of its own.
+      // The remainder is read before anything is written, as results may overwrite inputs. It is computed in a zero-padded
+      // copy.
       unsafe withUnsafeTemporaryAllocation(
         byteCount: (FloatFormula.mostInputs + 1) * 64, alignment: 16
       ) { memory in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A `float16`'s bits.
+/// The bits of a `float16`.
 struct Half: CastElement {
   let bits: UInt16
 
@@ -26,7 +26,7 @@ struct Half: CastElement {
     } else if magnitude >= 65520 {
       bits = sign | 0x7C00
     } else if magnitude < 0x1p-14 {
-      // A subnormal number is so many times the least one.
+      // A subnormal number is a multiple of the smallest one, 2⁻²⁴.
       bits = sign | UInt16((magnitude * 0x1p24).rounded(.toNearestOrEven))
     } else {
       let pattern = magnitude.bitPattern
@@ -36,7 +36,7 @@ struct Half: CastElement {
   }
 }
 
-/// A `bfloat16`'s bits: the upper half of a float's.
+/// The bits of a `bfloat16`: the upper half of a float's.
 struct BrainFloat: CastElement {
   let bits: UInt16
 
@@ -70,6 +70,6 @@ extension Float {
   /// The bits of the nearest `bfloat16`, ties to even.
   package var brainBits: UInt16 { BrainFloat(self).bits }
 
-  /// The nearest number that is a `float16`, too.
+  /// The nearest float that is representable as `float16`.
   var roundedToHalf: Float { Half(self).value }
 }

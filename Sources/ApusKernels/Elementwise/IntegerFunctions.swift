@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of one integer that stands for itself; it wraps.
+/// A function of one unquantized integer; overflow wraps.
 package enum IntegerFunction: Hashable, Sendable {
   case absolute, negate, sign
 
@@ -46,7 +46,7 @@ private struct IntegerSign<T: FixedWidthInteger & SignedInteger & BitwiseCopyabl
   func callAsFunction(_ value: T) -> T { value.signum() }
 }
 
-/// The opposite of each truth value.
+/// The negation of truth values.
 package enum LogicalNegation {
   /// The kernel for `count` bytes that are 0 or 1.
   package static func kernel(count: Int) -> any UnaryKernel { UnaryMap(LogicalNot(), count: count) }

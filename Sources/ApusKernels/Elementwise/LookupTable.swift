@@ -2,27 +2,27 @@
 
 import ApusAssembly
 
-/// A function of bytes, of which each of the 256 values is computed once.
+/// A function of bytes, tabulated for each of the 256 values.
 package struct ByteTable: Sendable {
   /// The result for each byte.
   package let results: [UInt8]
 
-  /// Computes the results, of which the low bytes are kept; `isSigned` says what integers the bytes stand for.
+  /// Computes the table from the low bytes of the results; bytes stand for signed integers if `isSigned`.
   package init(isSigned: Bool, _ function: (Int32) -> Int32) {
     results = (0..<256).map { byte in
       UInt8(truncatingIfNeeded: function(Int32(byte: byte, isSigned: isSigned)))
     }
   }
 
-  /// The kernel for `count` bytes, by code of a kernel set where that has some.
+  /// The kernel for `count` bytes: code of the kernel set if it has some, otherwise a portable loop.
   package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
     choose(count: count, using: set).kernel
   }
 
-  /// The same, and how it was chosen.
+  /// The kernel for `count` bytes, and how it was chosen.
   package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
     let first = results[0]
-    // From uint8 to int8 of the same scale, only a bit changes.
+    // From uint8 to int8 of the same scale, requantization flips only the sign bit.
     if results.indices.allSatisfy({ results[$0] == UInt8($0) ^ first }) {
       return (
         UnaryMap(BitFlip(bits: first), count: count),
@@ -43,22 +43,22 @@ package struct ByteTable: Sendable {
     }
   }
 
-  /// The set's code, for as many bytes as are worth it.
+  /// The set's code; throws if there is none, or for too few bytes.
   private func mapping(count: Int, by set: KernelSet) throws(Decline) -> ByteMapping {
     guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
     return try unsafe set.generatedElementwise().byteMapping(results)
   }
 }
 
-/// Maps whole blocks of bytes into others, and answers how many bytes of the count they had.
+/// Maps whole blocks of bytes and returns the number of bytes mapped, at most `count`.
 package typealias ByteMapping =
   @Sendable (
     _ output: UnsafeMutableRawPointer, _ count: Int, _ input: UnsafeRawPointer
   ) -> Int
 
-/// Functions of bytes to words, each of the 256 values computed once.
+/// Functions from bytes to `int16`, tabulated for each of the 256 values.
 package enum LookupTable {
-  /// A kernel of bytes to `int16`, of whose results the low half is kept.
+  /// A kernel from bytes to `int16` that keeps the low 16 bits of each result.
   package static func words(isSigned: Bool, count: Int, _ function: (Int32) -> Int32) -> any UnaryKernel {
     let table = Table(count: 256) { byte in
       Int16(truncatingIfNeeded: function(Int32(byte: byte, isSigned: isSigned)))
@@ -68,14 +68,14 @@ package enum LookupTable {
 }
 
 extension Int32 {
-  /// What a byte in 0...255 stands for.
+  /// The integer that a byte in 0...255 stands for.
   @inline(__always)
   init(byte: Int, isSigned: Bool) {
     self = isSigned ? Int32(Int8(truncatingIfNeeded: byte)) : Int32(truncatingIfNeeded: byte)
   }
 }
 
-/// Changes some bits of each byte.
+/// Flips the same bits of each byte.
 private struct BitFlip: UnaryFunction {
   let bits: UInt8
 
@@ -87,7 +87,7 @@ private struct BitFlip: UnaryFunction {
 
 @safe private struct TableFunction<Result: BitwiseCopyable & Sendable>: UnaryFunction {
   let table: Table<Result>
-  /// What does most of the work, if it can be done better.
+  /// Code that maps whole blocks, if there is any.
   let mapping: ByteMapping?
 
   var way: String {
@@ -105,11 +105,11 @@ private struct BitFlip: UnaryFunction {
   }
 }
 
-/// Values computed once.
+/// Values computed once, by index.
 @safe final class Table<Value: BitwiseCopyable & Sendable>: @unchecked Sendable {
   // @unchecked: written by `init` alone.
 
-  /// As many as were asked for.
+  /// The values, as many as were requested.
   let values: UnsafePointer<Value>
   private let memory: UnsafeMutablePointer<Value>
 

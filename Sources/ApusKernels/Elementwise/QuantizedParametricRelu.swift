@@ -2,15 +2,15 @@
 
 import ApusAssembly
 
-/// PRELU of quantized values: below zero, a factor that is a tensor.
+/// PRELU of quantized values: values below zero are multiplied by factors from a tensor.
 package struct QuantizedParametricRelu: Hashable, Sendable {
-  /// What applies to values that are not below zero.
+  /// The rescaling of values that are not below zero.
   let positive: Rescaling
   let alphaZeroPoint: Int32
-  /// The factor of the products that others become.
+  /// The multiplier of products of values below zero with their factors.
   let negative: FixedPointMultiplier
 
-  /// Describes the function: what applies above zero, and the factor of products below.
+  /// Describes the function by the rescaling of values from zero up and the multiplier of products below zero.
   package init(positive: Rescaling, alphaZeroPoint: Int32, negative: FixedPointMultiplier) {
     self.positive = positive
     self.alphaZeroPoint = alphaZeroPoint
@@ -27,17 +27,17 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
   }
 
-  /// The function of bytes where all have one factor.
+  /// The function of bytes tabulated for one factor.
   package func table(isSigned: Bool, factor: Int32) -> ByteTable {
     ByteTable(isSigned: isSigned) { self($0, factor) }
   }
 
-  /// The longest rows whose factors are repeated, for as many rows as vectors are a multiple of.
+  /// The maximum number of channels for generated code, which repeats the factors until they fill whole vectors.
   private static let mostChannels = 4096
-  /// The fewest rows for which looking at all values of each channel pays: that costs as much as twice so many.
+  /// The fewest rows for which tabulating each channel pays: the tables cost as much as 256 rows.
   package static let leastRows = 128
 
-  /// The kernel for rows of bytes with a factor for each channel: by code of a set, or by tables of each channel.
+  /// The kernel for rows of bytes with a factor for each channel: code of a kernel set, otherwise tables of each channel.
   package func choose(
     isSigned: Bool, rows: Int, factors: [Int32], using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
@@ -81,7 +81,8 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
 /// PRELU of rows of bytes by generated code.
 private struct RectifiedRows: RowFunction {
   private let code: FormulaCode
-  /// Repeated for the rows that code does as one, whose length is a multiple of what it does side by side.
+  /// The factors, repeated for the rows that the code computes as one. The length of these is a multiple of what it computes at
+  /// a time.
   private let factors: Table<Float>
   private let rowsAtOnce: Int
 

@@ -6,7 +6,7 @@
   package let lhsZeroPoint: Int32
   /// The second operand's zero point.
   package let rhsZeroPoint: Int32
-  /// From the product of both scales to the result's.
+  /// The rescaling from the product of both operands' scales to the result's scale.
   package let output: QuantizedResult
 
   /// Describes the operation.
@@ -33,7 +33,7 @@
   }
 }
 
-/// Products of bytes, eight at a time. Signed bytes are those with the sign bit flipped, less 128.
+/// Products of bytes, in eight lanes. Flipping the sign bit of a signed byte makes it an unsigned one, greater by 128.
 private struct ByteProduct: BinaryFunction {
   private let signFlip: UInt8
   private let lhsZeroPoint: Int16
@@ -45,7 +45,7 @@ private struct ByteProduct: BinaryFunction {
 
   init(_ product: QuantizedProduct, isSigned: Bool) {
     signFlip = isSigned ? 0x80 : 0
-    // Zero points of bytes: with 128 added, they are at most 255.
+    // Zero points of unsigned bytes: with 128 added for signed bytes, they are at most 255.
     lhsZeroPoint = Int16(truncatingIfNeeded: product.lhsZeroPoint &+ (isSigned ? 128 : 0))
     rhsZeroPoint = Int16(truncatingIfNeeded: product.rhsZeroPoint &+ (isSigned ? 128 : 0))
     guard let epilogue = QuantizedEpilogue(product.output.epilogue, channels: 1) else {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A sum or difference of two quantized tensors: each operand is brought to a common, finer scale and the result to
-/// its own, each step rounded.
+/// A sum or difference of two quantized tensors. Operands are rescaled to a common, finer scale, and their sum to the result's
+/// scale; each step rounds.
 @usableFromInline package struct QuantizedSum: Hashable, Sendable {
-  /// The first operand's zero point and factor.
+  /// The first operand's zero point and multiplier.
   package let lhs: QuantizedOperand
-  /// The second operand's zero point and factor.
+  /// The second operand's zero point and multiplier.
   package let rhs: QuantizedOperand
   /// Whether the second operand is subtracted.
   package let isDifference: Bool
-  /// Whether the sum is squared before it is brought to the result's scale.
+  /// Whether the sum is squared before it is rescaled to the result's scale.
   package let isSquared: Bool
-  /// The bits by which operands are shifted left before their factors apply: 20 for bytes, 15 for `int16`, 7 for squares.
+  /// The bits by which operands are shifted left before they are multiplied: 20 for bytes, 15 for `int16`, 7 for squares.
   package let leftShift: Int32
-  /// From the common scale to the result's.
+  /// The rescaling from the common scale to the result's.
   package let output: QuantizedResult
 
   /// Describes the operation.
@@ -67,7 +67,7 @@
 package struct QuantizedOperand: Hashable, Sendable {
   /// The integer that stands for zero.
   package let zeroPoint: Int32
-  /// What its distance from the zero point is multiplied with.
+  /// The multiplier of the operand's distance from the zero point.
   package let multiplier: FixedPointMultiplier
 
   /// Makes an operand.
@@ -77,15 +77,15 @@ package struct QuantizedOperand: Hashable, Sendable {
   }
 }
 
-/// How a computation's integer becomes a quantized result.
+/// How an integer is rescaled to a quantized result.
 package struct QuantizedResult: Hashable, Sendable {
-  /// The factor, applied with two roundings.
+  /// The multiplier, applied with two roundings.
   package let multiplier: FixedPointMultiplier
-  /// What is added then.
+  /// The zero point, added after the multiplication.
   package let zeroPoint: Int32
-  /// The least result.
+  /// The minimum result.
   package let minimum: Int32
-  /// The greatest result.
+  /// The maximum result.
   package let maximum: Int32
 
   /// Makes a result's description.
@@ -103,13 +103,13 @@ package struct QuantizedResult: Hashable, Sendable {
     return min(max(scaled, minimum), maximum)
   }
 
-  /// The same for whole vectors of bytes.
+  /// The rescaling as an epilogue for vectors of bytes.
   var epilogue: Epilogue {
     .fixedPoint([multiplier], zeroPoint: zeroPoint, minimum: minimum, maximum: maximum)
   }
 }
 
-/// Sums of bytes: each operand's 256 values are brought to the common scale once and looked up.
+/// Sums of bytes. Each operand's 256 values on the common scale are tabulated.
 private struct QuantizedByteSum: BinaryFunction {
   private let tables: SumTables
   private let epilogue: QuantizedEpilogue
@@ -166,7 +166,7 @@ private struct QuantizedByteSum: BinaryFunction {
   }
 }
 
-/// Both operands' values on the common scale, by their bytes.
+/// Both operands' values on the common scale, tabulated by byte.
 @safe private final class SumTables: @unchecked Sendable {
   // @unchecked: written by `init` alone.
   let left: UnsafePointer<Int32>
@@ -200,15 +200,15 @@ private struct WordSum: BinaryFunction {
 
 /// A sum of `int16` values whose scales are powers of two.
 package struct ShiftedSum: Hashable, Sendable {
-  /// By how many bits the operand with the smaller scale is shifted right, rounded.
+  /// The bits by which the operand with the smaller scale is shifted right, with rounding.
   package let rightShift: Int32
-  /// Whether that is the first operand.
+  /// Whether the first operand is shifted, not the second.
   package let shiftsLeftOperand: Bool
   /// Whether the second operand is subtracted.
   package let isDifference: Bool
-  /// The least result.
+  /// The minimum result.
   package let minimum: Int16
-  /// The greatest result.
+  /// The maximum result.
   package let maximum: Int16
 
   /// Describes the operation.
@@ -221,7 +221,7 @@ package struct ShiftedSum: Hashable, Sendable {
     self.maximum = maximum
   }
 
-  /// The kernel.
+  /// The kernel for `int16`.
   package func words(_ shapes: BroadcastShapes) -> any BinaryKernel {
     BroadcastBinary(ShiftedWordSum(sum: self), shapes)
   }

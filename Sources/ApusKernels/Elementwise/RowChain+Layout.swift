@@ -3,66 +3,68 @@
 import ApusRuntime
 
 extension RowChain {
-  /// Where a stage reads. A few numbers, so that no run counts references to them.
+  /// Where a stage reads an operand. It holds numbers alone, so that a run does not count references.
   struct Operand: BitwiseCopyable, Sendable {
-    /// A tensor by its number; −1 for what lies in a worker's memory.
+    /// The index of a tensor; −1 for a worker's memory.
     let tensor: Int
+    /// The offset in a worker's memory, in bytes.
     let place: Int
-    /// After how many rows it begins anew.
+    /// The number of rows after which the operand starts over.
     let rows: Int
-    /// Bytes from a row to the next.
+    /// The stride from row to row, in bytes.
     let stride: Int
-    /// One, or zero where a row has one element for all of the result's.
+    /// One, or zero if one element is broadcast along a row of the result.
     let step: Int
-    /// Whether one stretch of it serves all rows of a block.
+    /// Whether one stretch of the operand covers all rows of a block.
     let isJoined: Bool
 
-    /// The operand of a stage that takes all rows of a block at once.
+    /// The operand of a stage that computes all rows of a block in one call.
     var joined: Self {
       Self(tensor: tensor, place: place, rows: rows, stride: stride, step: 1, isJoined: true)
     }
   }
 
-  /// Where a stage reads and writes; numbers alone, as for operands.
+  /// Where a stage reads and writes. It holds numbers alone, so that a run does not count references.
   struct Step {
     let operands: UpToEight<Operand>
-    /// Where results are kept, in bytes from a worker's memory on; −1 for those of the chain.
+    /// The offset of the results in a worker's memory, in bytes; −1 for the chain's result.
     let place: Int
-    /// Elements of a row of the result, and its bytes.
+    /// The number of elements of a row of the result.
     let length: Int
+    /// The bytes of a row of the result.
     let byteCount: Int
     let hasTail: Bool
-    /// Whether rows of a block are one stretch.
+    /// Whether the rows of a block are computed as one stretch.
     let isJoined: Bool
-    /// What code divides sums by.
+    /// The divisor of the sums of rows, for generated code.
     let divisor: Float
   }
 
   /// A tensor that stages read.
   struct Tensor {
     let strip: Strip
-    /// Where its row is repeated, in bytes from a worker's memory on; nil where it is read as it lies.
+    /// The offset of the row's repeated copy in a worker's memory, in bytes; nil if the tensor is read in place.
     var copy: Int?
     var byteCount: Int { strip.course.count * strip.stride }
   }
 
-  /// Where what groups of stages read and compute lies in a worker's memory, for a block of rows.
+  /// The layout of a worker's memory for a block of rows: copies of tensors and results of groups of stages.
   struct Layout {
     private let outline: Outline
     private let groups: [StageGroup]
-    /// Rows of a block.
+    /// The number of rows of a block.
     let blockRows: Int
     private(set) var tensors: [Tensor] = []
-    /// Of each group, see ``Step/place``.
+    /// The offset of each group's results in a worker's memory, in bytes; −1 for the chain's result.
     private let places: [Int]
-    /// Bytes of a worker's memory.
+    /// The bytes of a worker's memory.
     private(set) var byteCount: Int
 
-    /// The elements of a block, unless a row has more.
+    /// The number of elements of a block, unless a row has more.
     private static let blockLength = 2048
-    /// The same where code does some of the stages.
+    /// The number of elements of a block if code computes some of the stages, unless a row has more.
     private static let codeBlockLength = 4096
-    /// Rows up to this length that all others meet are copied side by side.
+    /// The longest row, in elements, that is copied side by side if it is broadcast to all rows.
     private static let longestCopy = 256
 
     init(_ outline: Outline, _ groups: [StageGroup]) {
@@ -75,11 +77,12 @@ extension RowChain {
       self.blockRows = blockRows
       let results = groups.map { outline.results[$0.last] }
       let stride = results.map(\.stride).max() ?? 8
-      // A line more, so that results do not follow each other by whole pages, which the processor takes for one place.
+      // One more cache line keeps results from being whole pages apart: the processor would mistake their addresses for one
+      // another.
       (places, byteCount) = StageGroups.places(
         of: groups,
         byteCounts: results.map { roundedUp(blockRows * $0.course.elements * stride, to: 64) + 64 })
-      // What code reads lies where it does.
+      // Generated code reads tensors in place.
       var isCopied = Array(repeating: false, count: outline.tensors.count)
       for group in groups where group.code == nil {
         for case .tensor(let number) in group.sources { isCopied[number] = true }
@@ -100,7 +103,7 @@ extension RowChain {
       byteCount = roundedUp(byteCount, to: 64)
     }
 
-    /// Where a group reads and writes.
+    /// Where a group of stages reads and writes.
     func step(_ index: Int) -> Step {
       let group = groups[index]
       let isCode = group.code != nil
@@ -114,14 +117,14 @@ extension RowChain {
           byteCount: length * kernel.stride, hasTail: !isCode && kernel.tail != nil,
           isJoined: isCode ? length < outline.depth : operands.allSatisfy(\.isJoined), divisor: 1)
       case .reduction(let reduction):
-        // All rows of a block are folded at once.
+        // A reduction takes all rows of a block in one call.
         return Step(
           operands: UpToEight(isCode ? operands : operands.map(\.joined)), place: places[index], length: 1,
           byteCount: 4, hasTail: false, isJoined: !isCode, divisor: reduction.divisor ?? 1)
       }
     }
 
-    /// Where a group reads what has `length` elements for each row, or one.
+    /// Where a group reads an operand that has `length` elements in each row, or one.
     private func operand(_ source: ElementwiseChain.Source, length: Int) -> Operand {
       let rows = outline.rows
       switch source {

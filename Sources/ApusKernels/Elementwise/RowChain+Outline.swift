@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RowChain {
-  /// How an operand runs along the rows: so many rows, then it begins anew; and the elements that each row has of its own.
+  /// How an operand runs along the rows: its number of rows, after which it starts over, and its number of elements in each
+  /// row.
   struct Course: Equatable {
     let rows: Int
     let elements: Int
     var count: Int { rows * elements }
   }
 
-  /// What runs along the rows: a tensor, or what a stage computes.
+  /// Data that runs along the rows: a tensor or the result of a stage.
   struct Strip: Equatable {
     let course: Course
-    /// Bytes of an element.
+    /// The bytes of an element.
     let stride: Int
   }
 
-  /// Stages that fit each other, and what they read and compute.
+  /// Stages that fit each other, with the data that they read and compute.
   struct Outline {
     let stages: [(stage: Stage, sources: [ElementwiseChain.Source])]
     let rows: Int
     let depth: Int
     let tensors: [Strip]
-    /// Of each stage.
+    /// The result of each stage.
     let results: [Strip]
-    /// The reduction of columns at the end.
+    /// The reduction of columns at the end, if there is one.
     let columns: ReductionStage?
 
-    /// The longest rows whose stages stay in the cache.
+    /// The longest row, in elements, for which the data of stages stay in the cache.
     private static let mostDepth = 4096
-    /// The shortest rows that are folded.
+    /// The shortest row, in elements, whose reduction is worth a chain.
     private static let leastDepth = 4
 
-    /// Nil where stages do not fit each other, are too many, or fold nothing.
+    /// Nil if the stages do not fit each other, exceed the limits, or include no reduction.
     init?(
       _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
     ) {
@@ -77,7 +78,7 @@ extension RowChain {
       self.columns = columns
     }
 
-    /// What a stage reads and computes; nil where it is not one of these rows.
+    /// What a stage reads and computes; nil if it does not run along these rows.
     private static func strips(
       of stage: Stage, rows: Int, depth: Int
     ) -> (operands: [Strip], result: Strip)? {
@@ -102,12 +103,12 @@ extension RowChain {
 
     // MARK: Groups
 
-    /// The elements that a row of a stage's operands has: of sums more than one of the result.
+    /// The number of elements in a row of a stage's operands: `depth` for a reduction, otherwise that of its result.
     func operandLength(_ stage: Int) -> Int {
       if case .reduction = stages[stage].stage { depth } else { results[stage].course.elements }
     }
 
-    /// The stages that code does together, and the others.
+    /// The groups of stages that generated code computes together; each other stage is a group of its own.
     func groups(using set: KernelSet?) -> [StageGroup] {
       let grouped = stages.indices.map { index in
         let formula: FloatFormula? =
@@ -135,7 +136,7 @@ extension RowChain {
       }
     }
 
-    /// What does each group, for people to read.
+    /// How each group is computed, as `apus inspect --plan` reports it.
     func parts(_ groups: [StageGroup], using set: KernelSet?) -> ChainParts {
       ChainParts(
         groups.map { group in
@@ -153,8 +154,8 @@ extension RowChain {
         }, using: set)
     }
 
-    /// Which operands have one float for a row, if code can read them all: each has an element or a row for each of the result, or
-    /// one for all rows.
+    /// Which operands have one float for each row; nil if code cannot read one of them. Code reads an element or a row for each
+    /// row of the result, or one for all rows.
     private static func repeats(of courses: [Course], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
       var repeats: [Bool] = []
       for course in courses {
@@ -172,8 +173,7 @@ extension RowChain {
       return repeats
     }
 
-    /// How an operand of a stage runs along the rows, of which the stage's results have `length` elements; nil if in no way
-    /// that is known here.
+    /// How an operand runs along the rows of a stage whose result has `length` elements in each; nil for any other broadcast.
     private static func course(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
       -> Course?
     {
@@ -189,7 +189,7 @@ extension RowChain {
 }
 
 extension RowChain.Stage {
-  /// What computes it.
+  /// The function that computes a stretch of the stage.
   var fill: ElementwiseStage.Fill {
     switch self {
     case .elements(let stage): unsafe stage.fill

@@ -2,12 +2,12 @@
 
 import ApusRuntime
 
-/// Elementwise kernels and reductions of a matrix done one after the other to a block of rows at a time, which stays in the
-/// first-level cache: what normalizes rows by their means is so.
+/// Elementwise kernels and reductions of a matrix, applied one after the other to a block of rows at a time, which stays in the
+/// first-level cache. The normalization of rows by their means is an example.
 ///
-/// Stages compute a value for each element or one for each row. The last may fold columns. Those of floats for which there is
-/// code are one function of it, sums of rows included. Each computes what its kernel would alone: results are the same to the
-/// bit.
+/// Stages compute a value for each element or one for each row; the last may reduce columns. Stages of floats that a kernel set
+/// has code for become one generated function, sums of rows included. Each stage computes what its kernel computes alone:
+/// results are bit-identical.
 @safe package struct RowChain: ChainKernel {
   /// What a stage computes.
   package enum Stage: Sendable {
@@ -17,34 +17,35 @@ import ApusRuntime
     case reduction(ReductionStage)
   }
 
-  /// The most stages.
+  /// The maximum number of stages.
   package static let mostStages = 16
 
   private let rows: Int
   private let depth: Int
   private let blockRows: Int
   private let steps: [Step]
-  /// What stages compute, and what is done to the floats of some.
+  /// The functions that compute the steps.
   private let fills: [ElementwiseStage.Fill]
+  /// The operations applied to the float results of some steps.
   private let tails: [PostOperation?]
-  /// The code of steps that are several stages, or a sum.
+  /// The code of steps that combine several stages, or sum rows.
   private let codes: [FormulaCode?]
   package let parts: ChainParts
   private let tensors: [Tensor]
   /// The tensors that the last stage reads.
   private let lastTensors: [Int]
-  /// The reduction of columns at the end, whose sums of parts come first in the memory of a run.
+  /// The reduction of columns at the end, whose partial sums come first in the scratch memory of a run.
   private let columns: ReductionStage?
   private let outputByteCount: Int
   private let workerByteCount: Int
-  /// Whether the last elementwise stage allows its result where an operand is.
+  /// Whether the last stage, if it is elementwise, may overwrite an operand in place.
   private let lastMayOverwrite: Bool
 
-  /// Chains stages over `rows` rows of `depth` elements, each of which reads tensors and results of those before it.
+  /// Chains stages over `rows` rows of `depth` elements. Each stage reads tensors and results of earlier stages.
   ///
-  /// Nil where they do not fit each other, are too many, or do not pay.
+  /// Nil if the stages do not fit each other, exceed the limits, or do not pay.
   ///
-  /// - Parameter set: what may have code for stages of floats that follow each other.
+  /// - Parameter set: the kernel set that may have code for groups of float stages.
   package init?(
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
     using set: KernelSet? = nil
@@ -72,7 +73,7 @@ import ApusRuntime
     lastMayOverwrite = stages[stages.count - 1].stage.mayOverwrite
   }
 
-  /// The sums of the parts of columns.
+  /// The bytes of the partial sums of columns.
   private var sumByteCount: Int { columnParts > 0 ? roundedUp(columnParts * depth * 4, to: 64) : 0 }
   private var columnParts: Int { if case .columns(let parts) = columns?.direction { parts } else { 0 } }
 
@@ -119,7 +120,7 @@ import ApusRuntime
     }
   }
 
-  /// Adds the sums of the parts, in their order.
+  /// Adds the partial sums of each column in order, and divides the sums for means.
   private func join(_ sums: UnsafeMutablePointer<Float>, _ output: UnsafeMutablePointer<Float>) {
     for column in 0..<depth {
       var sum = unsafe sums[column]
@@ -138,7 +139,7 @@ import ApusRuntime
     let output: UnsafeMutableRawPointer
     let sums: UnsafeMutableRawPointer
     let scratch: UnsafeMutableRawPointer
-    /// Rows of a tile.
+    /// The number of rows of a tile.
     let rows: Int
 
     func run(tile: Int, worker: Int) {
@@ -156,7 +157,7 @@ import ApusRuntime
     }
   }
 
-  /// Copies rows that all others meet side by side, as many as a block has.
+  /// Copies each row that is broadcast to all rows side by side, once for each row of a block.
   private func repeatRows(_ inputs: SIMD8<Int>, _ memory: UnsafeMutableRawPointer) {
     for (index, tensor) in tensors.enumerated() {
       guard let copy = tensor.copy, let source = unsafe UnsafeRawPointer(bitPattern: inputs[index]) else {
@@ -169,7 +170,7 @@ import ApusRuntime
     }
   }
 
-  /// Does a range of rows, a block at a time.
+  /// Computes a range of rows, one block at a time.
   private func run(
     _ range: Range<Int>, _ inputs: SIMD8<Int>, _ output: UnsafeMutableRawPointer,
     _ memory: UnsafeMutableRawPointer
@@ -189,7 +190,7 @@ import ApusRuntime
     }
   }
 
-  /// Does a stage of a block of rows.
+  /// Computes a stage for a block of rows.
   private func run(
     _ index: Int, _ inputs: SIMD8<Int>, _ rows: Range<Int>, _ memory: UnsafeMutableRawPointer,
     _ output: UnsafeMutableRawPointer
@@ -223,7 +224,7 @@ import ApusRuntime
     }
   }
 
-  /// Does stages of a block of rows by code.
+  /// Computes a group of stages for a block of rows by generated code.
   private func run(
     _ code: FormulaCode, _ step: Step, _ inputs: SIMD8<Int>, _ rows: Range<Int>,
     _ memory: UnsafeMutableRawPointer, _ output: UnsafeMutableRawPointer
@@ -243,7 +244,7 @@ import ApusRuntime
     code.run(call, depth: depth)
   }
 
-  /// Where a row of an operand begins: so many rows after the first one of a block.
+  /// The address of an operand's row, `row` rows after the first row of a block.
   @inline(__always)
   private func address(
     of operand: Operand, _ inputs: SIMD8<Int>, _ first: Int, _ row: Int, _ memory: UnsafeMutableRawPointer
@@ -258,7 +259,7 @@ import ApusRuntime
     return unsafe source + own &* operand.stride
   }
 
-  /// Adds a block of rows to the sums of their columns.
+  /// Adds a block of rows to the sums of columns.
   private func addColumns(
     of operand: Operand, _ inputs: SIMD8<Int>, from first: Int, count: Int, _ memory: UnsafeMutableRawPointer,
     to sums: UnsafeMutableRawPointer

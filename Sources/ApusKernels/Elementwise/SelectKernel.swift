@@ -2,7 +2,7 @@
 
 import ApusRuntime
 
-/// From each two elements the first where a truth value holds, otherwise the second.
+/// Selects each element from the first operand if the condition is true, otherwise from the second.
 package struct SelectKernel: Sendable {
   private let plan: BroadcastPlan
   private let counts: [Int]
@@ -16,7 +16,7 @@ package struct SelectKernel: Sendable {
     self.elementByteCount = elementByteCount
   }
 
-  /// Computes the result; the tensors are as the kernel was made for.
+  /// Computes the result from tensors of the shapes and sizes that the kernel was made for.
   package func run(
     _ condition: RawSpan, _ first: RawSpan, _ second: RawSpan, to output: inout MutableRawSpan,
     threads: ThreadTeam
@@ -83,7 +83,7 @@ package struct SelectKernel: Sendable {
       }
     }
 
-    /// Without branches: truth values may come in any order.
+    /// Branchless, as truth values may come in any order.
     @inline(__always)
     private func select<T: FixedWidthInteger & UnsignedInteger>(
       _ condition: UnsafePointer<UInt8>, _ conditionStep: Int, _ first: UnsafePointer<T>, _ firstStep: Int,

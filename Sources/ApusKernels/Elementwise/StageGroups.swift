@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Stages of a chain that one function in generated code does.
+/// Stages of a chain that one generated function computes, or one stage that its kernel computes.
 struct StageGroup {
-  /// What does them together; nil for a stage that is done by its kernel.
+  /// The code of the group; nil for a stage that its kernel computes.
   var code: FormulaCode?
-  /// The last of them, whose result is the group's.
+  /// The index of the last stage, whose result is the group's.
   let last: Int
-  /// How many they are.
+  /// The number of stages.
   let stageCount: Int
-  /// What it reads: tensors, and results of groups by the numbers of their last stages until ``StageGroups`` renumbers them.
+  /// What the group reads: tensors and results of groups. Until ``StageGroups`` renumbers them, a group has the number of its
+  /// last stage.
   var sources: [ElementwiseChain.Source]
 }
 
-/// What grouping has to know about a stage.
+/// What grouping needs to know about a stage.
 struct GroupedStage {
-  /// What it computes, as far as code may do it.
+  /// The stage's computation, if generated code may do it.
   let formula: FloatFormula?
   let sources: [ElementwiseChain.Source]
-  /// Stages are done together only with those of the same level: of as many elements.
+  /// Only stages of the same level are grouped: those with the same number of elements.
   let level: Int
 }
 
-/// Finds the stages whose results nothing reads but others of their group: such a group is one formula.
+/// Groups stages if only others of the group read their results, so that the group is one formula.
 enum StageGroups {
-  /// Groups in the order of their last stages, with sources that name groups.
+  /// The groups in the order of their last stages, with sources that name groups.
   ///
-  /// - Parameter code: the code of stages that read these sources, if it can be had and pays. Where not, the last of them is done by
-  ///   its kernel.
+  /// - Parameter code: returns the code of a formula with these sources, if there is any and it pays. Otherwise, a kernel
+  ///   computes the last stage.
   static func groups(
     of stages: [GroupedStage], code: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> FormulaCode?
   ) -> [StageGroup] {
@@ -70,7 +71,7 @@ enum StageGroups {
     return groups
   }
 
-  /// What stages read that none of them computes.
+  /// What stages read that is not a result of one of them.
   private static func sources(of members: [Int], _ stages: [GroupedStage]) -> [ElementwiseChain.Source] {
     var sources: [ElementwiseChain.Source] = []
     for member in members.sorted() {
@@ -82,7 +83,7 @@ enum StageGroups {
     return sources
   }
 
-  /// The formula of stages in their order.
+  /// The formula of stages in their order; nil if one of them has none.
   private static func formula(
     _ members: [Int], _ last: FloatFormula, _ sources: [ElementwiseChain.Source], _ stages: [GroupedStage]
   ) -> FloatFormula? {
@@ -105,8 +106,8 @@ enum StageGroups {
     return last.sums ? joined.summed() : joined
   }
 
-  /// Where the results of groups lie, which take so many bytes each: where those lie that nobody reads any more. −1 for the last
-  /// one's; and the bytes of all.
+  /// The offsets of the results of groups, which take `byteCounts` bytes each, and the end of their memory. A result takes the
+  /// place of one with the same size that is read no more. The last group's offset is −1.
   static func places(of groups: [StageGroup], byteCounts: [Int]) -> (places: [Int], end: Int) {
     var lastReaders = Array(repeating: -1, count: groups.count)
     for (index, group) in groups.enumerated() {
@@ -128,12 +129,12 @@ enum StageGroups {
   }
 }
 
-/// At most eight elements in place: what a run reads without counting references.
+/// At most eight elements stored inline, which a run reads without counting references.
 struct UpToEight<Element: BitwiseCopyable & Sendable>: Sendable {
   private var elements: (Element, Element, Element, Element, Element, Element, Element, Element)
   let count: Int
 
-  /// The first elements of an array that is not empty.
+  /// The first eight elements of an array that is not empty.
   init(_ array: [Element]) {
     func element(_ index: Int) -> Element { array[min(index, array.count - 1)] }
     elements = (

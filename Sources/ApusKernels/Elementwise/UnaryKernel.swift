@@ -4,16 +4,16 @@ import ApusRuntime
 
 /// A function of one tensor, ready to run.
 package protocol UnaryKernel: Sendable {
-  /// Computes the result; the tensors are as the kernel was made for.
+  /// Computes the result from a tensor of the shape and type that the kernel was made for.
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
 
-  /// The kernel as a part of a chain; nil where it computes more than element by element.
+  /// The kernel as a stage of a chain; nil if it does not compute element by element.
   var stage: ElementwiseStage? { get }
 
-  /// Whether the result may lie where the operand does.
+  /// Whether the result may overwrite the operand in place.
   var mayOverwrite: Bool { get }
 
-  /// What does the work, for people to read.
+  /// The code that runs, as `apus inspect --plan` reports it.
   var implementation: String { get }
 }
 
@@ -28,13 +28,13 @@ protocol UnaryFunction: Sendable {
   associatedtype Argument: BitwiseCopyable
   associatedtype Result: BitwiseCopyable
 
-  /// What fills a stretch, for people to read. Kernels keep it, so it should be a literal.
+  /// The loop that computes a stretch, as `apus inspect --plan` reports it. Kernels keep it, so it should be a literal.
   var way: String { get }
 
   /// The function's value.
   func callAsFunction(_ value: Argument) -> Result
 
-  /// Fills a stretch of the result, which may lie where the argument does if its elements are as wide.
+  /// Fills a stretch of the result, which may overwrite the argument in place if its elements are as wide.
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>)
 }
 
@@ -47,30 +47,31 @@ extension UnaryFunction {
   }
 }
 
-/// A function of one element, applied to all.
+/// A function of one element, applied to all elements of a tensor.
 ///
 /// The function is held as a closure made where its type is known: a generic conformance would run unspecialized
 /// wherever it is reached through a protocol.
 @safe struct UnaryMap: UnaryKernel {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
-  /// Computes one row that takes long; nil unless rows are that long and the function has code for them.
+  /// Computes a row that takes long and polls for a stop; nil unless rows are long and the function has code for them.
   private let fillLong: (@Sendable (UnsafeMutableRawPointer, UnsafeRawPointer, inout StopPoll) -> Void)?
   let way: String
-  /// The function, where it is one of floats.
+  /// The function as a float formula, if it has one.
   private(set) var formula: FloatFormula?
-  /// The length of a row; zero where there are none.
+  /// The number of elements of a row; zero for a function without rows.
   private let depth: Int
   private let count: Int
-  /// For one thread, and the least for more.
+  /// The maximum number of elements of a tile.
   private let tileLength: Int
+  /// The minimum number of elements of a tile.
   private let leastTileLength: Int
-  /// Elements that are done together.
+  /// The number that tile lengths are multiples of: the length of a row, if there are rows.
   private let unit: Int
   private let strides: (argument: Int, result: Int)
 
-  /// Applies the function to `count` elements; `isCostly` says that one takes more than a few nanoseconds.
+  /// Applies the function to `count` elements; with `isCostly`, one takes more than a few nanoseconds.
   ///
-  /// - Parameter formula: the same function, if chains may have code for it.
+  /// - Parameter formula: the function as a formula, if generated code in a chain may compute it.
   @inline(__always)
   init<Function: UnaryFunction>(
     _ function: Function, count: Int, isCostly: Bool = false, formula: FloatFormula? = nil
@@ -115,15 +116,15 @@ extension UnaryFunction {
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 
-  /// Rows with more elements may take so long that they ask for the time themselves.
+  /// The longest row, in elements, that needs no poll for a stop while it is computed.
   private static let longRow = 1 << 20
 
-  /// Whether it may be applied to any stretch, as there are no rows.
+  /// Whether the function applies to any stretch, not to whole rows.
   var takesStretches: Bool { depth == 0 && unit == 64 }
   var elementCount: Int { count }
-  /// Each element is read before the one in its place is written.
+  /// Whether the result may overwrite the argument: each element is read before the element in its place is written.
   var mayOverwrite: Bool { takesStretches && strides.argument == strides.result }
-  /// Bytes of an element.
+  /// The bytes of an element of the argument and of the result.
   var elementByteCounts: (argument: Int, result: Int) { strides }
 
   var implementation: String { depth == 0 ? way : "\(way), rows of \(depth)" }
@@ -141,7 +142,7 @@ extension UnaryFunction {
       }
       let length = roundedUp(
         threads.tileLength(count, least: leastTileLength, most: tileLength), to: unit)
-      // A piece of work would be a copy of the kernel.
+      // A single tile is computed here: a work item would copy the kernel.
       if count <= length { return unsafe fill(output, count, input) }
       let work = unsafe Work(kernel: self, tileLength: length, input: input, output: output)
       threads.run(tiles: ceilingQuotient(count, length), work)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A function of two numbers of 64 bits that few operators take: `float64` and `uint64`, whose sums and products wrap.
+/// A function of two 64-bit numbers, for the few operators that take `float64` or `uint64`; integer sums and products wrap.
 package enum WideFunction: Hashable, Sendable {
   case sum, product
-  /// The greater or the lesser; the second where they do not compare.
+  /// The maximum or the minimum; the second operand if they are unordered.
   case greater, lesser
 
   /// The kernel for `float64`.

@@ -2,39 +2,40 @@
 
 import ApusAssembly
 
-/// Placed code that computes blocks of bytes of two operands.
+/// Placed code that computes blocks of bytes from two operands.
 protocol X86ByteCode: Sendable {
   associatedtype Generator: X86ByteGenerator
 
   var generator: Generator { get set }
   var function: CodeFunction<Generator.Arguments> { get set }
-  /// What it is called with, but for the operands, the result and the number of blocks.
+  /// The arguments of the function, without operands, result and number of blocks.
   var arguments: Generator.Arguments { get }
 
-  /// The elements of a block.
+  /// The number of elements of a block.
   var blockLength: Int { get }
 
-  /// Computes whole blocks; code must be sealed.
+  /// Computes whole blocks; executable memory must be sealed.
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, blocks: Int, lhs: UnsafePointer<UInt8>, rhs: UnsafePointer<UInt8>)
 }
 
-/// What generates such code, for operands that go on from byte to byte or stay.
+/// A generator of code for two operands of bytes, each of them contiguous or one byte that is broadcast.
 protocol X86ByteGenerator: CodeGenerator {
   associatedtype Arguments: X86ByteArguments
 
-  /// Whether an operand is one byte for all.
+  /// Whether the first operand is one byte, broadcast to all elements.
   var lhsStays: Bool { get set }
+  /// Whether the second operand is one byte, broadcast to all elements.
   var rhsStays: Bool { get set }
   var blockLength: Int { get }
 }
 
-/// Addresses and a count, of which every such function has the same.
+/// The addresses and the count that every function of two operands of bytes takes.
 protocol X86ByteArguments: CodeArguments {
   var lhs: Int { get set }
   var rhs: Int { get set }
   var output: Int { get set }
-  /// How many blocks.
+  /// The number of blocks.
   var blocks: Int { get set }
 }
 
@@ -52,7 +53,7 @@ extension X86ByteCode {
     function.call(arguments)
   }
 
-  /// This code for two operands that both advance with the output; throws where it cannot be placed.
+  /// This code for two contiguous operands; throws if it cannot be placed.
   func withoutStaying() throws(Decline) -> Self {
     var copy = self
     copy.generator.lhsStays = false

@@ -3,10 +3,11 @@
 import ApusAssembly
 import ApusKernels
 
-/// An elementwise function of quantized bytes by generated code; what is left over of a stretch is done one by one.
+/// An elementwise function of quantized bytes by generated code. Elements after the last whole block are computed one by one.
 struct X86ByteFunction: BinaryFunction {
   private let plannedCode: Code
-  /// The code for operands neither of which stays: chains, and rows, spread out an operand whose elements follow themselves.
+  /// Code for two contiguous operands: chains, and rows, spread out an operand whose elements are repeated. Nil if it is not
+  /// needed.
   private let spreadCode: Code?
   private let operation: Operation
   private let isSigned: Bool
@@ -16,12 +17,12 @@ struct X86ByteFunction: BinaryFunction {
     case product(QuantizedProduct)
   }
 
-  /// What computes stretches along which each operand goes on by a step of one, or stays, with zero.
+  /// Code for stretches of operands, each with a step of one, or zero for a byte that is broadcast.
   private struct Code {
     let lhsStep: Int
     let rhsStep: Int
     let exact: X86ExactByteFunction
-    /// A faster way to the same, for most elements.
+    /// Faster code with the same results, for most elements.
     var single: (any X86ByteCode)?
 
     func withoutStaying() throws(Decline) -> Code {
@@ -29,7 +30,7 @@ struct X86ByteFunction: BinaryFunction {
     }
   }
 
-  /// Generates the function; throws where factors shift left, stretches are shorter than a block, or code cannot be placed.
+  /// Generates the function; throws if a multiplier shifts left, stretches are shorter than a block, or code cannot be placed.
   init(_ operation: Operation, target: X86Target, isSigned: Bool, _ shapes: BroadcastShapes) throws(Decline) {
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     let stretch = plan.longestStretch
@@ -77,14 +78,14 @@ struct X86ByteFunction: BinaryFunction {
     }
   }
 
-  /// Rows up to this length are too short for a call each.
+  /// The longest row, in bytes, that is too short for a call of its own.
   private static let shortRow = 512
-  /// The bytes that are spread out at a time: a kilobyte comes from the stack.
+  /// The number of bytes spread out at a time: a temporary allocation of a kilobyte comes from the stack.
   private static let spreadCount = 1024
 
   func takesRows(of depth: Int) -> Bool { spreadCode != nil && depth <= Self.shortRow }
 
-  /// Spreads out the operand that has a byte for each row; and, if the other one has the same row for all, repeats that.
+  /// Spreads out the operand that has one byte for each row. If the other operand is one row for all, that row is repeated.
   func fill(
     _ output: UnsafeMutablePointer<UInt8>, rows: Int, depth: Int, lhs: UnsafePointer<UInt8>,
     lhsSteps: RowSteps, rhs: UnsafePointer<UInt8>, rhsSteps: RowSteps
@@ -92,7 +93,8 @@ struct X86ByteFunction: BinaryFunction {
     let spreadsLeft = lhsSteps.inner == 0
     let (bytes, step) = unsafe spreadsLeft ? (lhs, lhsSteps.row) : (rhs, rhsSteps.row)
     let (other, otherSteps) = unsafe spreadsLeft ? (rhs, rhsSteps) : (lhs, lhsSteps)
-    // One operand stays along a row, or there would be no code for spreading it; rows of the other follow each other, or are one.
+    // One operand has a step of zero along a row, or there would be no code for spreading it. The other's rows are contiguous,
+    // or one.
     let repeats = otherSteps.row == 0
     precondition(otherSteps.inner == 1 && (repeats || otherSteps.row == depth))
     let most = min(rows, Self.spreadCount / depth)
@@ -136,7 +138,7 @@ struct X86ByteFunction: BinaryFunction {
     }
   }
 
-  /// Computes whole blocks, and answers how many elements they have.
+  /// Computes whole blocks and returns the number of elements computed.
   @inline(__always)
   private func fillBlocks(
     _ output: UnsafeMutablePointer<UInt8>, _ count: Int, _ lhs: UnsafePointer<UInt8>,
@@ -160,7 +162,7 @@ struct X86ByteFunction: BinaryFunction {
 }
 
 extension X86Target {
-  /// The generated kernel of a sum of bytes; throws where there is none.
+  /// The generated kernel of a sum of bytes; throws if there is none.
   func kernel(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel {
@@ -173,7 +175,7 @@ extension X86Target {
     return BroadcastBinary(function, shapes)
   }
 
-  /// The generated kernel of a product of bytes; throws where there is none.
+  /// The generated kernel of a product of bytes; throws if there is none.
   func kernel(
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel {

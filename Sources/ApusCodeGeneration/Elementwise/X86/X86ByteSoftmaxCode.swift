@@ -4,24 +4,24 @@ import ApusAssembly
 import ApusKernels
 import ApusRuntime
 
-/// Softmax of rows of bytes by generated code, for machines that look bytes up in registers.
+/// Softmax of rows of bytes by generated code, for machines that look up bytes in registers.
 struct X86ByteSoftmaxCode {
   private typealias Generator = X86ByteSoftmaxGenerator
 
   private let sums: CodeFunction<X86ByteSoftmaxGenerator.Arguments>
   private let results: CodeFunction<X86ByteSoftmaxGenerator.Arguments>
   private let depth: Int
-  /// Three bytes of each exponential for sums, by difference: all lowest ones, and so on.
+  /// The exponentials for sums, by difference, in three tables of bytes: first the lowest byte of each exponential.
   private let summands: [UInt8]
-  /// The exponentials as the code reads them.
+  /// The exponentials for results, in the order in which the code reads them.
   private let exponentials: [Int32]
 
-  /// Rows that are done together, four times four.
+  /// The maximum number of rows computed together, four times four.
   private static let mostRows = 16
-  /// The sum of one exponential, that of zero. A lesser one has overflowed.
+  /// The exponential of zero in units of 2⁻¹⁹, the minimum of a sum. A smaller sum has overflowed.
   private static let leastSum: Int32 = 1 << 19
 
-  /// What is known of the rows that are done together.
+  /// Intermediate values of the rows that are computed together.
   private struct Facts {
     struct Four {
       var rows = (Generator.Row(), Generator.Row(), Generator.Row(), Generator.Row())
@@ -30,13 +30,13 @@ struct X86ByteSoftmaxCode {
     var rows = (Four(), Four(), Four(), Four())
   }
 
-  /// Prepares rows of `depth` bytes; throws where code cannot be placed.
+  /// Prepares rows of `depth` bytes; throws if code cannot be placed.
   ///
   /// - Parameters:
-  ///   - exponentials: those of all 256 differences from the greatest, as Q0.
-  ///   - summands: the same in units of 2⁻¹⁹.
+  ///   - exponentials: those of all 256 differences from a row's maximum, as Q0.
+  ///   - summands: the exponentials in units of 2⁻¹⁹.
   init(exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int) throws(Decline) {
-    // Others times an inverse below one are less than half of a result's unit, which is 2²³.
+    // Smaller exponentials, times an inverse below one, are less than half of a result's unit, which is 2²³.
     let end = (exponentials.lastIndex { $0 > 1 << 22 - 2 } ?? 0) + 1
     func generator(_ part: Generator.Part, tableCount: Int) -> Generator {
       Generator(
@@ -50,7 +50,7 @@ struct X86ByteSoftmaxCode {
     self.exponentials = Generator.order(exponentials)
   }
 
-  /// Computes rows, up to the first whose sum has overflowed, and returns how many.
+  /// Computes rows up to the first whose sum has overflowed, and returns the number of rows computed.
   func fill(_ output: UnsafeMutableRawPointer, rows: Int, input: UnsafeRawPointer) -> Int {
     ExecutableMemory.seal()
     let most = max(1, min(Self.mostRows, (1 << 13) / depth))
@@ -88,7 +88,7 @@ struct X86ByteSoftmaxCode {
     }
   }
 
-  /// Finds the inverse of a row's sum; false where that has overflowed.
+  /// Finds the inverse of a row's sum; false if the sum has overflowed.
   @inline(__always)
   private func invert(_ row: inout X86ByteSoftmaxGenerator.Row) -> Bool {
     let sum = row.sums.wrappedSum()
@@ -102,7 +102,7 @@ struct X86ByteSoftmaxCode {
 }
 
 extension X86Target {
-  /// Code for softmax of bytes; throws where there is none, or it cannot be placed.
+  /// Code for softmax of bytes; throws if there is none, or it cannot be placed.
   func byteSoftmax(
     exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
   ) throws(Decline) -> ByteSoftmaxMapping {

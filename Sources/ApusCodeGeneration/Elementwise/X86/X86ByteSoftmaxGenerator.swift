@@ -2,11 +2,11 @@
 
 import ApusAssembly
 
-/// Generates the parts of softmax of rows of bytes: their greatest and the sums of exponentials, then what becomes of each byte.
+/// Generates the two parts of softmax of rows of bytes: maximum and sum of exponentials first, then the results.
 ///
-/// Exponentials are looked up by a byte's difference from its row's greatest: those of a sum in tables of bytes, one for each of
-/// their three; results in a table that is computed for each row, of the differences whose results may not be zero. Between both
-/// parts, ``X86ByteSoftmaxCode`` finds the inverses of the sums.
+/// Exponentials are looked up by a byte's difference from its row's maximum. Sums use three tables, one for each byte of an
+/// exponential. Results use a table that is computed for each row, for the differences whose results may not be zero. Between
+/// both parts, ``X86ByteSoftmaxCode`` finds the inverses of the sums.
 struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
   enum Part {
     case sums
@@ -17,44 +17,46 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
     var source = 0
     var target = 0
     var rows = 0
-    /// Bytes of a row.
+    /// The bytes of a row.
     var rowByteCount = 0
-    /// Bytes of its whole vectors.
+    /// The bytes of a row's whole vectors.
     var wholeByteCount = 0
-    /// The bytes of the last vector, one bit each.
+    /// The bytes of a row's last, partial vector, as a mask of one bit each.
     var mask = 0
-    /// For sums, three tables of 256 bytes; for results, the exponentials as ``order(_:)`` has them.
+    /// The address of three tables of 256 bytes for sums, or of the exponentials in the order of ``order(_:)`` for results.
     var tables = 0
-    /// A ``Row`` for each row.
+    /// The address of a ``Row`` for each row.
     var facts = 0
   }
 
-  /// What is known of a row.
+  /// Intermediate values of a row.
   struct Row: BitwiseCopyable {
-    /// Parts of the sum of exponentials, to be added.
+    /// Partial sums of the exponentials.
     var sums = SIMD16<Int32>()
-    /// The greatest byte.
+    /// The maximum byte, in all lanes.
     var greatest = SIMD64<UInt8>()
-    /// The inverse of the sum, and by how many bits less one a product with it is shifted right.
+    /// The inverse of the sum.
     var scale = 0
+    /// The bits, less one, by which a product with the inverse is shifted right.
     var shift = 0
   }
 
   let part: Part
   let isSigned: Bool
-  /// Whether rows fill a vector, and whether they end within one.
+  /// Whether a row has at least one whole vector.
   let hasWhole: Bool
+  /// Whether a row ends within a vector.
   let hasRest: Bool
-  /// The vectors of the table of results; beyond them results are zero.
+  /// The number of vectors of the table of results; results beyond them are zero.
   let tableCount: Int
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
   private let width = X86Assembler.Width.zmm
 
-  // Registers of both parts; tables begin with `tables` or lie before 32.
+  // Registers of both parts. The tables of sums begin at `tables`, and the table of results takes the last four registers.
   private let greatest = 19
-  /// The least byte of the type in all places, which stands for zero among results.
+  /// The type's minimum byte in all lanes, which stands for a result of zero.
   private let least = 18
   private let tables = 20
   private let ones = 17
@@ -65,7 +67,7 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
   private let half = 25
   private let one = 24
 
-  /// Exponentials by difference in the order in which the code packs results: four vectors for each of the table's.
+  /// Exponentials by difference, in the order in which the code packs results: four vectors for each vector of the table.
   static func order(_ exponentials: [Int32]) -> [Int32] {
     var ordered = exponentials
     for place in 0..<256 {
@@ -112,7 +114,7 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Spreads a general register's low lane, by way of the arguments' memory of the mask, which is read by then.
+  /// Broadcasts the low lane of a general register. Clobbers the mask in the arguments, which has been read by then.
   private func spread(
     _ a: inout X86Assembler, _ register: Int, _ general: X86Assembler.General,
     _ instruction: X86Assembler.Instruction
@@ -121,7 +123,7 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
     a.vector(instruction, width, register, 0, Memory(.rdi, A.offset(\.mask)))
   }
 
-  /// A loop over the whole vectors of a row, and its rest, of which bytes beyond the row are the least.
+  /// A loop over the whole vectors of a row, then its partial vector, whose bytes beyond the row are the type's minimum.
   private func forEachVector(
     _ a: inout X86Assembler, _ body: (inout X86Assembler, _ isRest: Bool) -> Void
   ) {
@@ -173,7 +175,7 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
     a.vector(.vmovdquStore, width, greatest, 0, Memory(.r10, Self.offset(\.greatest)))
   }
 
-  /// Looks differences up in a table of four registers.
+  /// Looks up differences in a table of four registers.
   private func lookUp(_ a: inout X86Assembler, _ near: Int, _ far: Int, in table: Int) {
     a.vector(.vmovdqu, width, near, 0, 0)
     a.vector(.vmovdqu, width, far, 0, 0)
@@ -213,7 +215,7 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// 64 results: products with the inverse, rounded twice.
+  /// Computes 64 results of the table: products with the inverse, rounded twice.
   private func writeTable(_ a: inout X86Assembler, _ table: Int) {
     for vector in 0..<4 {
       let even = 4 + vector
@@ -223,11 +225,11 @@ struct X86ByteSoftmaxGenerator: CodeGenerator, Hashable {
       a.vector(.vpmuludq, width, vector, vector, scale)
       a.vector(.vpaddq, width, even, even, half)
       a.vector(.vpaddq, width, vector, vector, half)
-      // Products are below 2⁶²: those of odd lanes end up in their upper halves.
+      // Products are below 2⁶²; those of odd lanes end up in the upper halves.
       a.shift(.shiftQuads, digit: 2, width, even, even, by: 31)
       a.shift(.shiftQuads, digit: 6, width, vector, vector, by: 1)
       a.vector(.vpblendmd, width, vector, even, vector, mask: .init(3))
-      // No quotient is negative: halves are rounded up by the last bit that is shifted out.
+      // No quotient is negative: adding one to the last bit that is shifted out rounds halves up.
       a.vector(.vpsravd, width, vector, vector, shift)
       a.vector(.vpaddd, width, vector, vector, one)
       a.shift(.shiftDoubles, digit: 2, width, vector, vector, by: 1)

@@ -3,13 +3,13 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generated code for everything but convolutions.
+/// Generated kernels of all operators but convolutions.
 package struct X86ElementwiseKernels: ElementwiseKernels {
   let target: X86Target
-  /// Whether bytes are looked up row by row of their table, as on machines without AVX-512 VBMI.
+  /// Whether bytes are looked up in each row of sixteen table entries in turn, as on machines without AVX-512 VBMI.
   package var looksUpRows = false
 
-  /// Code for one of the targets.
+  /// The kernels for one of the targets.
   package init(target: X86Target) { self.target = target }
 
   package func sum(

@@ -3,14 +3,14 @@
 import ApusAssembly
 import ApusKernels
 
-/// A function of quantized bytes in fixed point, as the reference has it.
+/// A function of quantized bytes in fixed point, with the reference's results.
 struct X86ExactByteFunction: X86ByteCode {
   var generator: X86SumGenerator
   var function: CodeFunction<X86SumGenerator.Arguments>
   private let factors: X86SumFactors
   var arguments: X86SumGenerator.Arguments { unsafe .init(factors: Int(bitPattern: factors.address)) }
 
-  /// Generates the function; throws where factors shift left, or code cannot be placed.
+  /// Generates the function; throws if a multiplier is negative or shifts left, or code cannot be placed.
   init(
     _ operation: X86ByteFunction.Operation, target: X86Target, isSigned: Bool, _ steps: (lhs: Int, rhs: Int)
   ) throws(Decline) {
@@ -38,7 +38,7 @@ struct X86ExactByteFunction: X86ByteCode {
     factors = X86SumFactors(lhs: lhs, rhs: rhs, output: output, leftShift: kind.leftShift)
   }
 
-  /// Whether a factor is exactly one half.
+  /// Whether a multiplier is exactly one half.
   private static func isHalf(_ multiplier: FixedPointMultiplier) -> Bool {
     multiplier.value == 1 << 30 && multiplier.shift == 0
   }

@@ -3,8 +3,8 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates a copy of bytes whose highest bits are turned. Whole vectors are stored: stores that miss the first-level cache
-/// take as long for a few bytes as for many.
+/// Generates a copy of bytes with their highest bits flipped. Whole vectors are stored: a store that misses the first-level
+/// cache takes as long for a few bytes as for many.
 struct X86FlippingGenerator: CodeGenerator, Hashable {
   let target: X86Target
 
@@ -32,7 +32,7 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
     a.jump(.greaterOrEqual, next)
     a.compare(.rcx, -FlippingCode.leastCount)
     a.jump(.equal, done)
-    // What is left is copied with bytes before it once more.
+    // The remainder is copied in a block that overlaps the one before it.
     a.add(.rax, .rcx)
     a.add(.rdx, .rcx)
     a.zero(.rcx)
@@ -45,7 +45,7 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
 }
 
 extension FlippingCode {
-  /// The code for x86; nil where it cannot be placed.
+  /// The code for x86; nil if it cannot be placed.
   static func x86(_ target: X86Target) -> FlippingCode? {
     try? unsafe FlippingCode(X86FlippingGenerator(target: target))
   }

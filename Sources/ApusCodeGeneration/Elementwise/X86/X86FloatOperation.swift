@@ -6,7 +6,7 @@ import ApusKernels
 /// An operation of two floats by generated code.
 private struct X86FloatOperation: BinaryFunction {
   let code: FormulaCode
-  /// The code for operands neither of which stays: chains spread out an operand whose elements follow themselves.
+  /// Code for two contiguous operands: chains spread out an operand whose elements are repeated. Nil if it is not needed.
   let spread: FormulaCode?
   let operation: FloatOperation
 
@@ -25,7 +25,7 @@ private struct X86FloatOperation: BinaryFunction {
     _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, lhs: UnsafePointer<Float>,
     lhsSteps: RowSteps, rhs: UnsafePointer<Float>, rhsSteps: RowSteps
   ) {
-    // The kernel's code is that of the steps along its rows.
+    // The code is generated for the operands' steps along these rows.
     let inputs = SIMD8(Int(bitPattern: lhs), Int(bitPattern: rhs), 0, 0, 0, 0, 0, 0)
     let strides = SIMD8(lhsSteps.row &* 4, rhsSteps.row &* 4, 0, 0, 0, 0, 0, 0)
     code.run(
@@ -58,10 +58,10 @@ private struct X86FloatOperation: BinaryFunction {
 }
 
 extension X86Target {
-  /// Stretches shorter than this take as long as a call.
+  /// The shortest stretch that takes longer than a call.
   private static let leastStretch = 32
 
-  /// The generated kernel of an operation of floats; throws where it would be no faster, or code cannot be placed.
+  /// The generated kernel of an operation of floats; throws if it would be no faster, or code cannot be placed.
   func kernel(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel {
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     let stretch = plan.longestStretch

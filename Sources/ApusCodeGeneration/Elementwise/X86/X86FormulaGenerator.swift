@@ -3,22 +3,23 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates the code of a formula of floats: a loop over rows, in it one of some vectors at a time and one of what is left.
+/// Generates the code of a float formula: a loop over rows, with a loop over several vectors at a time and a loop over the
+/// remaining vectors in it.
 struct X86FormulaGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let inputs: [FloatFormula.Input]
   let output: FloatFormula.Output
-  /// The steps, which find repeated inputs in the last registers, see ``held(_:of:)``.
+  /// The steps, which read repeated inputs from the last registers, see ``held(_:of:)``.
   let program: X86VectorProgram
   let result: X86VectorProgram.Value
-  /// Vectors that are computed side by side.
+  /// The number of vectors computed at a time.
   let vectorsAtOnce: Int
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = FormulaCode.Arguments
   private var width: X86Assembler.Width { target.width }
 
-  // General registers. `rdi` has the arguments' address.
+  // General registers. `rdi` holds the address of the arguments.
   private static let addresses: [X86Assembler.General] = [.rax, .rdx, .r8, .r9, .r10, .r11, .rbx, .rbp]
   private let constants = X86Assembler.General.rsi
   private let place = X86Assembler.General.rcx
@@ -28,18 +29,18 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
   private let rows = X86Assembler.General.r15
   private static let kept: [X86Assembler.General] = [.rbx, .rbp, .r12, .r13, .r14, .r15]
 
-  // Vector registers: those of the program first, then sums, then inputs that have one float for a row.
-  /// Lanes are summed apart, sixteen of them: as ``SumOfFloats`` does it.
+  // Vector registers: the program's first, then sums, then inputs that have one float for a row.
+  /// The number of registers of sums. Sixteen lanes are summed separately, as in ``SumOfFloats``.
   private var sumCount: Int { output == .sum ? FormulaCode.unit / target.lanes : 0 }
   private var repeatedCount: Int { inputs.count { $0 == .repeatedFloat } }
   private var firstSum: Int { 16 - repeatedCount - sumCount }
-  /// AVX2 narrows lanes by way of another register, AVX-512 those of unsigned bytes.
+  /// The number of registers for narrowing: AVX2 clobbers one, and AVX-512 needs a zero for unsigned bytes.
   private var spareCount: Int {
     output == .byte(isSigned: true) && target == .avx512 || output.byteCount != 1 ? 0 : 1
   }
   private var spare: Int { firstSum - 1 }
 
-  /// The register that has a repeated input.
+  /// The register that holds a repeated input.
   private static func held(_ input: Int, of inputs: [FloatFormula.Input]) -> Int {
     16 - inputs[input...].count { $0 == .repeatedFloat }
   }
@@ -86,7 +87,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Writes a loop over `count` vectors at a time.
+  /// Writes a loop over `count` vectors at a time; false if registers do not suffice.
   private func writeLoop(
     _ a: inout X86Assembler, _ count: Int, until end: X86Assembler.General
   ) -> Bool {
@@ -109,7 +110,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       case .byte(isSigned: true):
         a.vector(.vpmovsdb, width, register, 0, memory(written, vector, byteCount: 1))
       case .byte(isSigned: false):
-        // Negative lanes are large ones to it.
+        // The instruction takes negative lanes for large unsigned ones.
         a.vector(.vpmaxsd, width, register, register, spare)
         a.vector(.vpmovusdb, width, register, 0, memory(written, vector, byteCount: 1))
       case .float: a.vector(.vmovupsStore, width, register, 0, memory(written, vector, byteCount: 4))
@@ -122,13 +123,13 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     return true
   }
 
-  /// Where a vector of elements of so many bytes lies.
+  /// The address of a vector whose elements have `byteCount` bytes.
   private func memory(_ address: X86Assembler.General, _ vector: Int, byteCount: Int) -> Memory {
     Memory(address, index: place, scale: byteCount, vector * target.lanes * byteCount)
   }
 
-  /// Narrows 32-bit lanes of one, two or four vectors to bytes, with saturation, and stores them. AVX2 packs each half of vectors by
-  /// itself.
+  /// Narrows the 32-bit lanes of one, two or four vectors to bytes, with saturation, and stores them. AVX2 packs each half of a
+  /// vector by itself. Clobbers `spare`.
   private func pack(_ a: inout X86Assembler, _ values: [Int], isSigned: Bool) {
     let narrow = isSigned ? X86Assembler.Instruction.vpacksswb : .vpackuswb
     let (place, first) = (memory(written, 0, byteCount: 1), values[0])
@@ -142,13 +143,13 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       a.vector(.vpackssdw, width, values[pair], values[pair], values[pair + 1])
     }
     a.vector(narrow, width, first, first, values.count == 4 ? values[2] : first)
-    // Four bytes of each vector's low half, then of each one's high half: by turns, they are in order.
+    // Four bytes of each vector's low half are followed by four of each high half: a permutation brings them into order.
     a.vector(.vpmovzxbd, width, spare, 0, Memory(.rdi, A.offset(\.order)))
     a.vector(.vpermd, width, first, spare, first)
     a.vector(.vmovdquStore, values.count == 4 ? .ymm : .xmm, first, 0, place)
   }
 
-  /// Stores the sum of all lanes.
+  /// Stores the sum of all lanes, divided by the divisor.
   private func writeSum(_ a: inout X86Assembler) {
     let (sum, spare) = (firstSum, 0)
     if sumCount == 2 { a.vector(.vaddps, width, sum, sum, sum + 1) }
@@ -158,7 +159,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     a.vector(.vmovdStore, .xmm, sum, 0, Memory(written))
   }
 
-  /// A formula's steps, and which has its result; throws where one has no code.
+  /// A formula's steps and the value of its result; throws if a step has no code.
   static func program(
     of formula: FloatFormula, _ target: X86Target
   ) throws(Decline) -> (X86VectorProgram, result: X86VectorProgram.Value) {
@@ -189,7 +190,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
         let (left, right) = (value(lhs), value(rhs))
         var result = program.binary(kind, left, right)
-        // The second source is the answer where it is NaN.
+        // The instruction returns the second source if it is NaN.
         if minimum != -.infinity { result = program.greater(minimum, result) }
         if maximum != .infinity { result = program.lesser(maximum, result) }
         results.append(result)
@@ -200,7 +201,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       case .dequantization(let dequantization, let operand):
         results.append(program.dequantized(value(operand), dequantization))
       case .quantization(let quantization, let operand):
-        // Narrowing brings results between the bounds of bytes.
+        // Narrowing clamps results to the bounds of bytes.
         let saturates = index == formula.steps.count - 1 && quantization.fillsBytes
         results.append(
           saturates
@@ -208,7 +209,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
             : program.quantized(value(operand), quantization))
       }
     }
-    // It may add a step.
+    // An input that is the result may add a step.
     let result = results.last ?? value(.input(0))
     return (program, result)
   }
@@ -233,29 +234,29 @@ extension X86VectorProgram {
     return multiply(unary(.vcvtdq2ps, distance), .bits(kind.scale.bitPattern))
   }
 
-  /// The quotient, rounded, and the zero point: integers that may be beyond the bounds. Of what is NaN or no `int32` it is −2³¹,
-  /// and only then the sum may wrap, as ``FloatQuantization/outOfRange`` does.
+  /// The rounded quotient plus the zero point: integers that may be beyond the bounds. For NaN and quotients beyond `int32`,
+  /// the rounded quotient is −2³¹. Only then may the sum wrap, as ``FloatQuantization/outOfRange`` does.
   fileprivate mutating func roundedQuotient(_ value: Value, _ kind: FloatQuantization) -> Value {
     addIntegers(rounded(quotient(value, kind)), .bits(UInt32(bitPattern: kind.zeroPoint)))
   }
 
-  /// The value by the scale, or what leads to the same integers.
+  /// The value divided by the scale, or a product that gives the same integers.
   private mutating func quotient(_ value: Value, _ kind: FloatQuantization) -> Value {
     guard let reciprocal = kind.reciprocal else { return divide(value, .bits(kind.scale.bitPattern)) }
     let low = multiply(value, .bits(reciprocal.low.bitPattern))
     return fma(value, .bits(reciprocal.high.bitPattern), .value(low))
   }
 
-  /// The nearest integers, halves away from zero: away from zero by almost one half, then cut off.
+  /// The nearest integers, halves away from zero: almost one half is added away from zero, then the fraction is cut off.
   private mutating func rounded(_ value: Value) -> Value {
     let half = or(and(value, .bits(1 << 31)), .bits((0x1.fffffep-2 as Float).bitPattern))
     return unary(.vcvttps2dq, add(value, .value(half)))
   }
 
-  /// `int32` that are bytes.
+  /// Quantized values that are bytes, as `int32`.
   fileprivate mutating func quantized(_ value: Value, _ kind: FloatQuantization) -> Value {
     let quotient = quotient(value, kind)
-    // All bits where the quotient fits 32 bits, which NaN does not: its magnitude is below the bits of 2³¹.
+    // All bits where the quotient fits 32 bits: its magnitude is below the bits of 2³¹, and that of NaN is not.
     let magnitude = and(quotient, .bits(0x7FFF_FFFF))
     let fits = shiftRight(subtractIntegers(magnitude, .bits(0x4F00_0000)), by: 31)
     // Bounds are integers, on either side of zero: clamping before rounding makes no difference.
@@ -267,7 +268,7 @@ extension X86VectorProgram {
   }
 
   private mutating func parametricRelu(_ value: Value, factors: Value) -> Value {
-    // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
+    // The product where the sign is set. The sum with 0 clears the sign of −0, which is not below zero.
     let product = multiply(value, .value(factors))
     let sign = shiftRight(add(value, 0), by: 31)
     return xor(value, .value(and(xor(product, .value(value)), .value(sign))))
@@ -275,34 +276,34 @@ extension X86VectorProgram {
 }
 
 extension FloatQuantization {
-  /// Whether packing can bring its results between the bounds: those of bytes, signed or not, and no zero point that makes the
-  /// greatest quotient of 32 bits, 2³¹ − 128, wrap.
+  /// Whether packing can clamp the results. The bounds must be those of signed or unsigned bytes, and the zero point must not
+  /// make the greatest quotient of 32 bits, 2³¹ − 128, wrap.
   fileprivate var fillsBytes: Bool {
     zeroPoint < 128 && ((minimum, maximum) == (-128, 127) || (minimum, maximum) == (0, 255))
   }
 }
 
 extension X86Target {
-  /// Code for a formula; throws where a step has none, registers do not suffice, or it cannot be placed.
+  /// Code for a formula; throws if a step has none, registers do not suffice, or code cannot be placed.
   func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
     let (program, result) = try X86FormulaGenerator.program(of: formula, self)
     return try code(program, result, of: formula.inputs, to: formula.output)
   }
 
-  /// Code for PRELU of rows of bytes, whose second input is the factors of what is below zero.
+  /// Code for PRELU of rows of bytes. The second input holds the factors of values below zero.
   func parametricRelu(_ relu: SinglePrecisionRelu) throws(Decline) -> FormulaCode {
     var program = X86VectorProgram()
     let bytes = program.bytes(0, isSigned: relu.isSigned)
     let distance = program.subtractIntegers(bytes, .bits(UInt32(bitPattern: relu.zeroPoint)))
     let value = program.unary(.vcvtdq2ps, distance)
-    // One of the two is zero, so that their sum is exact, and each product is rounded once.
+    // One of the two products is zero, so that their sum is exact, and each product is rounded once.
     let below = program.multiply(program.lesserNumber(value, 0), .value(program.input(1)))
     let above = program.greaterNumber(value, 0)
     let product = program.fma(above, .bits(relu.positive.bitPattern), .value(below))
     let offset = program.or(program.and(product, .bits(1 << 31)), .bits(relu.offset.bitPattern))
     var sum = product
     if relu.extra != 0 {
-      // Distances above zero are at least one, which is more, and others are zero.
+      // Distances above zero are at least one, which exceeds the extra; the other distances are zero.
       let more = program.lesserNumber(above, relu.extra.magnitude)
       sum = relu.extra < 0 ? program.subtract(sum, .value(more)) : program.add(sum, .value(more))
     }
@@ -313,12 +314,12 @@ extension X86Target {
       program, result, of: [.byte(isSigned: relu.isSigned), .float], to: .byte(isSigned: relu.isSigned))
   }
 
-  /// Code for steps that are written down; no call has more than so many whole `vectors`.
+  /// Code for a program of steps; no call computes more than `vectors` whole vectors.
   func code(
     _ program: X86VectorProgram, _ result: X86VectorProgram.Value, of inputs: [FloatFormula.Input],
     to output: FloatFormula.Output, vectors: Int = .max
   ) throws(Decline) -> FormulaCode {
-    // Few steps are soon done: memory is what they wait for. But bytes are packed better the more there are.
+    // Short programs wait for memory, so that two vectors at a time suffice; but packing is better the more bytes there are.
     let packs = output.byteCount == 1 && self != .avx512
     let least = output == .sum ? FormulaCode.unit / lanes : 1
     let most = max(least, min(program.count < 12 && !packs ? 2 : 4, vectors))
@@ -332,7 +333,7 @@ extension X86Target {
           function: try unsafe CodeFunction(generator), inputs: inputs, output: output, lanes: lanes,
           vectorsAtOnce: vectorsAtOnce, constants: X86FunctionGenerator.constants(of: program, self))
       } catch {
-        // Perhaps only because registers do not suffice.
+        // With fewer vectors at a time, registers may suffice.
         declined = error
       }
     }

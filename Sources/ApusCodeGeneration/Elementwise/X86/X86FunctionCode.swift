@@ -4,7 +4,7 @@ import ApusAssembly
 import ApusKernels
 
 extension X86Target {
-  /// Code for a function of floats; throws where there is none, or it cannot be placed.
+  /// Code for a function of floats; throws if there is none, or it cannot be placed.
   func mapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
     let generator = X86FunctionGenerator(target: self, function: function)
     if let limit = generator.limit {
@@ -17,7 +17,7 @@ extension X86Target {
     return unsafe Self.mapping(try self.formula(formula))
   }
 
-  /// Code that makes the bits of `int32` of floats, see ``X86FunctionGenerator/truncation(_:_:)``.
+  /// Code that converts floats to the bits of `int32`, see ``X86FunctionGenerator/truncation(_:_:)``.
   func truncation() throws(Decline) -> FloatMapping {
     var program = X86VectorProgram()
     let result = X86FunctionGenerator.truncation(program.input(), &program)
@@ -31,7 +31,7 @@ extension X86Target {
   }
 }
 
-/// Placed code, which is precise up to a limit, and its constants.
+/// Placed code that is precise up to a limit, and its constants.
 private struct X86FunctionCode {
   typealias Arguments = X86FunctionGenerator.Arguments
 
@@ -45,13 +45,13 @@ private struct X86FunctionCode {
     lanes = generator.target.lanes
   }
 
-  /// Computes `count` values; beyond the limit, another way is taken.
+  /// Computes `count` values; `beyond` computes those whose magnitude is not below the limit.
   func fill(
     _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, limit: Float,
     beyond: (Float) -> Float
   ) {
     let isInPlace = unsafe input == UnsafePointer(output)
-    // Some at a time where results lie where arguments did.
+    // Values are computed in parts if results overwrite arguments, which are copied first.
     let length = isInPlace ? 256 : count
     unsafe withUnsafeTemporaryAllocation(of: Float.self, capacity: 256) { memory in
       guard let copy = memory.baseAddress else { return }
@@ -71,7 +71,7 @@ private struct X86FunctionCode {
     }
   }
 
-  /// Computes values, and returns the bits of the greatest magnitude. What is left over of vectors goes by way of one of its own.
+  /// Computes values and returns the bits of the greatest magnitude. The remainder is computed in a vector padded with zeros.
   private func fill(
     _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>
   ) -> UInt32 {

@@ -3,17 +3,17 @@
 import ApusAssembly
 import ApusKernels
 
-/// The steps of functions of floats: but for GELU, within two units in the last place of the true values, as
-/// ``FloatVectorFunction`` computes them without fused products. ``X86FormulaGenerator`` writes most of them as code; this generates those that are precise up to
-/// a limit, a vector at a time.
+/// Generates functions of floats as steps on vectors. Results, but for GELU, are within two units in the last place of the true
+/// values, as those of ``FloatVectorFunction``, which has no fused products. ``X86FormulaGenerator`` writes the code of most
+/// functions; this type writes the code of those that are precise up to a limit, a vector at a time.
 struct X86FunctionGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
-    /// How many vectors.
+    /// The number of vectors.
     var vectors = 0
     var constants = 0
-    /// Where a vector is written: the greatest magnitude of each lane.
+    /// The address where a vector with the greatest magnitude of each lane is written.
     var magnitudes = 0
   }
 
@@ -24,10 +24,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   typealias Value = X86VectorProgram.Value
   private typealias A = Arguments
 
-  /// The greatest of each lane; programs have the registers below.
+  /// The register with the greatest magnitude of each lane; programs have the registers below it.
   static let magnitudes = 15
 
-  /// The magnitude up to which the code is precise, if it is not for all.
+  /// The magnitude up to which the code is precise; nil if it is precise for all values.
   var limit: Float? { function == .sin || function == .cos ? 8192 : nil }
 
   func generate() -> [UInt8]? {
@@ -56,13 +56,13 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// The function's steps; nil where it has none.
+  /// The function's steps; nil if it has no code.
   private var program: (Program, result: Value)? {
     var program = Program()
     return steps(of: function, program.input(), &program).map { (program, $0) }
   }
 
-  /// The constants as the code reads them.
+  /// The constants, in the form in which the code reads them.
   var constants: [UInt32] {
     guard let program = program?.0 else { return [] }
     return Self.constants(of: program, target)
@@ -85,7 +85,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .tanh: return Self.hyperbolicTangent(x, &program)
     case .elu:
       let below = Self.exponentialMinusOne(program.greater(-88, program.lesser(0, x)), &program)
-      // Negative zero stays what it is.
+      // Negative zero stays negative zero.
       let signed = program.or(below, .value(program.and(x, .bits(1 << 31))))
       return Self.choose(signed, x, where: program.shiftRight(x, by: 31), &program)
     case .gelu(isApproximate: true): return Self.approximateGelu(x, &program)
@@ -94,13 +94,14 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .leakyRelu(let alpha):
       guard alpha.isFinite else { return nil }
       let product = program.multiply(x, .bits(alpha.bitPattern))
-      // Zero is multiplied, too, which shows where the factor is negative: of zero alone one less has the sign set.
+      // Zero is multiplied, too, which shows if the factor is negative. Of all numbers without a sign, only zero has one in its
+      // bits less one.
       let isBelow =
         alpha.sign == .plus ? x : program.or(x, .value(program.subtractIntegers(x, .bits(1))))
       return Self.choose(product, x, where: program.shiftRight(isBelow, by: 31), &program)
     case .hardSwish:
       let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
-      // A sixth of it: within a unit in the last place of the quotient, and quotients take four times as long.
+      // A product with a sixth is within a unit in the last place of the quotient, and a division takes four times as long.
       return program.multiply(program.multiply(x, .value(factor)), 0x1.555556p-3)
     case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
     case .negate: return program.xor(x, .bits(1 << 31))
@@ -111,7 +112,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .floor: return program.unary(.vrndscaleps, x, immediate: 9)
     case .ceil: return program.unary(.vrndscaleps, x, immediate: 10)
     case .sign:
-      // The least numbers times 2²⁰⁰ are above one, and −0 + 0 is 0.
+      // The smallest numbers, times 2²⁰⁰, are above one, and −0 + 0 is 0.
       let large = program.multiply(program.multiply(x, 0x1p100), 0x1p100)
       return program.add(program.lesser(1, program.greater(-1, large)), 0)
     default: return nil
@@ -120,19 +121,19 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   // MARK: Functions
 
-  /// `n`, and the bits of a float whose lowest are `n`, and `r`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
+  /// The rest `r`, the exponent `n`, and the bits of a float whose lowest are `n`, with `x = n·ln 2 + r` and `|r| ≤ ln 2 / 2`.
   private static func reduced(
     _ x: Value, _ p: inout Program
   ) -> (rest: Value, exponents: Value, bits: Value) {
     // Adding 1.5·2²³ leaves the nearest integer as the lowest bits of the mantissa.
     let shifted = p.fma(x, 1.442_695_04, 0x1.8p23)
     let n = p.subtract(shifted, 0x1.8p23)
-    // ln 2 with nine bits, so that small multiples of it are exact, and the rest.
+    // ln 2 is the sum of nine bits, whose small multiples are exact, and a rest.
     let high = p.fma(n, .bits((-0x1.63p-1 as Float).bitPattern), .value(x))
     return (p.fma(n, 2.121_944_4e-4, .value(high)), n, shifted)
   }
 
-  /// `e^r − 1`, and the bits of a float whose lowest are `n`.
+  /// `e^r − 1`, and the bits of a float whose lowest are `n`, with `x = n·ln 2 + r`.
   private static func fractions(_ x: Value, _ p: inout Program) -> (fractions: Value, bits: Value) {
     let (r, _, bits) = reduced(x, &p)
     let polynomial = p.polynomial(
@@ -141,7 +142,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return (p.fma(square, .value(polynomial), .value(r)), bits)
   }
 
-  /// `scale·eˣ` with AVX-512, which multiplies with powers of two; the scale is one of these.
+  /// `scale·eˣ` with AVX-512, which multiplies by powers of two in one instruction; the scale is a power of two.
   private static func scaledPower(_ x: Value, scale: Float = 1, _ p: inout Program) -> Value {
     let (r, exponents, _) = reduced(x, &p)
     let coefficients: [Float] = [
@@ -150,7 +151,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.scale(p.polynomial(r, coefficients.map { $0 * scale }), byPowerOfTwo: exponents)
   }
 
-  /// `scale·2ⁿ`, for bits whose lowest are `n`, where that has an exponent in `-126...127`; of the numbers beside these, 0 and
+  /// `scale·2ⁿ`, from bits whose lowest are `n`, if it has an exponent in `-126...127`. The exponents next to these give 0 and
   /// infinity.
   private static func powerOfTwo(_ bits: Value, scale: Float = 1, _ p: inout Program) -> Value {
     p.addIntegers(p.shiftLeft(bits, by: 23), .bits(scale.bitPattern))
@@ -171,20 +172,20 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.multiply(p.fma(fractions, .value(first), .value(first)), .value(second))
   }
 
-  /// `eˣ` of numbers that are not above zero, in fewer steps, where what is below 2⁻¹²⁵ makes no difference: with AVX2, that is zero.
+  /// `eˣ` of numbers not above zero, in fewer steps, if results below 2⁻¹²⁵ make no difference: with AVX2, these are zero.
   static func exponentialBelowZero(_ x: Value, _ p: inout Program, _ target: X86Target) -> Value {
     guard target != .avx512 else { return scaledPower(p.greater(-104, x), &p) }
-    // Of −88, n is −127, whose power of two has the bits of zero.
+    // At −88, n is −127, whose power of two has the bits of zero.
     return product(p.greater(-88, x), scale: 1, &p)
   }
 
-  /// What ``enlargedExponential(_:least:_:_:)`` is too great by.
+  /// The factor by which ``enlargedExponential(_:least:_:_:)`` exceeds the exponential.
   static let enlargement: Float = 0x1p24
 
-  /// `2²⁴·eˣ` of numbers that are not above zero: normal down to where `eˣ` rounds to zero.
+  /// `2²⁴·eˣ` of numbers not above zero: normal down to where `eˣ` rounds to zero.
   ///
-  /// - Parameter least: numbers below it count as this; from −104.7 on down, of which `n` is −151 or less, the result is so small that
-  ///   its product with 2⁻²⁴ or less is zero. AVX2 takes none below that.
+  /// - Parameter least: the value that smaller numbers are replaced by. From −104.7 down, `n` is −151 or less, and the result's
+  ///   product with 2⁻²⁴ or less is zero. With AVX2, it must not be below −104.7.
   static func enlargedExponential(
     _ x: Value, least: Float, _ p: inout Program, _ target: X86Target
   ) -> Value {
@@ -193,7 +194,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       ? scaledPower(bounded, scale: enlargement, &p) : product(bounded, scale: enlargement, &p)
   }
 
-  /// `scale·eˣ`, where the power of two has an exponent.
+  /// `scale·eˣ`, if the power of two has an exponent.
   private static func product(_ x: Value, scale: Float, _ p: inout Program) -> Value {
     let (fractions, bits) = fractions(x, &p)
     let power = powerOfTwo(bits, scale: scale, &p)
@@ -211,8 +212,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   /// `FloatFunction.logistic`.
   private func logistic(_ x: Value, _ p: inout Program) -> Value {
     let negative = p.xor(x, .bits(1 << 31))
-    // Numerator and denominator are 2⁻²⁴ times what they stand for, so that e⁻ˣ has an exponent down to x = −104.9, where eˣ rounds
-    // to zero. Of 105.5, n is 152, whose power of two is infinite.
+    // Numerator and denominator are scaled by 2⁻²⁴, so that the power in e⁻ˣ is normal down to x = −104.9, where eˣ rounds to
+    // zero. At 105.5, n is 152, whose power of two is infinite.
     let bounded = p.lesser(105.5, p.greater(-70, negative))
     let scale: Float = 0x1p-24
     let exponential: Value
@@ -223,7 +224,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       exponential = p.multiply(p.add(fractions, 1), .value(Self.powerOfTwo(bits, scale: scale, &p)))
     }
     let one = p.constant(scale.bitPattern)
-    // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential falls away.
+    // All bits where −x is at most the cutoff's magnitude; beyond it, the 1 beside the exponential is left out.
     let distance = p.subtract(negative, .bits((-FloatFunction.logisticCutoff).nextUp.bitPattern))
     let addend = p.and(p.shiftRight(distance, by: 31), .value(one))
     return p.divide(one, .value(p.add(exponential, .value(addend))))
@@ -237,10 +238,10 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return p.or(quotient, .value(p.and(x, .bits(1 << 31))))
   }
 
-  /// `x·(½ + h(x))`, where `h` is `½·tanh(√(2/π)·(x + 0.044715·x³))`: within three units in the last place of `x`, as the
-  /// reference is within two, whose sum of one and a tangent leaves no more of what is far below zero.
+  /// `x·(½ + h(x))`, where `h` is `½·tanh(√(2/π)·(x + 0.044715·x³))`: within three units in the last place of `x`. The
+  /// reference is within two, as its sum of one and a tangent keeps no more of results far below zero.
   ///
-  /// `h` is `x` times a quotient of polynomials of `x²`, fitted to it up to where it is ½ for floats, within 10⁻⁸.
+  /// `h` is `x` times a quotient of polynomials of `x²`, fitted within 10⁻⁸ up to where `h` rounds to ½.
   private static func approximateGelu(_ x: Value, _ p: inout Program) -> Value {
     let bounded = p.lesser(5.2, p.greater(-5.2, x))
     let square = p.multiply(bounded, .value(bounded))
@@ -250,17 +251,18 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     let denominator = p.polynomial(
       square, [1.323_662_45e-6, 7.566_317_8e-5, 0.001_295_864_47, 0.024_301_707_7, 0.243_434_802, 1])
     let quotient = p.divide(p.multiply(numerator, .value(bounded)), .value(denominator))
-    // At the limits it is a little more than ½, so that nothing is left of what lies beyond. Other coefficients must see to that.
+    // At the limits, the quotient is slightly more than ½, so that nothing is left of `x` beyond. Other coefficients must
+    // ensure this, too.
     let half = p.lesser(0.5, p.greater(-0.5, quotient))
     return p.multiply(p.add(half, 0.5), .value(x))
   }
 
-  /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: so there is nothing to choose, and nothing is lost of what is far below zero.
+  /// `x·Φ(x)`, as `max(x, 0) − |x|·Φ(−|x|)`: there is nothing to choose, and results far below zero lose no precision.
   private func gelu(_ x: Value, _ p: inout Program) -> Value {
-    // Above 13, the second term is far too small to be seen. Below −14.4 it rounds to a negative zero; of −∞, t·m is 0·∞, as in
+    // Above 13, the second term is too small to matter. Below −14.4, it rounds to a negative zero. For −∞, t·m is 0·∞, as in
     // LiteRT's formula.
     let magnitude = p.and(p.lesser(13, x), .bits(0x7FFF_FFFF))
-    // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. This is −2⁻²⁴·Q.
+    // Φ(−m) = e^(−m²/2)·t·Q(t) with t = 1 / (1 + 0.35·m), within 4·10⁻⁸ of it for all m from 0 to 13. The factor is −2⁻²⁴·Q.
     let one = p.constant((1 as Float).bitPattern)
     let t = p.divide(one, .value(p.fma(magnitude, 0.35, .value(one))))
     let factor = p.polynomial(
@@ -282,7 +284,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       let root = p.squareRoot(x)
       return p.divide(p.constant((1 as Float).bitPattern), .value(root))
     }
-    // One of Newton's steps: y + y·(1 − x·y²)/2. Where y is infinite or zero it stays, as the step, NaN, becomes a number.
+    // One Newton step: y + y·(1 − x·y²)/2. An infinite or zero y does not change, as the step, NaN, is replaced by a number.
     let y = p.unary(.vrsqrt14ps, x)
     let half = p.multiply(p.multiply(x, .value(y)), -0.5)
     let step = p.lesserNumber(p.fma(half, .value(y), 0.5), 0x1p-10)
@@ -296,7 +298,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     // x = 2ⁿ·(1 + f), with 1 + f from ¾ to 1½.
     let (n, mantissa): (Value, Value)
     if target == .avx512 {
-      // Zero and infinity are 1 and an infinite n.
+      // For zero and infinity, the mantissa is 1 and n is infinite.
       mantissa = p.unary(.vgetmantps, x, immediate: 0b1111)
       n = p.subtract(p.unary(.vgetexpps, x), .value(p.unary(.vgetexpps, mantissa)))
     } else {
@@ -322,7 +324,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
 
   /// The exponents, as floats, and the mantissas, from ¾ to 1½, of numbers above zero.
   private static func parts(_ x: Value, _ p: inout Program) -> (exponents: Value, mantissas: Value) {
-    // Subnormal numbers have no exponent of their own.
+    // Subnormal numbers are scaled first, as they have no exponent of their own.
     let isTiny = p.shiftRight(p.subtractIntegers(x, .bits(0x80_0000)), by: 31)
     let one = (1 as Float).bitPattern
     let factor = p.xor(p.and(isTiny, .bits((0x1p23 as Float).bitPattern ^ one)), .bits(one))
@@ -356,31 +358,32 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     p.keepGreatest(p.and(x, .bits(0x7FFF_FFFF)), in: magnitudes)
   }
 
-  /// `sin(x − n·π)`, where that is small. The first difference is exact: both are multiples of 2⁻²³, or those of smaller numbers. With
-  /// three parts of π, all of which are subtracted lest −0 become 0, what is left has all of its digits near any multiple.
+  /// `sin(x − n·π)` for a small difference. The first subtraction is exact: both terms are multiples of 2⁻²³, or of a smaller
+  /// unit for smaller numbers. Three parts of π leave the difference all of its digits near any multiple; all three are
+  /// subtracted, lest −0 become 0.
   private static func sineOfRest(_ x: Value, _ n: Value, _ p: inout Program) -> Value {
     let first = p.fma(n, .bits((-0x1.921fb4p1 as Float).bitPattern), .value(x))
     let second = p.fma(n, .bits((-0x1.4442dp-23 as Float).bitPattern), .value(first))
     let r = p.fma(n, .bits((-0x1.84698ap-47 as Float).bitPattern), .value(second))
     let square = p.multiply(r, .value(r))
-    // Coefficients by which the sine of a quarter turn is one.
+    // Coefficients for which the sine of a quarter turn is one.
     let polynomial = p.polynomial(
       square, [2.603_160_74e-6, -1.980_867_24e-4, 0.008_333_054_37, -0.166_666_582_23])
     let result = p.fma(p.multiply(polynomial, .value(square)), .value(r), .value(r))
     return p.or(result, .value(p.and(r, .bits(1 << 31))))
   }
 
-  /// Floats without their fractions, as the bits of `int32`: the nearest of these for greater numbers, the greatest for NaN.
+  /// Floats truncated to the bits of `int32`: saturated beyond its range, the maximum for NaN.
   static func truncation(_ x: Value, _ p: inout Program) -> Value {
-    // NaN and what is too large become 2³¹, of which an instruction makes the least integer, as of what is too small. Of 2³¹
-    // alone a difference is left, whose highest bits turn all others.
+    // NaN and numbers too large become 2³¹. The conversion gives the minimum integer for it, as for numbers too small. Only 2³¹
+    // leaves an excess, whose exponent flips all bits of the result.
     let bounded = p.lesserNumber(x, 0x1p31)
     let excess = p.greater(0, p.subtract(bounded, .bits((0x1p31 as Float).nextDown.bitPattern)))
     let isLarge = p.shiftRight(p.shiftLeft(excess, by: 1), by: 31)
     return p.xor(p.unary(.vcvttps2dq, bounded), .value(isLarge))
   }
 
-  /// Lanes of `first` where all bits are set, of `second` where none is.
+  /// Lanes of `first` where all bits of `mask` are set, of `second` where none is.
   private static func choose(_ first: Value, _ second: Value, where mask: Value, _ p: inout Program) -> Value
   {
     p.xor(p.and(p.xor(first, .value(second)), .value(mask)), .value(second))

@@ -3,23 +3,23 @@
 import ApusAssembly
 import ApusKernels
 
-/// An elementwise sum of quantized bytes in single precision, where that makes no difference.
+/// An elementwise sum of quantized bytes in single precision, for factors that give the exact results.
 ///
-/// Exact arithmetic takes three times as long. Two bytes are one of 65,536 pairs: all are tried, which takes as long as the
-/// exact function of so many elements. Where halves come up, floats are scaled up a little, as the reference rounds them away
-/// from zero. Of random factors, some nineteen in twenty pass.
+/// Exact arithmetic takes three times as long. All 65,536 pairs of bytes are tried, which takes as long as computing 65,536
+/// elements exactly. Floats are scaled up a little if halves occur, as the reference rounds these away from zero. About
+/// nineteen in twenty random factors pass.
 struct X86LinearSum: X86ByteCode {
   var generator: X86LinearSumGenerator
   var function: CodeFunction<X86LinearSumGenerator.Arguments>
   private(set) var arguments = X86LinearSumGenerator.Arguments()
 
-  /// Results of fewer elements are not worth the trial.
+  /// The fewest elements of a result that are worth the trial.
   static let leastCount = 1 << 15
 
-  /// What is tried: by how much floats are scaled up.
+  /// The relative amounts by which floats are scaled up, in the order in which they are tried.
   private static let excesses = [0, 0x1p-23, 0x1p-16, 0x1p-14]
 
-  /// Finds the numbers that give what `exact` gives; nil where there are none, or code cannot be placed.
+  /// Finds factors that give the results of `exact`; nil if there are none, or code cannot be placed.
   init?(_ sum: QuantizedSum, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
     generator = X86LinearSumGenerator(
       target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
@@ -35,7 +35,7 @@ struct X86LinearSum: X86ByteCode {
     return nil
   }
 
-  /// The numbers of a sum that is scaled so before its zero point is added.
+  /// The arguments of a sum that is multiplied by `scale` before its zero point is added.
   private static func numbers(
     _ sum: QuantizedSum, target: X86Target, scale: Double
   ) -> X86LinearSumGenerator.Arguments {
@@ -55,7 +55,7 @@ struct X86LinearSum: X86ByteCode {
         ? (0x0D09_0501_0C08_0400, 0x0F0B_0703_0E0A_0602) : (0x0703_0602_0501_0400, 0))
   }
 
-  /// Whether all pairs of bytes give the same.
+  /// Whether the results of all pairs of bytes equal those of `exact`.
   private func equals(_ exact: X86ExactByteFunction) -> Bool {
     unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 64) { memory in
       ExecutableMemory.seal()

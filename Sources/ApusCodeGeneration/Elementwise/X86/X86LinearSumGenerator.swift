@@ -4,8 +4,8 @@ import ApusAssembly
 
 /// Generates elementwise sums of quantized bytes in single precision, four vectors at a time.
 ///
-/// A sum is `round(c + a·x + b·y)`, summed in that order. Whether that gives the bytes of ``X86SumGenerator`` depends on the
-/// numbers: ``X86LinearSum`` finds out.
+/// A sum is `round(c + a·x + b·y)`, added in that order. ``X86LinearSum`` finds out whether its coefficients give the bytes of
+/// ``X86SumGenerator``.
 struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
   struct Arguments: X86ByteArguments {
     var lhs = 0
@@ -14,12 +14,13 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     var blocks = 0
     var lhsFactor: Float = 0
     var rhsFactor: Float = 0
-    /// The constant.
+    /// The constant term.
     var base: Float = 0
-    /// Bytes.
+    /// The minimum result, as a byte.
     var minimum: UInt8 = 0
+    /// The maximum result, as a byte.
     var maximum: UInt8 = 0
-    /// Where the dwords of packed bytes belong.
+    /// The packed dword that belongs in each place.
     var order: (UInt64, UInt64) = (0, 0)
   }
 
@@ -34,7 +35,7 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
   private var width: X86Assembler.Width { target.width }
   var blockLength: Int { width.byteCount }
 
-  // The registers of constants, after four results and the operands of two vectors in turn.
+  // Registers of constants. Four results and the operands of two vectors in turn have the registers below.
   private var lhsFactor: Int { 8 }
   private var rhsFactor: Int { 9 }
   private var base: Int { 10 }
@@ -77,7 +78,7 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     return a.finish()
   }
 
-  /// A vector of results, as integers.
+  /// Computes a vector of results, as integers.
   private func part(_ a: inout X86Assembler, _ part: Int) {
     let own = 4 + part % 2 * 2
     let (lhs, rhs) = (lhsStays ? lhsStaying : own, rhsStays ? rhsStaying : own + 1)
@@ -89,7 +90,7 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     a.vector(.vcvtps2dq, width, part, 0, part)
   }
 
-  /// Makes floats of bytes, or of one.
+  /// Loads a vector of bytes as floats, or broadcasts one.
   private func load(_ a: inout X86Assembler, _ value: Int, _ from: General, part: Int?) {
     let widening: X86Assembler.Instruction = isSigned ? .vpmovsxbd : .vpmovzxbd
     if let part {

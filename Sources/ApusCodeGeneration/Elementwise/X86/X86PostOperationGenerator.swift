@@ -3,7 +3,7 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates what is done to floats after a convolution; see ``PostOperationCode/Kind``.
+/// Generates the operations on float results of a convolution; see ``PostOperationCode/Kind``.
 struct X86PostOperationGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let kind: PostOperationCode.Kind
@@ -21,7 +21,7 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
     a.vector(.vbroadcastss, width, maximum, 0, .init(.rdi, A.offset(\.maximum)))
     if kind != .sum { a.vector(.vpxor, width, zero, zero, zero) }
     func bound(_ a: inout X86Assembler) {
-      // The second source is the answer where it is NaN.
+      // The instructions return the second source if it is NaN.
       a.vector(.vmaxps, width, value, minimum, value)
       a.vector(.vminps, width, value, maximum, value)
     }
@@ -32,7 +32,7 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
       a.vector(.vaddps, width, value, value, .init(.rdx))
       bound(&a)
     case .parametricRelu:
-      // The product where the sign is set, but for −0, which is not below zero: the sum with 0 has no sign there.
+      // The product where the sign is set. The sum with 0 clears the sign of −0, which is not below zero.
       a.vector(.vmulps, width, product, value, .init(.rdx))
       a.vector(.vaddps, width, sign, value, zero)
       a.shift(.shiftDoubles, digit: 4, width, sign, sign, by: 31)
@@ -40,7 +40,7 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
       a.vector(.vpand, width, product, product, sign)
       a.vector(.vpxor, width, value, value, product)
     case .rectifiedSum:
-      // Of two zeros, too, the second source is taken.
+      // If both sources are zeros, too, the instructions return the second one.
       a.vector(.vminps, width, product, zero, value)
       a.vector(.vmaxps, width, value, zero, value)
       a.vector(.vmulps, width, product, product, .init(.rdx))
@@ -59,7 +59,7 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for one of them; nil where it cannot be placed.
+  /// Code for an operation on float results; nil if it cannot be placed.
   func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
     let generator = X86PostOperationGenerator(target: self, kind: kind)
     guard let function = try? unsafe CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }

@@ -3,14 +3,14 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates the quantization of floats at run time.
+/// Generates the quantization of rows of floats at run time.
 struct X86QuantizationGenerator: CodeGenerator, Hashable {
   enum Result: Hashable {
-    /// The least and the greatest values.
+    /// The minimum and the maximum of each row.
     case extremes
     /// `int16` differences from the zero point.
     case words
-    /// Unsigned bytes: the same with their zero point.
+    /// Unsigned bytes: quantized values with their zero point added.
     case bytes
   }
 
@@ -37,7 +37,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// A loop over the steps of a row, with 512 bits of two at a time, the last of an odd number with 256.
+  /// A loop over the steps of a row. AVX-512 does two steps at a time with 512 bits, and the last of an odd number with 256.
   private func forEachStep(_ a: inout X86Assembler, _ body: (inout X86Assembler, X86Assembler.Width) -> Void)
   {
     guard target == .avx512 else {
@@ -63,7 +63,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
 
   // MARK: Extremes
 
-  /// Four vectors of each kind, so that none waits for the one before it.
+  /// Finds minimum and maximum in four vectors each, so that no instruction waits for the one before it.
   private func writeExtremes(_ a: inout X86Assembler) {
     let width = target.width
     for part in 0..<4 {
@@ -73,7 +73,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     forEachStep(&a) { a, stepWidth in
       for part in 0..<(4 * stepWidth.byteCount / width.byteCount) {
         a.vector(.vmovups, width, 8 + part, 0, Memory(.rax, width.byteCount * part))
-        // What was found is the second source: what the instructions answer where the value is NaN.
+        // The second source is the extreme so far, which the instructions return if the value is NaN.
         a.vector(.vminps, width, part, 8 + part, part)
         a.vector(.vmaxps, width, 4 + part, 8 + part, 4 + part)
       }
@@ -90,11 +90,11 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     a.add(.rdx, 8)
   }
 
-  // MARK: Words and bytes
+  // MARK: int16 and bytes
 
   // Registers.
   private var inverse: Int { 8 }
-  /// The least value, of words as a float, of bytes as such.
+  /// The minimum result: a float for `int16`, otherwise a byte.
   private var least: Int { 9 }
   private var most: Int { 10 }
   private var sign: Int { 11 }
@@ -126,8 +126,8 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     forEachStep(&a) { a, width in
       for part in 0..<4 {
         a.vector(.vmulps, width, part, inverse, Memory(.rax, width.byteCount * part))
-        // The bounds are integers: it makes no difference that they come first. NaN becomes the lower one, of bytes as an integer
-        // that is less than any other.
+        // The bounds are integers, so that clamping may precede rounding. For `int16`, NaN becomes the lower bound; for bytes,
+        // the minimum integer, which saturates.
         if result == .words { a.vector(.vmaxps, width, part, part, least) }
         a.vector(.vminps, width, part, most, part)
         writeHalf(&a, width, of: part, to: 4 + part)
@@ -140,7 +140,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Almost one half, with the signs of a vector.
+  /// Writes almost one half, with the signs of a vector's lanes.
   private func writeHalf(_ a: inout X86Assembler, _ width: X86Assembler.Width, of part: Int, to halves: Int) {
     guard target == .avx512 else {
       a.vector(.vpand, width, halves, part, sign)
@@ -159,7 +159,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// What lies below the least byte is saturated on the way: no need to look at floats for it.
+  /// Packs lanes to bytes. Saturation and an integer maximum apply the lower bound, so that floats need none.
   private func writeBytes(_ a: inout X86Assembler, _ width: X86Assembler.Width) {
     for pair in 0..<2 {
       a.vector(.vpackssdw, width, pair, 2 * pair, 2 * pair + 1)
@@ -172,13 +172,13 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
   }
 }
 
-/// Floats that are quantized when they come.
+/// Code that quantizes floats at run time.
 struct X86Hybrid: HybridCode {
   let target: X86Target
 
-  /// The code that quantizes floats; nil where it cannot be placed.
+  /// The code that quantizes floats; nil if it cannot be placed.
   func quantization(makesBytes: Bool) -> QuantizationCode? {
-    // Words are for products without VNNI, 256 bits at a time.
+    // `int16` is for products without VNNI, 256 bits at a time.
     let target = makesBytes ? target : .avx2
     guard
       let extremes = try? unsafe CodeFunction<QuantizationCode.Arguments>(

@@ -45,7 +45,7 @@ struct X86ResizeRowsGenerator: CodeGenerator, Hashable {
   }
 }
 
-/// Generates bytes between two columns of sums, see ``ResizeCode``.
+/// Generates bytes interpolated between two columns of sums, see ``ResizeCode``.
 struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
   let target: X86Target
   let isSigned: Bool
@@ -54,7 +54,7 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
   private typealias Column = ResizeCode.Column
   private typealias Memory = X86Assembler.Memory
 
-  // Registers: values and what is added to them, then constants.
+  // Registers: values and their addends, then constants.
   private let value = 0
   private let spare = 1
   private let near = 2
@@ -101,8 +101,8 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Sums in units of 2⁻²⁰, rounded to nearest, halves away from zero: for negative ones that is half a unit, less the smallest
-  /// part of it, rounded down.
+  /// Sums in units of 2⁻²⁰, rounded to nearest, halves away from zero. Negative sums take half less 2⁻²⁰ before they are
+  /// rounded down.
   private func blendIntegers(_ a: inout X86Assembler) {
     let width = target.width
     a.vector(.vpmulld, width, value, near, Memory(.r8))
@@ -114,7 +114,8 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
     a.shift(.shiftDoubles, digit: 4, width, value, value, by: 20)
   }
 
-  /// Products in the reference's order, each step rounded. Sums are not negative, so that to cut off their fractions rounds down.
+  /// Products in the reference's order, each step rounded. Sums are not negative, so that cutting off their fractions rounds
+  /// down.
   private func blendFloats(_ a: inout X86Assembler) {
     let width = target.width
     a.vector(.vmulps, width, value, near, Memory(.r8))
@@ -128,7 +129,7 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
     a.vector(.vcvttps2dq, width, value, 0, value)
   }
 
-  /// The low bytes of 32-bit lanes.
+  /// Stores the 32-bit lanes as bytes.
   private func store(_ a: inout X86Assembler) {
     if target == .avx512 {
       a.vector(isSigned ? .vpmovsdb : .vpmovusdb, .zmm, value, 0, value)
@@ -143,7 +144,7 @@ struct X86ResizeColumnsGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// The code of a resize; throws where it cannot be placed.
+  /// The code of a resize; throws if it cannot be placed.
   func resize(isSigned: Bool) throws(Decline) -> ResizeCode {
     try ResizeCode(
       lanes: lanes, isSigned: isSigned, rows: X86ResizeRowsGenerator(target: self, isSigned: isSigned),

@@ -3,23 +3,23 @@
 import ApusAssembly
 import ApusKernels
 
-/// Products of quantized bytes in single precision, where ``SinglePrecisionFactor`` has floats for the factor: in half the time
-/// of fixed point.
+/// Products of quantized bytes in single precision, if ``SinglePrecisionFactor`` has floats for the factor. They take half the
+/// time of fixed point.
 struct X86SingleProduct: X86ByteCode {
   var generator: X86SingleProductGenerator
   var function: CodeFunction<X86SingleProductGenerator.Arguments>
   let arguments: X86SingleProductGenerator.Arguments
 
-  /// Looking for floats takes as long as so many results.
+  /// The fewest results for which the search for floats pays: it takes as long as computing them.
   static let leastCount = 1 << 11
 
-  /// Finds the floats; nil where there are none, or code cannot be placed.
+  /// Finds the floats; nil if there are none, or code cannot be placed.
   init?(_ product: QuantizedProduct, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
     let output = product.output
     let last = max(output.maximum - output.zeroPoint, output.zeroPoint - output.minimum)
     guard last > 0, output.multiplier.shift <= 0 else { return nil }
     let range = 1...Int(last)
-    // AVX-512 alone cuts products off.
+    // Only AVX-512 has products that are rounded toward zero, which a factor of two floats needs.
     guard
       let factor = SinglePrecisionFactor(output.multiplier, steps: range)
         ?? (target == .avx512
@@ -38,7 +38,7 @@ struct X86SingleProduct: X86ByteCode {
       rhsZeroPoint: Int16(truncatingIfNeeded: product.rhsZeroPoint),
       zeroPoint: Int16(truncatingIfNeeded: output.zeroPoint),
       minimum: UInt8(truncatingIfNeeded: output.minimum), maximum: UInt8(truncatingIfNeeded: output.maximum),
-      // Lanes of 128 bits are packed by themselves: of each, the first two dwords are of the first vector.
+      // Each 128-bit lane is packed by itself: its first two dwords come from the first vector.
       order: target == .avx512
         ? (0x0D0C_0908_0504_0100, 0x0F0E_0B0A_0706_0302) : (0x0706_0302_0504_0100, 0))
   }

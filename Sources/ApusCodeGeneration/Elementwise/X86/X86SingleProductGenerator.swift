@@ -2,10 +2,10 @@
 
 import ApusAssembly
 
-/// Generates elementwise products of quantized bytes in single precision, two vectors of words at a time.
+/// Generates elementwise products of quantized bytes in single precision, two vectors of `int16` at a time.
 ///
-/// A product of two distances from zero points has 17 bits, which a float holds. With a float that has its sign added, times
-/// the factor, and without the fraction, it is a result: see ``SinglePrecisionFactor``.
+/// A product of two distances from zero points has 17 bits, which a float holds. Multiplied by the factor, with an offset of
+/// its sign added and the fraction cut off, it is a result: see ``SinglePrecisionFactor``.
 struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
   struct Arguments: X86ByteArguments {
     var lhs = 0
@@ -19,10 +19,11 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     var lhsZeroPoint: Int16 = 0
     var rhsZeroPoint: Int16 = 0
     var zeroPoint: Int16 = 0
-    /// Bytes.
+    /// The minimum result, as a byte.
     var minimum: UInt8 = 0
+    /// The maximum result, as a byte.
     var maximum: UInt8 = 0
-    /// Where the dwords of packed bytes belong.
+    /// The packed dword that belongs in each place.
     var order: (UInt64, UInt64) = (0, 0)
   }
 
@@ -39,7 +40,7 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
   private var width: X86Assembler.Width { target.width }
   var blockLength: Int { width.byteCount }
 
-  // The registers of constants, after two results and what they are made with.
+  // Registers of constants. Two results and their temporaries have the registers below.
   private let factor = 6
   private let offset = 7
   private let sign = 8
@@ -87,14 +88,14 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     return a.finish()
   }
 
-  /// A vector of results, as words.
+  /// Computes a vector of results, as `int16`.
   private func part(_ a: inout X86Assembler, _ part: Int) {
     let (low, high) = (2, 3)
     let lhs = lhsStays ? lhsZeroPoint : low
     let rhs = rhsStays ? rhsZeroPoint : high
     if !lhsStays { load(&a, lhs, .rax, part: part, zeroPoint: lhsZeroPoint) }
     if !rhsStays { load(&a, rhs, .rcx, part: part, zeroPoint: rhsZeroPoint) }
-    // Halves of products, put side by side: eight of each lane's first words, and the rest, which packing brings back in order.
+    // Interleaves the halves of products: the first four of each 128-bit lane, then the others. Packing restores their order.
     a.vector(.vpmullw, width, 4, lhs, rhs)
     a.vector(.vpmulhw, width, 5, lhs, rhs)
     a.vector(.vpunpcklwd, width, low, 4, 5)
@@ -115,14 +116,14 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     a.vector(.vpaddsw, width, part, part, zeroPoint)
   }
 
-  /// Distances of bytes from the zero point.
+  /// Loads the distances of bytes from the zero point.
   private func load(_ a: inout X86Assembler, _ value: Int, _ from: General, part: Int, zeroPoint: Int) {
     a.vector(
       isSigned ? .vpmovsxbw : .vpmovzxbw, width, value, 0, Memory(from, part * width.byteCount / 2))
     a.vector(.vpsubw, width, value, value, zeroPoint)
   }
 
-  /// The distance of one byte takes the place of the zero point.
+  /// Replaces the zero point by the distance of one byte from it, broadcast.
   private func loadStaying(_ a: inout X86Assembler, _ zeroPoint: Int, _ from: General) {
     a.vector(.vpbroadcastb, .ymm, 0, 0, Memory(from))
     a.vector(isSigned ? .vpmovsxbw : .vpmovzxbw, width, 0, 0, 0)

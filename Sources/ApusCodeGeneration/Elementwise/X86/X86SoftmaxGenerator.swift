@@ -3,26 +3,26 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates softmax of rows of floats that fill a vector or more: their greatest, exponentials and their sum, and what they
-/// are of that sum. Or its logarithm: the distance from the greatest, less the sum's logarithm.
+/// Generates softmax of rows of floats that fill a vector or more: maximum, exponentials and their sum, then quotients with the
+/// sum. Or log-softmax: the distance from the maximum, less the sum's logarithm.
 ///
-/// The last vector of a row, which may overlap the one before it, is computed before all others and written after them, so
-/// that a row may be written where it was read; of its exponentials the sum takes only those that the others lack.
+/// The last vector of a row, which may overlap the one before it, is computed first and written last, so that results may
+/// overwrite their row. Its exponentials are added to the sum only in lanes that no other vector has.
 struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
     var rows = 0
-    /// Bytes of a row.
+    /// The bytes of a row.
     var rowByteCount = 0
-    /// Bytes of the vectors of a row that do not overlap.
+    /// The bytes of the vectors of a row that do not overlap.
     var wholeByteCount = 0
-    /// The same of those of which some are computed side by side.
+    /// The bytes of the vectors of a row that are computed ``vectorsAtOnce`` at a time.
     var wideByteCount = 0
-    /// Where the last vector begins.
+    /// The offset of a row's last vector, in bytes.
     var lastOffset = 0
     var constants = 0
-    /// A vector: all bits of the lanes of the last vector that no other vector of its row has.
+    /// The address of a mask: all bits in the lanes of the last vector that no other vector of its row has.
     var mask = 0
     var beta: Float = 0
     var least: Float = -.greatestFiniteMagnitude
@@ -30,18 +30,18 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   }
 
   let target: X86Target
-  /// Whether the factor is above zero, so that no exponent is.
+  /// Whether the factor β is above zero, so that no exponent is.
   let isBelowZero: Bool
   /// Whether rows end within a vector.
   let hasRest: Bool
-  /// Whether results are logarithms; the factor is one then.
+  /// Whether results are logarithms; the factor β is one then.
   let isLogarithm: Bool
 
   private typealias Memory = X86Assembler.Memory
   private typealias A = Arguments
   private var width: X86Assembler.Width { target.width }
 
-  // Registers: the program of the exponential has those before.
+  // Registers. The program of the exponential has those below.
   private let spare = 8
   private let mask = 9
   private let least = 10
@@ -49,7 +49,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
   private let one = 12
   private let last = 13
   private let sum = 14
-  /// The greatest of a row, and later what its exponentials are multiplied with.
+  /// The maximum of a row, and later the factor of its exponentials.
   private let most = 15
 
   /// Vectors whose exponentials are computed side by side.
@@ -71,7 +71,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     a.vector(.vbroadcastss, width, one, 0, Memory(.rdi, A.offset(\.one)))
 
     let nextRow = a.loopHead()
-    // NaN is passed over: what was found is the second source.
+    // The instruction returns the second source, the maximum so far, if the value is NaN.
     if hasRest {
       a.vector(.vmovups, width, spare, 0, Memory(.rax, index: .r10))
       a.vector(.vmaxps, width, most, spare, least)
@@ -134,7 +134,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// A loop from `rcx` on that sums and stores exponentials of some vectors at a time.
+  /// Writes a loop from the offset `rcx` on that sums and stores exponentials, `count` vectors at a time.
   private func writeExponentials(
     _ a: inout X86Assembler, _ count: Int, until end: X86Assembler.General
   ) -> Bool {
@@ -156,7 +156,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     return true
   }
 
-  /// A loop over the vectors of a row that do not overlap; `rcx` is the place of each.
+  /// A loop over the vectors of a row that do not overlap; `rcx` is the offset of each.
   private func forEachVector(_ a: inout X86Assembler, _ body: (inout X86Assembler) -> Void) {
     a.zero(.rcx)
     let next = a.loopHead()
@@ -166,7 +166,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     a.jump(.notEqual, next)
   }
 
-  /// Makes a result of an exponential, or of an argument.
+  /// Computes a result from an exponential, or from an argument for logarithms.
   private func finish(_ a: inout X86Assembler, _ register: Int) {
     guard isLogarithm else { return a.vector(.vmulps, width, register, register, most) }
     a.vector(.vsubps, width, register, register, most)
@@ -181,15 +181,15 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     return (program, result)
   }
 
-  /// Computes a vector of exponentials, and answers which register has them.
+  /// Computes a vector of exponentials and returns the register that holds it.
   private func exponential(_ a: inout X86Assembler, at place: Memory) -> Int? {
     let (program, result) = program
     return program.write(
       result, to: &a, target, registerCount: spare, inputs: [[place]], constants: .rsi)?[0]
   }
 
-  /// `e^(β·(x − most))`, of which quotients with the sum are taken: if it is at most one, 2²⁴ times as much, so that it is normal.
-  /// Logarithms need the sum alone, which is one or more.
+  /// The program of `e^(β·(x − most))`. If no exponent is above zero, it is scaled by 2²⁴ for quotients with the sum, so that
+  /// it is normal. Logarithms need no scaling: they use the sum alone, which is one or more.
   private var program: (X86VectorProgram, result: X86VectorProgram.Value) {
     var program = X86VectorProgram()
     let (most, beta) = (program.held(in: 15), program.held(in: 11))
@@ -201,7 +201,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
     } else if isLogarithm {
       result = X86FunctionGenerator.exponentialBelowZero(exponent, &program, target)
     } else {
-      // What is masked becomes zero, not subnormal, with which processors take long.
+      // Masked elements become zero, not subnormal: arithmetic on subnormal numbers is slow.
       let least: Float = target == .avx512 ? -130 : -104.7
       result = X86FunctionGenerator.enlargedExponential(exponent, least: least, &program, target)
     }
@@ -211,12 +211,12 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 
   private var exponentialConstants: [UInt32] { X86FunctionGenerator.constants(of: program.0, target) }
 
-  /// The constants as the code reads them.
+  /// The constants, in the form in which the code reads them.
   var constants: [UInt32] {
     exponentialConstants + (isLogarithm ? X86FunctionGenerator.constants(of: logarithm.0, target) : [])
   }
 
-  /// Brings all lanes together, into each.
+  /// Reduces all lanes and broadcasts the result.
   private func reduce(_ a: inout X86Assembler, _ register: Int, _ instruction: X86Assembler.Instruction) {
     a.foldLanes(register, width, instruction, spare: spare)
     a.vector(.vbroadcastss, width, register, 0, register)
@@ -224,7 +224,7 @@ struct X86SoftmaxGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for softmax of rows of so many floats, or for its logarithm; throws where they do not fill a vector, or it cannot be
+  /// Code for softmax of rows of `depth` floats, or for log-softmax; throws if they do not fill a vector, or code cannot be
   /// placed.
   func softmax(beta: Float, depth: Int, isLogarithm: Bool) throws(Decline) -> FloatMapping {
     guard depth >= lanes else { throw Decline("rows of \(depth) floats do not fill a vector of \(lanes)") }
@@ -237,7 +237,7 @@ extension X86Target {
   }
 }
 
-/// Placed code and its constants.
+/// Placed code of softmax and its constants.
 private struct X86SoftmaxCode {
   private let function: CodeFunction<X86SoftmaxGenerator.Arguments>
   private let constants: [UInt32]

@@ -3,10 +3,10 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates elementwise sums, differences, squares of these, and products of quantized bytes, sixteen at a time.
+/// Generates elementwise sums, differences, squared differences and products of quantized bytes, sixteen at a time.
 ///
-/// Sums bring each operand to the common scale and the result to its own, as the reference does: a product with a factor
-/// of 31 bits, rounded, and a shift to the right, rounded again.
+/// Sums rescale each operand to the common scale and the sum to the result's, as the reference does: a product with a
+/// multiplier of 31 bits, rounded, and a shift to the right, rounded again.
 struct X86SumGenerator: X86ByteGenerator, Hashable {
   /// What is computed from two operands.
   enum Kind: Hashable {
@@ -15,7 +15,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     case squaredDifference
     case product
 
-    /// The bits by which operands are shifted left before their factors apply.
+    /// The bits by which operands are shifted left before they are multiplied.
     var leftShift: Int { self == .squaredDifference ? 7 : 20 }
   }
 
@@ -24,7 +24,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     var rhs = 0
     var output = 0
     var blocks = 0
-    /// See ``X86SumFactors``.
+    /// The address of the constants, see ``X86SumFactors``.
     var factors: Int
   }
 
@@ -33,15 +33,19 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
   let isSigned: Bool
   var lhsStays: Bool
   var rhsStays: Bool
-  /// Whether an operand's factor is one half, as that with the larger scale has it.
+  /// Whether the first operand's multiplier is one half, as that of the operand with the larger scale is.
   var lhsHalves = false
+  /// Whether the second operand's multiplier is one half, as that of the operand with the larger scale is.
   var rhsHalves = false
-  /// Whether each factor has a shift: of zero bits, the second rounding would not be none.
+  /// Whether the first operand's multiplier has a shift. One of zero bits is left out, as its rounding would change negative
+  /// values.
   let lhsShifts: Bool
+  /// Whether the second operand's multiplier has a shift.
   let rhsShifts: Bool
+  /// Whether the result's multiplier has a shift.
   let outputShifts: Bool
 
-  /// The bytes that are done at once.
+  /// The number of elements computed at a time.
   static let blockLength = 16
   var blockLength: Int { Self.blockLength }
 
@@ -104,11 +108,11 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     a.vector(.vpsubd, width, value, value, .init(.r8, zeroPoint))
   }
 
-  /// An operand `x = 2ˢ·d` on the common scale, as ``scale(_:_:_:_:shifts:)`` has it, from the distance `d` of a byte from
-  /// its zero point, below 2⁸ in magnitude.
+  /// Rescales an operand `x = 2ˢ·d` to the common scale, with the result of ``scale(_:_:_:_:shifts:)``. `d` is the distance of
+  /// a byte from its zero point, below 2⁸ in magnitude.
   ///
-  /// With `m = 2¹⁵·h + l`, it is `(d·m + 2³⁰⁻ˢ) >> (31 − s)`: for s = 20, `2⁴·d·h + ((d·l + 2¹⁰) >> 11)`, and for s = 7,
-  /// `(d·h + ((d·l + 2²³) >> 15)) >> 9`, of which nothing passes 2²⁸; and for a factor of one half simply `2ˢ⁻¹·d`.
+  /// With `m = 2¹⁵·h + l`, the result is `(d·m + 2³⁰⁻ˢ) >> (31 − s)`: for s = 20, `2⁴·d·h + ((d·l + 2¹⁰) >> 11)`, and for s =
+  /// 7, `(d·h + ((d·l + 2²³) >> 15)) >> 9`. No intermediate value exceeds 2²⁸. For a multiplier of one half, it is `2ˢ⁻¹·d`.
   private func scaleOperand(
     _ a: inout X86Assembler, _ value: Int, _ part: Int, _ factor: Int, shifts: Bool, halves: Bool
   ) {
@@ -127,7 +131,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     if shifts { shiftRight(&a, value, spare, factor) }
   }
 
-  /// `(x·m + 2³⁰) >> 31` for even and odd lanes apart, then `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
+  /// Computes `(x·m + 2³⁰) >> 31` for even and odd lanes separately, then `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
   private func scale(_ a: inout X86Assembler, _ value: Int, _ part: Int, _ factor: Int, shifts: Bool) {
     let (even, odd) = (4 * part + 2, 4 * part + 3)
     let multiplier = X86Assembler.Memory(.r8, factor)
@@ -146,7 +150,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     if shifts { shiftRight(&a, value, even, factor) }
   }
 
-  /// `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
+  /// Computes `(y + 2ᵉ⁻¹ − (y < 0)) >> e`.
   private func shiftRight(_ a: inout X86Assembler, _ value: Int, _ spare: Int, _ factor: Int) {
     a.shift(.shiftDoubles, digit: 4, width, spare, value, by: 31)
     a.vector(.vpaddd, width, value, value, .init(.r8, factor + X86SumFactors.rounding))
@@ -154,7 +158,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     a.vector(.vpsravd, width, value, value, .init(.r8, factor + X86SumFactors.shift))
   }
 
-  /// Sixteen values of 32 bits as bytes.
+  /// Stores sixteen 32-bit values as bytes.
   private func store(_ a: inout X86Assembler) {
     let words: X86Assembler.Width = .ymm
     if target == .avx512 {
@@ -176,7 +180,7 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
   }
 }
 
-/// The constants of a generated sum: vectors of 64 bytes, each of one value.
+/// The constants of a generated sum: vectors of 64 bytes, each with one value in all lanes.
 @safe final class X86SumFactors: @unchecked Sendable {
   // @unchecked: written by `init` alone.
 
@@ -186,17 +190,19 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
   static let zeroPoint = 192
   static let minimum = 256
   static let maximum = 320
-  /// 2³⁰⁻ˢ, where operands are shifted left by s bits.
+  /// The offset of 2³⁰⁻ˢ, where operands are shifted left by s bits.
   static let smallHalf = 384
-  /// Each factor is followed by its rounding, its shift, and its two parts.
+  /// The offset of the first operand's multiplier, which is followed by its rounding, its shift and its two parts.
   static let lhs = 448
+  /// The offset of the second operand's multiplier, which is followed by its rounding, its shift and its two parts.
   static let rhs = 768
+  /// The offset of the result's multiplier, which is followed by its rounding, its shift and its two parts.
   static let output = 1088
   static let rounding = 64
   static let shift = 128
-  /// The upper 16 bits of the factor's 31, shifted left by s − 16 bits if that is more than none.
+  /// The offset, after a multiplier, of the upper 16 of its 31 bits, shifted left by s − 16 bits if s exceeds 16.
   static let high = 192
-  /// The lower 15 bits.
+  /// The offset, after a multiplier, of its lower 15 bits.
   static let low = 256
   private static let byteCount = 1408
 

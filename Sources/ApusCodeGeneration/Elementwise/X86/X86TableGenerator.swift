@@ -3,22 +3,22 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates what maps bytes by a table of 256, whole blocks of them.
+/// Generates code that maps whole blocks of bytes by a table of 256 entries.
 struct X86TableGenerator: CodeGenerator, Hashable {
   struct Arguments: CodeArguments {
     var source = 0
     var target = 0
-    /// How many blocks.
+    /// The number of blocks.
     var blocks = 0
-    /// The table, as ``layOut(_:)`` has it.
+    /// The address of the table in the form of ``layOut(_:)``.
     var table = 0
   }
 
   /// How bytes are looked up.
   enum Way {
-    /// Each half of the table lies in two registers, and one instruction looks up 64 bytes in it.
+    /// Each half of the table lies in two registers, and one instruction looks up 64 bytes in a half.
     case permutation
-    /// Rows of sixteen entries, of which each is asked in turn.
+    /// The table's rows of sixteen entries are looked up in turn.
     case rows
   }
 
@@ -29,7 +29,7 @@ struct X86TableGenerator: CodeGenerator, Hashable {
   private typealias A = Arguments
   private var width: X86Assembler.Width { target.width }
 
-  /// The best way of this machine.
+  /// A generator with the fastest way of this machine.
   init(_ target: X86Target) {
     self.init(
       target, target == .avx512 && CPUFeatures.current.contains(.avx512VBMI) ? .permutation : .rows)
@@ -40,13 +40,14 @@ struct X86TableGenerator: CodeGenerator, Hashable {
     self.way = way
   }
 
-  /// Bytes of a block.
+  /// The bytes of a block.
   var blockLength: Int { way == .permutation ? width.byteCount : 2 * width.byteCount }
 
-  /// What the code reads instead of a table.
+  /// The table in the form in which the code reads it.
   ///
-  /// A row answers for bytes that are not above it: subtracting 16 after each row makes the bytes of the rows before it
-  /// negative, for which the look-up answers 0. Exclusive sums of rows therefore end with the right one.
+  /// A row, but for the first of each half, holds the differences of its bits from the row before it. Subtracting 16 after each
+  /// row makes the bytes of that row and earlier ones negative, for which look-ups give 0. The exclusive or of all look-ups is
+  /// therefore the entry of a byte's own row.
   func layOut(_ table: [UInt8]) -> [UInt8] {
     guard way == .rows else { return table }
     var result: [UInt8] = []
@@ -56,7 +57,7 @@ struct X86TableGenerator: CodeGenerator, Hashable {
       }
       for _ in 0..<width.byteCount / 16 { result += entries }
     }
-    // What is subtracted, and the sign.
+    // The step that is subtracted, and the sign bit.
     return result + Array(repeating: 16, count: width.byteCount)
       + Array(repeating: 128, count: width.byteCount)
   }
@@ -84,14 +85,14 @@ struct X86TableGenerator: CodeGenerator, Hashable {
     a.vector(.vmovdqu, width, 1, 0, 0)
     a.vector(.vpmovb2m, width, 1, 0, 0)
     a.vector(.vpermi2b, width, 0, 28, 29)
-    // Bytes from 128 on; the others keep what was found.
+    // Bytes from 128 on; the others keep their entries of the first half.
     a.vector(.vpermi2b, width, 1, 30, 31)
     a.vector(.vmovdqu8, width, 0, 0, 1, mask: .init(1))
     a.vector(.vmovdquStore, width, 0, 0, Memory(.rdx))
     advance(&a, next)
   }
 
-  /// Two vectors at a time, so that a row is read once for both.
+  /// A loop over two vectors at a time, so that a row is read once for both.
   private func writeRows(_ a: inout X86Assembler) {
     let (step, sign, row) = (15, 14, 13)
     a.vector(.vmovdqu, width, step, 0, Memory(.rsi, 16 * width.byteCount))
@@ -125,7 +126,7 @@ struct X86TableGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// What maps bytes by a table, in the best way of this machine or in another; throws where code cannot be placed.
+  /// Code that maps bytes by a table, in a given way or the fastest of this machine; throws if it cannot be placed.
   func mapping(_ table: [UInt8], by way: X86TableGenerator.Way? = nil) throws(Decline) -> ByteMapping {
     let generator = way.map { X86TableGenerator(self, $0) } ?? X86TableGenerator(self)
     guard table.count == 256 else { throw Decline("a table of \(table.count) bytes does not have 256") }
@@ -142,7 +143,7 @@ private struct X86TableCode {
   let table: [UInt8]
   let blockLength: Int
 
-  /// Maps whole blocks, and answers how many bytes they had.
+  /// Maps whole blocks and returns the number of bytes mapped.
   func fill(_ output: UnsafeMutableRawPointer, count: Int, input: UnsafeRawPointer) -> Int {
     let blocks = count / blockLength
     guard blocks > 0 else { return 0 }

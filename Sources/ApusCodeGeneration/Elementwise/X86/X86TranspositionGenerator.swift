@@ -5,18 +5,18 @@ import ApusKernels
 
 /// Generates the transposition of sixteen rows, sixteen bytes of each at a time.
 ///
-/// A register has parts of two rows, eight rows apart. Elements of the first half of the registers and of the second in turn are a
-/// perfect shuffle; after three of them, each half of a register has columns of eight rows. AVX-512 has no need of more: stores of
-/// sixteen bytes are what it would wait for.
+/// A register has parts of two rows, eight rows apart. Interleaving the elements of the first half of the registers with those
+/// of the second is a perfect shuffle; after three of these, each half of a register has columns of eight rows. AVX-512 would
+/// be no faster: the stores of sixteen bytes limit the speed.
 struct X86TranspositionGenerator: CodeGenerator, Hashable {
-  /// Bytes of an element: 1, 2 or 4.
+  /// The bytes of an element: 1, 2 or 4.
   let width: Int
 
   private typealias A = TranspositionCode.Arguments
   private typealias Memory = X86Assembler.Memory
   private typealias General = X86Assembler.General
 
-  /// An address, the same eight rows further, and multiples of the bytes between rows.
+  /// Registers with the address of the first row, the address eight rows further, and multiples of the stride between rows.
   private struct Rows {
     let first: General
     let ninth: General
@@ -25,7 +25,7 @@ struct X86TranspositionGenerator: CodeGenerator, Hashable {
     let five: General
     let seven: General
 
-    /// Where a row of sixteen begins.
+    /// The address of one of sixteen rows.
     func place(_ row: Int, _ offset: Int = 0) -> Memory {
       let base = row < 8 ? first : ninth
       return switch row % 8 {
@@ -40,7 +40,7 @@ struct X86TranspositionGenerator: CodeGenerator, Hashable {
       }
     }
 
-    /// Loads the address and the bytes between rows from the arguments.
+    /// Loads the address and the stride between rows from the arguments.
     func load(_ a: inout X86Assembler, address: Int, stride: Int) {
       a.load(first, .init(.rdi, address))
       a.load(one, .init(.rdi, stride))
@@ -91,7 +91,7 @@ struct X86TranspositionGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// Elements of four registers and of the next four in turn, to eight others.
+  /// Interleaves the elements of four registers with those of the next four, into eight others.
   private func shuffle(_ a: inout X86Assembler, from first: Int, to result: Int) {
     let (low, high): (X86Assembler.Instruction, X86Assembler.Instruction) =
       switch width {
@@ -105,12 +105,12 @@ struct X86TranspositionGenerator: CodeGenerator, Hashable {
     }
   }
 
-  /// Stores what is shuffled: two columns of bytes, one of words, or half of one.
+  /// Stores a shuffled register: two columns of bytes, one column of 16-bit elements, or half a column of 32-bit ones.
   private func store(_ a: inout X86Assembler, _ index: Int) {
     let register = 8 + index
     switch width {
     case 1:
-      // The halves of both columns come together.
+      // Brings the halves of each column together.
       a.vector(.vpermq, .ymm, register, 0, register, immediate: 0xD8)
       a.vector(.vmovdquStore, .xmm, register, 0, target.place(2 * index))
       a.vector(.vextracti128, .ymm, register, 0, target.place(2 * index + 1), immediate: 1)

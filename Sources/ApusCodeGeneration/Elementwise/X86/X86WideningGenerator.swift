@@ -3,7 +3,7 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generates the widening of bytes to `int16`, with AVX2.
+/// Generates the widening of bytes to `int16`, less their zero point, with AVX2.
 struct X86WideningGenerator: CodeGenerator, Hashable {
   let isSigned: Bool
 
@@ -33,7 +33,7 @@ struct X86WideningGenerator: CodeGenerator, Hashable {
 }
 
 extension WideningCode {
-  /// The code for x86; nil where it cannot be placed.
+  /// The code for x86; nil if it cannot be placed.
   static func x86(isSigned: Bool) -> WideningCode? {
     guard let code = try? unsafe WideningCode(X86WideningGenerator(isSigned: isSigned)) else { return nil }
     ExecutableMemory.seal()
