@@ -57,6 +57,11 @@ def shown(text):
     return CONTROL.sub(" ", text)
 
 
+def plain(text):
+    """A text as messages have it, without bytes that no character has."""
+    return shown(text).replace("\ufffd", " ")
+
+
 def decoded(data, stream):
     try:
         text = data.decode("utf-8")
@@ -96,9 +101,9 @@ def ended(line, ending):
     if ending.status == 0 and errors:
         raise Broken("status 0 with an error", errors[0])
     # Pictures may fail before what ends the work.
-    pictures = [f"error: {shown(path)}: " for path in [*line.positionals, *line.stdin.decode("utf-8", "replace").splitlines()]] + [
+    pictures = [f"error: {plain(path)}: " for path in [*line.positionals, *line.stdin.decode("utf-8", "replace").splitlines()]] + [
         f"error: {path}/" for path in line.world.folders] if line else []
-    others = [entry for entry in errors if not shown(entry).replace("\ufffd", " ").startswith(tuple(pictures))]
+    others = [entry for entry in errors if not plain(entry).startswith(tuple(pictures))]
     if ending.status in (1, 64) and len(others) != 1 and not (len(errors) == 1 and not others):
         raise Broken(f"status {ending.status} with {len(others)} errors", others[:3])
     if ending.status == 64 and out:
