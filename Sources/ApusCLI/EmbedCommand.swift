@@ -55,6 +55,7 @@ struct EmbedCommand: ParsableCommand {
       throw ApusError(
         .resourceLimit, "\(sources.count) embeddings of \(columns) numbers are too many for a file")
     }
+    if let output { try checkWritable(output) }
     // The numbers, their bytes, and the file's.
     try requireMemory(output == nil ? 0 : 12 * count, for: "\(sources.count) embeddings")
     let rows = Mutex([Float](repeating: .nan, count: output == nil ? 0 : count))

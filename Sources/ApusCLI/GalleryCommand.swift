@@ -125,6 +125,7 @@ extension GalleryCommand {
       try EmbeddingGallery.check(name: name)
       let sources = try pictures.sources()
       var gallery = try file.read(isNewAllowed: true)
+      try checkWritable(file.gallery)
       let finder = try models.finder(pictures: sources.count)
       finder.check(gallery)
       if gallery.entries.isEmpty { gallery.preparation = finder.preparation }

@@ -205,6 +205,21 @@ struct TaskCommandTests {
     }
   }
 
+  @Test(
+    "a file that cannot be written is told before pictures are looked at",
+    arguments: [
+      "gallery add somebody no.png --gallery no/people.gallery --model embedder.tflite",
+      "embed no.png --model embedder.tflite --output no/rows.npy",
+    ])
+  func outputIsCheckedFirst(arguments: String) throws {
+    try withFiles { folder in
+      let answer = try apus(arguments, in: folder)
+      #expect(answer.status == 1 && answer.output.isEmpty)
+      let lines = answer.errors.split(separator: "\n")
+      #expect(lines.count == 1 && lines[0].hasPrefix("error: cannot write the file 'no/"), "\(answer.errors)")
+    }
+  }
+
   @Test("a classifier that is taken for a detector is named")
   func namesTheTask() throws {
     try withFiles { folder throws in

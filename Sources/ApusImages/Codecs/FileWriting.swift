@@ -63,15 +63,29 @@ package func writeWholeFile(
   }
 }
 
+/// Refuses a path at which no file can be created or replaced, before the work whose result it is for.
+///
+/// Writing may still fail later, such as on a full disk.
+///
+/// - Throws: `unwritableFile` with the system's reason.
+package func checkWritable(_ path: String) throws(ApusError) {
+  let exists = unsafe access(path, F_OK) == 0
+  guard unsafe access(exists ? path : folder(of: path), W_OK) == 0 else { throw unwritable(path) }
+}
+
+/// The folder that holds a path's file.
+private func folder(of path: String) -> String {
+  path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+}
+
 private typealias Pieces = (Int) throws(ApusError) -> [UInt8]?
 
 /// A file without a name in the folder of another; negative where the system has none.
 private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
   #if os(Linux)
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     // O_TMPFILE, which Glibc's headers show with extensions only.
     let unnamed: Int32 = 0o20000000 | O_DIRECTORY
-    return unsafe open(folder, O_WRONLY | unnamed | O_CLOEXEC, mode)
+    return unsafe open(folder(of: path), O_WRONLY | unnamed | O_CLOEXEC, mode)
   #else
     return -1
   #endif
