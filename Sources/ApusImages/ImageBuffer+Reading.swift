@@ -16,11 +16,20 @@ extension ImageBuffer {
   public init(
     contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
   ) throws(ApusError) {
-    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
+    let bytes = try Self.bytes(ofFile: path, limits)
     do {
       try self.init(decoding: bytes, limits: limits, reduction: reduction)
     } catch {
       throw ApusError(error.code, "the picture '\(path)': \(error.message)")
+    }
+  }
+
+  /// The bytes of a picture's file. Of a file of another kind, which may have no end, only the beginning is read.
+  private static func bytes(ofFile path: String, _ limits: ImageLimits) throws(ApusError) -> [UInt8] {
+    try readWholeFile(at: path, limit: limits.maximumFileSize) { beginning throws(ApusError) in
+      do { _ = try ImageFileFormat.required(of: beginning) } catch {
+        throw ApusError(error.code, "the picture '\(path)': \(error.message)")
+      }
     }
   }
 
@@ -46,18 +55,12 @@ extension ImageBuffer {
         .resourceLimit, "\(bytes.count) bytes are beyond the limit of \(limits.maximumFileSize) for a picture"
       )
     }
-    switch ImageFileFormat(detecting: bytes) {
+    switch try ImageFileFormat.required(of: bytes) {
     case .jpeg: self = try decodeJPEG(bytes, limits: limits, reduction: reduction)
     case .png: self = try decodePNG(bytes, limits: limits)
     case .bmp: self = try BMPDecoder.decode(bytes, limits: limits)
     case .pnm: self = try NetpbmDecoder.decode(bytes, limits: limits)
     case .webp: self = try decodeWebP(bytes, limits: limits)
-    case nil:
-      guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
-      guard let kind = FileKind(beginning: Array(bytes.prefix(FileKind.beginningByteCount))) else {
-        throw ApusError(.unsupportedImage, "the bytes are not JPEG, PNG, BMP, WebP or PNM")
-      }
-      throw ApusError(.unsupportedImage, kind.insteadOfPicture("JPEG, PNG, BMP, WebP or PNM"))
     }
   }
 
@@ -69,7 +72,7 @@ extension ImageBuffer {
   public mutating func reload(
     contentsOfFile path: String, limits: ImageLimits = ImageLimits(), reduction: ImageReduction = .none
   ) throws(ApusError) {
-    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
+    let bytes = try Self.bytes(ofFile: path, limits)
     do {
       try reload(decoding: bytes, limits: limits, reduction: reduction)
     } catch {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusFormat
 
 /// The kinds of picture files that are read.
 public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
@@ -30,6 +32,18 @@ public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
     } else {
       return nil
     }
+  }
+
+  /// The format whose signature the bytes begin with.
+  ///
+  /// - Throws: `unsupportedImage` with the kind of other bytes, where it is known; `malformedImage` if there are none.
+  package static func required(of bytes: [UInt8]) throws(ApusError) -> ImageFileFormat {
+    if let format = ImageFileFormat(detecting: bytes) { return format }
+    guard !bytes.isEmpty else { throw ApusError(.malformedImage, "there are no bytes") }
+    guard let kind = FileKind(beginning: Array(bytes.prefix(FileKind.beginningByteCount))) else {
+      throw ApusError(.unsupportedImage, "the bytes are not JPEG, PNG, BMP, WebP or PNM")
+    }
+    throw ApusError(.unsupportedImage, kind.insteadOfPicture("JPEG, PNG, BMP, WebP or PNM"))
   }
 
   /// The format that a path's extension names, or nil: `jpg`, `jpeg`, `jpe`, `jfif`, `png`, `bmp`, `webp`, `ppm`, `pgm`,

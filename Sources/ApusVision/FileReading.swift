@@ -8,12 +8,16 @@ import ApusSystem
 /// - Parameters:
 ///   - path: The file; pipes are read to their end as well.
 ///   - limit: The maximum number of bytes; a longer file is refused after that many.
+///   - check: Is called with the file's beginning, or all of a small one, before more is read; what it throws ends the reading.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
-package func readWholeFile(at path: String, limit: Int) throws(ApusError) -> [UInt8] {
+package func readWholeFile(
+  at path: String, limit: Int, check: ([UInt8]) throws(ApusError) -> Void = { _ in }
+) throws(ApusError) -> [UInt8] {
   var bytes: [UInt8] = []
   try readFile(
     at: path, limit: limit, begin: { count throws(ApusError) in try reserve(count, in: &bytes, path) },
     body: { piece throws(ApusError) in
+      if bytes.isEmpty { try check(Array(piece)) }
       if bytes.capacity - bytes.count < piece.count {
         try reserve(min(2 * (bytes.count + piece.count), limit), in: &bytes, path)
       }

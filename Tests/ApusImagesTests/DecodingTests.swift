@@ -119,6 +119,17 @@ import Testing
     #expect(fails(png, ImageLimits(maximumFileSize: 10)) == .resourceLimit)
   }
 
+  @Test("of a file that is no picture, only the beginning is read", .timeLimit(.minutes(1)))
+  func endlessFile() throws {
+    let limits = ImageLimits(maximumFileSize: .max)
+    let error = #expect(throws: ApusError.self) {
+      try ImageBuffer(contentsOfFile: "/dev/zero", limits: limits)
+    }
+    #expect(error?.code == .unsupportedImage && error?.message.contains("/dev/zero") == true)
+    var image = try ImageBuffer(bytes: [1], width: 1, height: 1, format: .gray)
+    #expect(throws: ApusError.self) { try image.reload(contentsOfFile: "/dev/zero", limits: limits) }
+  }
+
   @Test(
     "a stranger is refused by name",
     arguments: [

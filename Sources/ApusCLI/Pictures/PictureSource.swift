@@ -20,7 +20,10 @@ struct PictureSource: Sendable {
   func bytes() throws(ApusError) -> [UInt8] {
     if let embedded { return embedded }
     return try named { () throws(ApusError) in
-      try readWholeFile(at: name, limit: ImageLimits().maximumFileSize)
+      // A file of another kind may have no end.
+      try readWholeFile(at: name, limit: ImageLimits().maximumFileSize) { beginning throws(ApusError) in
+        _ = try ImageFileFormat.required(of: beginning)
+      }
     }
   }
 
