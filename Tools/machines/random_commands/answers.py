@@ -247,7 +247,8 @@ def decision(line, head, found, is_raw):
     threshold = float(np.float32(line.value("decide")))
     if "decision" not in head:
         raise Broken("--decide without a decision", sorted(head))
-    if is_raw:
+    # Who says that the scores are the model's own numbers may decide by them.
+    if is_raw and line.value("scores") is None:
         raise Broken("a decision on raw scores", head["decision"])
     # The classes are cut off at --score-threshold and --top, the decision need not be.
     if found and found[0]["score"] < threshold and head["decision"] not in ("not sure", "nothing"):

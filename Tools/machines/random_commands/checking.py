@@ -181,7 +181,7 @@ def written(line, ending, world):
 
 def refused(line, ending, err):
     """Checks that what a user means is not refused."""
-    if line.model and line.model.is_refused and ending.status == 0 and line.command.name in ANSWERING:
+    if line.model and line.has("model") and line.model.is_refused and ending.status == 0 and line.command.name in ANSWERING:
         raise Broken("an answer where scores are no numbers", ending.out[:200].decode("utf-8", "replace"))
     if line.is_plain and ending.status != 0:
         # What the message says without numbers and names.

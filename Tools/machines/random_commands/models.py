@@ -394,7 +394,8 @@ def graph(random, number):
 
 def damaged(random, model, number):
     data = bytearray(model.data)
-    kind = random.integers(6)
+    # A file that is empty already can only become another one.
+    kind = random.integers(6) if data else 1
     if kind == 0:
         data = data[:random.integers(len(data))]
     elif kind == 1:
