@@ -26,7 +26,7 @@ fi
 echo "Version $version can be released: $unreleased entries in the change log"
 [[ ${1:-} != --check ]] || exit 0
 
-Scripts/test.sh
+Scripts/test.sh --all
 
 sed -i "s/^## \[Unreleased\]$/## [Unreleased]\n\n## [$version] - $(date -u +%F)/" CHANGELOG.md
 git commit -q -m "Release $version" CHANGELOG.md

@@ -1,71 +1,102 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what the tests need and passes every test: format and rules, the versioned dependency, whole models
-# against LiteRT, random graphs and commands, fuzzers for two minutes, the server and Spark, then the unit tests and goldens. Ends with
-# the test runner's closing line. With --engine, the server and Spark are left out.
+# Installs what the tests need and runs them. The last line is the test runner's own.
 #
+#   Scripts/test.sh           format and rules, generated documents, reported cases, random graphs and commands, all unit tests and goldens
+#   Scripts/test.sh --quick   format and rules, and random graphs with a debug build: what to run before each commit
+#   Scripts/test.sh --engine  also a versioned dependency, packages, documentation, whole models, rows of batches, kept findings of fuzzers
+#   Scripts/test.sh --all     also the server, Spark, programs in other languages, fuzzers for two minutes, and what Scripts/draw.sh draws anew
+#
+# What is drawn at random has seeds that are known, except with --all: no other run fails by luck.
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-case ${1:-} in
-  "" | --engine) ;;
-  *) echo "error: unknown option '$1': only --engine is known" >&2; exit 64 ;;
+scope=${1:-}
+case $scope in
+  "" | --quick | --engine | --all) ;;
+  *) echo "error: unknown option '$scope': --quick, --engine and --all are known" >&2; exit 64 ;;
 esac
 # What the package manager leaves in the folder of temporary files goes with the folder.
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
-Scripts/setup.sh --tests
-Scripts/check.sh
 
-# One build in one configuration: debug code is a hundred times slower.
-swift build -c release --build-tests
+summary=()
+# Runs a part and writes down how long it took.
+part() { # title, command...
+  local title=$1 began=$SECONDS
+  shift
+  echo "== $title"
+  "$@"
+  summary+=("$(printf '%5d s  %s' $((SECONDS - began)) "$title")")
+}
+skip() { summary+=("skipped  $1: $2"); } # title, reason
+summarize() { printf '%s\n' "== Summary" "${summary[@]}"; }
+
+python=.build/python/bin/python
+graphs() { "$python" Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" "$@"; }
+
+Scripts/setup.sh --tests
+part "Format and rules" Scripts/check.sh
+
+if [[ $scope == --quick ]]; then
+  part "Debug build" swift build --product GraphProbe
+  bin="$(swift build --show-bin-path)"
+  part "300 random graphs against LiteRT's reference kernels" graphs --seed 2 --count 300
+  summarize
+  exit
+fi
+
+# One build in one configuration: debug code is several times slower.
+part "Release build with tests" swift build -c release --build-tests
 bin="$(swift build -c release --show-bin-path)"
 apus="$bin/apus"
 
 # What is generated from the code and committed is that of this code.
-Scripts/api.sh --check
-Scripts/manual.sh --check
-Scripts/readings.sh --check
-Tools/pages.py --run "$bin"
+documents() { Scripts/api.sh --check && Scripts/manual.sh --check && Scripts/readings.sh --check && Tools/pages.py --run "$bin"; }
+part "Generated documents" documents
 
-Scripts/consumer.sh
-Scripts/documentation.sh
-Scripts/package.sh --test
-
-if [[ -n "${APUS_TEST_DATA:-}" ]]; then
-  kernels=$("$apus" kernels --json | .build/python/bin/python -c \
-    'import json,sys; print(*[k["name"] for k in json.load(sys.stdin) if k["supported"]], sep=",")')
-  echo "== Whole models against LiteRT's reference kernels: each of $kernels with 1 to 8 threads"
-  .build/python/bin/python Tools/compare/compare_models.py "$APUS_TEST_DATA/models" --apus "$apus" \
-    --kernels "$kernels" --threads 1,2,3,4,5,6,7,8
-
-  echo "== Reported cases: what a person has is answered rightly, or refused"
-  Scripts/cases.sh "$apus"
+if [[ -n $scope ]]; then
+  part "A package that depends on a version" Scripts/consumer.sh
+  part "Documentation" Scripts/documentation.sh
+  part "Debian package" Scripts/package.sh --test
 else
-  echo "== Whole models and reported cases: skipped, APUS_TEST_DATA is not set"
+  skip "A versioned dependency, the documentation, packages" "--engine"
 fi
 
-echo "== Random graphs against LiteRT's reference kernels and against other ways of running: 3,000 known and 1,000 new"
-.build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --seed 1 --count 3000
-.build/python/bin/python Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" --count 1000
-
-echo "== Rows of a batch together and alone, on random graphs: 2,000 known and 1,000 new"
-.build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed 1 --count 2000
-.build/python/bin/python Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed $RANDOM --count 1000
-
-echo "== Random commands on small files of all kinds, checked against properties: 1,500 known and 300 new"
-.build/python/bin/python Tools/machines/commands.py --apus "$apus" --seed 1 --count 1500
-.build/python/bin/python Tools/machines/commands.py --apus "$apus" --count 300
-
-echo "== Fuzzers: every kept finding, then two minutes of new inputs"
-Scripts/fuzz.sh
-
-if [[ ${1:-} != --engine ]]; then
-  echo "== The server and the worker"
-  Scripts/serving-test.sh
-  echo "== Spark"
-  Scripts/cluster-test.sh
+if [[ -z "${APUS_TEST_DATA:-}" ]]; then
+  skip "Whole models and reported cases" "APUS_TEST_DATA is not set"
+else
+  models() {
+    local kernels
+    kernels=$("$apus" kernels --json | "$python" -c \
+      'import json,sys; print(*[k["name"] for k in json.load(sys.stdin) if k["supported"]], sep=",")')
+    "$python" Tools/compare/compare_models.py "$APUS_TEST_DATA/models" --apus "$apus" --kernels "$kernels" \
+      --threads "$1"
+  }
+  part "Whole models against LiteRT's reference kernels" models "$([[ -n $scope ]] && echo 1,2,3,4,5,6,7,8 || echo 1,2)"
+  part "Reported cases: what a person has is answered rightly, or refused" Scripts/cases.sh "$apus"
 fi
 
+part "3,000 random graphs against LiteRT's reference kernels and against other ways of running" graphs --seed 1 --count 3000
+part "1,500 random commands, checked against properties" \
+  "$python" Tools/machines/commands.py --apus "$apus" --seed 1 --count 1500
+if [[ -n $scope ]]; then
+  part "Rows of a batch together and alone, on 2,000 random graphs" \
+    "$python" Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed 1 --count 2000
+  part "Fuzzers: every kept finding" Scripts/fuzz.sh --replay
+else
+  skip "Rows of batches, fuzzers" "--engine"
+fi
+if [[ $scope == --all ]]; then
+  part "The server and the worker" Scripts/serving-test.sh
+  part "Spark" Scripts/cluster-test.sh
+  part "Programs in C, C++, Python, Go and Rust" Scripts/bindings-test.sh
+  part "Fuzzers: two minutes of new inputs" Scripts/fuzz.sh
+  part "Drawn anew" Scripts/draw.sh
+else
+  skip "The server, Spark, programs in other languages, new draws" "--all"
+fi
+
+summarize
 swift test -c release --skip-build --disable-xctest
