@@ -62,6 +62,7 @@ struct SegmentCommand: ParsableCommand {
       output.map { [$0] } ?? outputDir.map { folder in
         AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
       } ?? []
+    try AnnotationOptions.check(files, apartFrom: masks, of: output == nil ? "--output-dir" : "--output")
     if let outputDir {
       do {
         try FileManager.default.createDirectory(atPath: outputDir, withIntermediateDirectories: true)

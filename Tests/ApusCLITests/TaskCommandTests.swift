@@ -220,6 +220,16 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("a mask and a picture with the mask are two files")
+  func outputsAreApart() throws {
+    try withFiles { folder in
+      for options in ["--output out.png --annotate ./out.png", "--output-dir out --annotate-dir out/"] {
+        let answer = try apus("segment picture.png --model segmenter.tflite \(options)", in: folder)
+        #expect(answer.status == 64 && answer.errors.contains("choose two places"), "\(answer.errors)")
+      }
+    }
+  }
+
   @Test("a classifier that is taken for a detector is named")
   func namesTheTask() throws {
     try withFiles { folder throws in

@@ -66,6 +66,17 @@ struct AnnotationOptions: ParsableArguments {
     return Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
   }
 
+  /// Refuses files for something else that would replace annotated pictures.
+  ///
+  /// - Parameter option: The option that names the others.
+  static func check(_ files: [String], apartFrom others: [String], of option: String) throws {
+    func parts(_ path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
+    let annotated = Set(files.map(parts))
+    if let same = others.first(where: { annotated.contains(parts($0)) }) {
+      throw ValidationError("\(option) and the annotated picture are both '\(same)': choose two places")
+    }
+  }
+
   /// A different file name without its extension for each picture.
   static func stems(of sources: PictureSources) -> [String] {
     var taken: Set<String> = []

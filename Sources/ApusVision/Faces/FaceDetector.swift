@@ -201,7 +201,9 @@ public final class FaceDetector: VisionTask {
     let score = { (candidate: AnchoredBox) in areRaw ? .infinity : candidate.score }
     merged = try check.possible(merged, score: score) {
       candidate throws(ApusError) in
-      _ = try check.checked(candidate.box)
+      var candidate = candidate
+      let box = try check.checked(candidate.box)
+      (candidate.coordinates[2], candidate.coordinates[3]) = (box.xmax, box.ymax)
       for position in candidate.coordinates { try check.check(position: position) }
       return candidate
     }

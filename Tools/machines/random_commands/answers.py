@@ -364,7 +364,7 @@ def transform(line, document, world, err):
 
 def hear(line, document, world, err):
     fields(document, ["sound", "windows", "classes"], "an answer")
-    is_raw = document.get("scores") in ("raw", "logit") or any("scores" in text for text in err)
+    is_raw = document.get("scores") in ("raw", "logit") or any("scores" in text for text in err) or line.value("scores") == "raw"
     found = world.by_path.get(document["sound"])
     starts = []
     for window in document["windows"]:

@@ -193,7 +193,8 @@ def detector(random, number):
         if not is_whole:
             rows = spoiled(random, rows, 0.01)
         layout = {5: "yolo8", 6: "yolo5", 7: "yolo-end-to-end"}[int(kind)]
-        turned = kind != 7 and bool(random.integers(2))
+        # A square says nothing about its side; exports have a candidate in each column.
+        turned = kind != 7 and (bool(random.integers(2)) or rows.shape[0] == rows.shape[1])
 
         def data(rows):
             output = np.ascontiguousarray(rows.T[None] if turned else rows[None])

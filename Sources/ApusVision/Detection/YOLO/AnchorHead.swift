@@ -73,7 +73,7 @@ struct AnchorHead: DetectionHead {
       throw ApusError(
         .invalidArgument,
         """
-        \(given.count) numbers are given for anchors, not a width and height above 0 and up to \(Int(mostAnchorSide)) for each of \
+        anchors are given as \(given.count) numbers, not a width and height above 0 and up to \(Int(mostAnchorSide)) for each of \
         at most 16 anchors of \(grids) grids
         """)
     }
