@@ -72,8 +72,11 @@ extension HTTPSurface {
     try state.admission.enter()
     defer { state.admission.leave() }
     let request = exchange.request
-    let query = try PictureQuery(request.uri.query ?? "")
+    var query = try PictureQuery(request.uri.query ?? "")
     let model = try self.model(query.model)
+    if let faces = query.faces {
+      query.settings.faces = .init(try state.repository.model(named: faces))
+    }
     let held = try await readBody(of: exchange, limit: state.maximumBody)
     defer { withExtendedLifetime(held.memory) {} }
     let answer: PictureAnswer
@@ -89,7 +92,7 @@ extension HTTPSurface {
     }
     let type =
       switch query.form {
-      case .json: "application/json"
+      case .json, .result: "application/json"
       case .annotated, .png: "image/png"
       case .npy: "application/octet-stream"
       }

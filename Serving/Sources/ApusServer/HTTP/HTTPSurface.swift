@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The server's HTTP surface: the inference protocol and its extensions, vision tasks, metrics and a page.
+/// The server's HTTP surface: the inference protocol and its extensions, vision tasks, DeepStack's paths, metrics and a page.
 struct HTTPSurface: HTTPResponder {
   typealias Context = ServingContext
 
@@ -55,6 +55,9 @@ struct HTTPSurface: HTTPResponder {
     let isOpen =
       path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
       || path.starts(with: ["v2", "health"])
+    if let deepStack = state.deepStack, path.starts(with: ["v1", "vision"]) {
+      return await respond(to: Array(path.dropFirst(2)), of: deepStack, exchange)
+    }
     if !isOpen {
       try state.tokens.check(request.headers[.authorization])
     }

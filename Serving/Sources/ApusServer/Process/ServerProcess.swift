@@ -35,13 +35,21 @@ struct ServerProcess {
       scheduler: scheduler)
     let refused = try repository.loadAll()
     report(repository, refused, logger)
-    let state = ServerState(
+    var state = ServerState(
       identifier: options.id, repository: repository, scheduler: scheduler,
       admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 8)), tokens: tokens,
       allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
+    if options.deepstack {
+      state.deepStack = try DeepStack(
+        choices: options.deepstackModel, facesFile: options.deepstackFaces, repository, scheduler, logger)
+    }
 
     var services: [any Service] = [try makeHTTP(state, http, group)]
     if let grpc { services.append(try makeGRPC(state, grpc, group)) }
+    for endpoint in options.frigate {
+      services.append(
+        try FrigateListener(state, endpoint: endpoint, maximumPart: options.maxBody))
+    }
     services.append(Drain(state: state, limit: .seconds(options.drain)))
     var configuration = ServiceGroupConfiguration(
       services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
