@@ -85,6 +85,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
+      resources: [.embedInCode("openapi.yaml")],
       swiftSettings: strict),
     .executableTarget(
       name: "ApusWorker",

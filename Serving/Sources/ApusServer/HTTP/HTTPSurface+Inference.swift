@@ -81,8 +81,8 @@ extension HTTPSurface {
     defer { withExtendedLifetime(held.memory) {} }
     let answer: PictureAnswer
     do throws(ServingError) {
-      guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
-      let task = PictureTask(kind, settings: query.settings, file: held.bytes, form: query.form)
+      let file = try await Self.picture(held, request)
+      let task = PictureTask(kind, settings: query.settings, file: file, form: query.form)
       answer = try await state.scheduler.run(
         task, on: model, arrival: exchange.arrival,
         presence: connections.presence(of: exchange.context.channel))
@@ -97,6 +97,22 @@ extension HTTPSurface {
       case .npy: "application/octet-stream"
       }
     return Answer(type: type, body: answer.body)
+  }
+
+  /// The encoded picture of a request: its body, or the first file of a form.
+  private static func picture(_ held: HeldBody, _ request: Request) async throws(ServingError) -> ByteChunks {
+    guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
+    let type = request.headers[.contentType]
+    guard let type, type.lowercased().hasPrefix("multipart/form-data") else { return held.bytes }
+    // Its parts are copied.
+    try held.memory.take(2 * held.bytes.count)
+    let form = try await ServerState.converting(held.bytes.count) { () throws(ServingError) in
+      try FormData(held.bytes, contentType: type)
+    }
+    guard let file = form.files.first, file.bytes.count > 0 else {
+      throw .bad("the form has no file: a part with a filename")
+    }
+    return file.bytes
   }
 
   /// The named model, or the only one.

@@ -53,7 +53,7 @@ struct HTTPSurface: HTTPResponder {
     var path = try segments(of: request.uri.path)
     if path.last == "" { path.removeLast() }
     let isOpen =
-      path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
+      path.isEmpty || ["favicon.ico", "openapi.yaml", "sample.jpg"].contains(path.joined(separator: "/"))
       || path.starts(with: ["v2", "health"])
     if let deepStack = state.deepStack, path.starts(with: ["v1", "vision"]) {
       return await respond(to: Array(path.dropFirst(2)), of: deepStack, exchange)
@@ -67,6 +67,10 @@ struct HTTPSurface: HTTPResponder {
       var answer = Answer(type: "text/html; charset=utf-8", body: Page.html)
       answer.headers[.contentSecurityPolicy] = Page.policy
       return answer
+    case "openapi.yaml":
+      guard path.count == 1 else { break }
+      try allow(request, .get)
+      return Answer(type: "application/yaml", body: ByteBuffer(bytes: PackageResources.openapi_yaml))
     case "sample.jpg":
       try allow(request, .get)
       return Answer(type: "image/jpeg", body: Page.sample)
