@@ -69,6 +69,26 @@ struct ApusServerCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "A camera to look at all the time, at /cameras/NAME: a device, URL, file or test pattern, read by ffmpeg; may be repeated.",
+      valueName: "name=source"))
+  var camera: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The model of a camera; by default the first that finds objects.", valueName: "name=model"))
+  var cameraModel: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A line (two points) or zone of a camera whose objects are counted, in fractions of the picture.",
+      valueName: "name/place:x1,y1,x2,y2,…"))
+  var cameraPlace: [String] = []
+
+  @Option(help: "The maximum number of frames of each camera that are looked at, per second.")
+  var cameraFps: Double?
+
+  @Option(
+    help: ArgumentHelp(
       "Where to listen for Frigate's detector of the type zmq, such as ipc:///tmp/cache/zmq_detector. Who reaches it needs no token, and may send models.",
       valueName: "endpoint"))
   var frigate: [String] = []
@@ -113,6 +133,9 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check(
       deepstack || (deepstackModel.isEmpty && deepstackFaces == nil),
       "--deepstack-model and --deepstack-faces are for --deepstack")
+    try check(
+      cameraFps.map { $0 > 0 && $0 <= 1000 } ?? true,
+      "--camera-fps is \(cameraFps ?? 0), not above 0 and at most 1000")
     try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
   }
 

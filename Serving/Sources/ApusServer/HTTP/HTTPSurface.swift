@@ -79,6 +79,8 @@ struct HTTPSurface: HTTPResponder {
       guard path.count == 2, let kind = VisionTaskKind(rawValue: path[1]) else { break }
       try allow(request, .post)
       return try await respond(to: kind, exchange)
+    case "cameras" where !state.cameras.isEmpty:
+      return try await respondToCameras(Array(path.dropFirst()), exchange)
     case "metrics":
       guard path.count == 1 else { break }
       try allow(request, .get)
@@ -217,7 +219,9 @@ struct HTTPSurface: HTTPResponder {
 
   /// Compresses a large body for clients that would have it so, and any body for those that take no other.
   private func compress(_ response: inout Answer, _ encodings: AcceptedEncodings) async {
-    guard response.status == .ok, response.body.readableBytes > 4_096 || !encodings.takesIdentity else {
+    guard response.stream == nil, response.status == .ok,
+      response.body.readableBytes > 4_096 || !encodings.takesIdentity
+    else {
       return
     }
     response.headers[.vary] = "Accept-Encoding"

@@ -28,6 +28,8 @@ struct ServerState: Sendable {
   let maximumBody: Int
   /// What DeepStack's paths need; nil where they are not served.
   var deepStack: DeepStack?
+  /// The cameras that are looked at.
+  var cameras: [LiveCamera] = []
   let logger: Logger
 
   /// Whether requests would be answered.
