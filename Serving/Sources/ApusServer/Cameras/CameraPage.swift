@@ -138,7 +138,7 @@ enum CameraPage {
           const entry = document.createElement("li");
           entry.textContent = line.time.toFixed(1) + " s: " + (line.label ?? "object") + " " + line.track + " " + line.event + " "
             + (line.line ?? line.zone) + (line.direction ? " (" + line.direction + ")" : "")
-            + (line.dwell !== undefined ? " after " + line.dwell.toFixed(1) + " s" : "");
+            + (line.dwell > 0 ? " after " + line.dwell.toFixed(1) + " s" : "");
           at("events").prepend(entry);
           while (at("events").childElementCount > 50) at("events").lastElementChild.remove();
         } else if (performance.now() - last > 200) {
