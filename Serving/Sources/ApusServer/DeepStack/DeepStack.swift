@@ -22,7 +22,7 @@ struct DeepStack: Sendable {
 
   /// Assigns the models of a repository.
   ///
-  /// A model does what the operator says (`detection=NAME`). A part that nobody assigned gets the first model, by name, that can do
+  /// A model does what the operator says (`detection=NAME`). A part without a choice gets the first model, by name, that can do
   /// it; classes of scenes must have names, and a model that only embeds has none. What was chosen so is logged.
   ///
   /// - Throws: `StartError` for an unknown part or model, or a model that cannot do its part; `ApusError` for an unreadable file of faces.
@@ -88,7 +88,7 @@ extension DeepStack.Part {
     }
   }
 
-  /// Whether a model that nobody chose is one for this part.
+  /// Whether a model that was not chosen is one for this part.
   fileprivate func takes(_ model: ServedModel, _ scheduler: Scheduler) -> Bool {
     guard scheduler.canDo(kind, model) else { return false }
     switch self {

@@ -6,7 +6,7 @@ import Hummingbird
 
 /// The paths of DeepStack, which CodeProject.AI has, too: pictures in forms, boxes in whole pixels.
 extension HTTPSurface {
-  /// The maximum number of results: the clients of network video recorders have room for so many.
+  /// The maximum number of results: the clients of network video recorders have room for 20.
   private static let maximumPredictions = 20
 
   /// The default minimum score of objects and faces.
