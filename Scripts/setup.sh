@@ -5,7 +5,7 @@
 #   --tests           what the engine's tests use: binutils for x86-64 and arm64, an emulator of arm64, ffmpeg, Debian's packaging
 #                     tools, and LiteRT in a Python environment under .build/
 #   --serving         what the server is built with: zlib
-#   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, and clients in a Python environment under .build/
+#   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, ZeroMQ, and clients in a Python environment under .build/
 #   --tracking-tests  trackers, supervision and motmetrics in a Python environment under .build/
 #   --cluster-tests   what the tests on Spark use: Java 17, and PySpark in a Python environment under .build/
 set -euo pipefail
@@ -26,7 +26,7 @@ done
 packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpangocairo-1.0-0 pkg-config fonts-dejavu-core)
 if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev ffmpeg); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
-if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler); fi
+if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler libzmq5); fi
 if [[ $tracking_tests ]]; then packages+=(python3-venv); fi
 if [[ $cluster_tests ]]; then
   packages+=(python3-venv)

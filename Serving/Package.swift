@@ -66,6 +66,8 @@ let package = Package(
       name: "ApusServer",
       dependencies: [
         "ApusServing", "ApusServingMessages", "CAllocator", "InferenceProtocol",
+        .product(name: "ApusTracking", package: "apus"),
+        .product(name: "ApusVideo", package: "apus"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "GRPCCore", package: "grpc-swift-2"),
         .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
@@ -85,6 +87,7 @@ let package = Package(
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "SwiftProtobuf", package: "swift-protobuf"),
       ],
+      resources: [.embedInCode("openapi.yaml")],
       swiftSettings: strict),
     .executableTarget(
       name: "ApusWorker",

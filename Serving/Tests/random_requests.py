@@ -35,7 +35,7 @@ from drawn_requests import EXAMPLES, TASKS, TYPES, Drawer, oracle, strict  # noq
 from server import Server  # noqa: E402
 from tritonclient.grpc import service_pb2, service_pb2_grpc  # noqa: E402
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "openapi.yaml"
+DOCUMENT = Path(__file__).resolve().parents[1] / "Sources/ApusServer/openapi.yaml"
 MODELS = ["simple", "simple_batch", "types", "dense", "dense_int8", "mixing", "mixing_beyond", "rectified", "logarithm", "nameless",
           "open_length", "countdown", "identity", "labelled", "versioned"]
 # What any request may be answered with: its head or its framing is wrong.

@@ -166,3 +166,32 @@ def test_screen_readers_have_names_for_everything(browser, shapes):
     assert {"button", "combobox", "spinbutton", "table", "heading"} <= set(names)
     for role, found in names.items():
         assert role == "status" or all(found), (role, found)
+
+
+def test_a_camera_has_a_page(browser):
+    with Server("--camera", "door=test:testsrc2:640x360:600", "--camera-place", "door/gate:0.5,0,0.5,1",
+                "--camera-place", "door/mat:0.1,0.6,0.4,0.6,0.4,0.9,0.1,0.9") as server:
+        browser.problems.clear()
+        browser.call("Page.navigate", url=f"http://{server.http}/cameras")
+        wait(lambda: browser.value("document.querySelectorAll('#cameras a').length") == 1)
+        assert browser.value("document.querySelector('#cameras a').textContent") == "door"
+        browser.call("Page.navigate", url=f"http://{server.http}/cameras/door")
+        wait(lambda: browser.value("document.getElementById('picture')?.naturalWidth") == 640)
+        wait(lambda: browser.value("document.querySelectorAll('#places *').length") == 2)
+        wait(lambda: browser.value("document.getElementById('now').rows.length") > 0)
+        assert browser.value("document.querySelector('h1').textContent") == "door"
+        wait(lambda: "gate" in browser.value("document.getElementById('counts').textContent"))
+        folder = os.environ.get("APUS_SCREENSHOTS")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            shot = browser.call("Page.captureScreenshot", format="png")["data"]
+            (Path(folder) / "camera.png").write_bytes(base64.b64decode(shot))
+        browser.value("document.getElementById('pause').click()")
+        assert browser.value("document.getElementById('pause').getAttribute('aria-pressed')") == "true"
+        wait(lambda: "snapshot.jpg" in browser.value("document.getElementById('picture').src"))
+        nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
+        named = {node["role"]["value"]: node.get("name", {}).get("value", "") for node in nodes if not node.get("ignored") and "role" in node}
+        assert named.get("button") == "Go on" and named.get("image") and named.get("log") == "Events"
+        assert browser.problems == []
+        browser.call("Page.navigate", url="about:blank")
+        assert server.stop() == 0

@@ -6,6 +6,7 @@ import concurrent.futures
 import io
 import json
 import os
+import pathlib
 import struct
 import subprocess
 import urllib.parse
@@ -411,3 +412,24 @@ def test_pictures_of_one_client_do_not_decide_how_those_of_others_are_read(tmp_p
         for place in [0, 1, 0, 1, 2, 1, 3, 4, 2, 0, 4, 1, 1, 3, 3, 0]:
             assert ask(server, files[place]) == alone[place], place
         assert server.stop() == 0
+
+
+def test_a_picture_comes_in_a_form_too(shapes, sample):
+    """As browsers and `curl -F image=@picture.jpg` send it."""
+    expected = without_times(shapes.json("/v1/detect", sample)[1])
+    boundary, disposition = b"xyz", b'Content-Disposition: form-data; name="image"; filename="p.jpg"\r\n\r\n'
+    headers = {"Content-Type": "multipart/form-data; boundary=xyz"}
+    for before in (b"", b'--xyz\r\nContent-Disposition: form-data; name="note"\r\n\r\nhello\r\n'):
+        body = before + b"--" + boundary + b"\r\n" + disposition + sample + b"\r\n--xyz--\r\n"
+        status, answer = shapes.json("/v1/detect", body, headers=headers)
+        assert status == 200 and without_times(answer) == expected
+    status, answer = shapes.json("/v1/detect", b'--xyz\r\nContent-Disposition: form-data; name="image"\r\n\r\ntext\r\n--xyz--\r\n', headers=headers)
+    assert status == 400 and "no file" in answer["error"]
+    status, answer = shapes.json("/v1/detect", sample, headers=headers)
+    assert status == 400 and "no delimiter" in answer["error"]
+
+
+def test_the_server_describes_itself(shapes):
+    status, headers, body = shapes.request("/openapi.yaml")
+    assert status == 200 and headers["Content-Type"] == "application/yaml"
+    assert body == (pathlib.Path(__file__).parents[1] / "Sources/ApusServer/openapi.yaml").read_bytes()

@@ -64,7 +64,7 @@ def test_the_version_is_that_of_the_engine(client):
     engine = subprocess.run([os.environ["APUS"], "--version"], check=True, capture_output=True, text=True).stdout
     version = client.get_server_metadata()["version"]
     assert engine.split() == ["apus", version]
-    description = pathlib.Path(__file__).parents[1] / "openapi.yaml"
+    description = pathlib.Path(__file__).parents[1] / "Sources/ApusServer/openapi.yaml"
     assert re.search(r"^  version: (.*)$", description.read_text(), re.MULTILINE)[1] == version
 
 

@@ -476,7 +476,7 @@ def test_the_description_of_the_interface_holds(models, tmp_path):
     (tmp_path / "models").mkdir()
     for name in ("simple", "types", "dense"):
         (tmp_path / "models" / f"{name}.tflite").write_bytes((models / f"{name}.tflite").read_bytes())
-    description = Path(__file__).resolve().parents[1] / "openapi.yaml"
+    description = Path(__file__).resolve().parents[1] / "Sources/ApusServer/openapi.yaml"
     with Server("--model-repository", tmp_path / "models", "--model-control", "explicit") as server:
         # What a schema allows may still not fit the model, or be no picture: that is a 400.
         done = subprocess.run(

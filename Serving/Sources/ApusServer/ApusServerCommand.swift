@@ -55,6 +55,44 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "Whether clients may load and unload models: none or explicit.")
   var modelControl = ModelControl.none
 
+  @Flag(help: "Serve the paths of DeepStack and CodeProject.AI, too: /v1/vision/detection and so on.")
+  var deepstack = false
+
+  @Option(
+    help: ArgumentHelp(
+      "The model for a part of DeepStack: detection, scene, face or recognition; by default the first that can do it.",
+      valueName: "part=model"))
+  var deepstackModel: [String] = []
+
+  @Option(help: "The file in which DeepStack's known faces are kept; without it they end with the server.")
+  var deepstackFaces: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A camera to look at all the time, at /cameras/NAME: a device, URL, file or test pattern, read by ffmpeg; may be repeated.",
+      valueName: "name=source"))
+  var camera: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "The model of a camera; by default the first that finds objects.", valueName: "name=model"))
+  var cameraModel: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A line (two points) or zone of a camera whose objects are counted, in fractions of the picture.",
+      valueName: "name/place:x1,y1,x2,y2,…"))
+  var cameraPlace: [String] = []
+
+  @Option(help: "The maximum number of frames of each camera that are looked at, per second.")
+  var cameraFps: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where to listen for Frigate's detector of the type zmq, such as ipc:///tmp/cache/zmq_detector. Who reaches it needs no token, and may send models.",
+      valueName: "endpoint"))
+  var frigate: [String] = []
+
   @Option(help: "A PEM file with the certificate chain: both listeners then speak TLS.")
   var tlsCertificate: String?
 
@@ -92,6 +130,12 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check((0...86_400).contains(drain), "--drain is \(drain), not 0 to 86400")
     try check(
       (1...1_000_000).contains(maxConnections), "--max-connections is \(maxConnections), not 1 to 1000000")
+    try check(
+      deepstack || (deepstackModel.isEmpty && deepstackFaces == nil),
+      "--deepstack-model and --deepstack-faces are for --deepstack")
+    try check(
+      cameraFps.map { $0 > 0 && $0 <= 1000 } ?? true,
+      "--camera-fps is \(cameraFps ?? 0), not above 0 and at most 1000")
     try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
   }
 

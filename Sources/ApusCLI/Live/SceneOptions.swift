@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusTracking
+import ApusVideo
 import ArgumentParser
 
 /// The lines and zones of a scene, in fractions of the picture.
@@ -19,12 +19,6 @@ struct SceneOptions: ParsableArguments {
     name: .long, help: "The frames running on the other side that make a crossing, an entry or an exit.")
   var crossingFrames = 1
 
-  /// A line or zone by its name.
-  struct Place {
-    let name: String
-    let points: [TrackingPoint]
-  }
-
   func validate() throws {
     _ = try lines
     _ = try zones
@@ -38,12 +32,12 @@ struct SceneOptions: ParsableArguments {
   }
 
   /// The lines.
-  var lines: [Place] {
+  var lines: [ScenePlace] {
     get throws {
       try line.map { text in
-        let place = try Self.place(text, "--line", "NAME:X1,Y1,X2,Y2")
-        guard place.points.count == 2, place.points[0] != place.points[1] else {
-          throw ValidationError("--line \(text) is not NAME:X1,Y1,X2,Y2 with two different points")
+        let place = try Self.place(text, "--line")
+        guard place.points.count == 2 else {
+          throw ValidationError("--line \(text.prefix(80)) is not NAME:X1,Y1,X2,Y2")
         }
         return place
       }
@@ -51,39 +45,21 @@ struct SceneOptions: ParsableArguments {
   }
 
   /// The zones.
-  var zones: [Place] {
+  var zones: [ScenePlace] {
     get throws {
       try zone.map { text in
-        let place = try Self.place(text, "--zone", "NAME:X1,Y1,X2,Y2,X3,Y3,…")
-        guard (3...ZoneCounter.maximumCorners).contains(place.points.count) else {
-          throw ValidationError(
-            "--zone \(text.prefix(80)) has \(place.points.count) corners, not 3 to \(ZoneCounter.maximumCorners)"
-          )
+        let place = try Self.place(text, "--zone")
+        guard place.points.count >= 3 else {
+          throw ValidationError("--zone \(text.prefix(80)) has \(place.points.count) corners, not 3 or more")
         }
         return place
       }
     }
   }
 
-  private static func place(_ text: String, _ option: String, _ form: String) throws -> Place {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
-    let numbers =
-      parts.count == 2
-      ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan } : []
-    guard !numbers.isEmpty, numbers.count.isMultiple(of: 2), numbers.allSatisfy({ abs($0) <= 100 }) else {
-      throw ValidationError("\(option) \(text.prefix(80)) is not \(form) with fractions of the picture")
+  private static func place(_ text: String, _ option: String) throws -> ScenePlace {
+    do { return try ScenePlace(parsing: text) } catch {
+      throw ValidationError("\(option) \(error.message)")
     }
-    guard (1...40).contains(name.count),
-      name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" })
-    else {
-      throw ValidationError(
-        "\(option) \(text.prefix(80)): the name is not of 1 to 40 letters, digits, - and _")
-    }
-    return Place(
-      name: name,
-      points: stride(from: 0, to: numbers.count, by: 2).map {
-        TrackingPoint(x: numbers[$0], y: numbers[$0 + 1])
-      })
   }
 }

@@ -18,7 +18,7 @@ struct Watch {
   private struct FrameLine: Encodable {
     let frame: Int
     let time: Double
-    let detections: [Scene.Object]
+    let detections: [ObjectScene.Object]
     let milliseconds: StageTimings
   }
 
@@ -31,8 +31,8 @@ struct Watch {
       let late: Int
       let restarts: Int
       let fps: Double
-      let lines: [String: Scene.LineCounts]
-      let zones: [String: Scene.ZoneCounts]
+      let lines: [String: ObjectScene.LineCounts]
+      let zones: [String: ObjectScene.ZoneCounts]
     }
 
     let summary: Summary
@@ -44,7 +44,7 @@ struct Watch {
   private let command: WatchCommand
   private let isLive: Bool
   private let start = ContinuousClock.now
-  private var scene: Scene?
+  private var scene: ObjectScene?
   private var writer: VideoWriter?
   private var lastTime: Double?
   private var late = 0
@@ -72,7 +72,9 @@ struct Watch {
     answered += 1
     var scene =
       try self.scene
-      ?? Scene(options, tracking: tracking, width: picture.width, height: picture.height, usesTime: isLive)
+      ?? ObjectScene(
+        lines: options.lines, zones: options.zones, tracking: tracking, width: picture.width,
+        height: picture.height, crossingFrames: options.crossingFrames, usesTime: isLive)
     let (objects, events) = try scene.update(detections, at: frame.time)
     self.scene = scene
     if isLive, ContinuousClock.now - frame.arrival > Self.lateness { late += 1 }
@@ -100,7 +102,7 @@ struct Watch {
     if let folder = command.snapshots, !events.isEmpty { try save(drawn, events, frame, in: folder) }
   }
 
-  private func write(_ events: [Scene.Event]) throws {
+  private func write(_ events: [ObjectScene.Event]) throws {
     for event in events {
       if command.json {
         try Output.writeJSON(event)
@@ -115,7 +117,9 @@ struct Watch {
     }
   }
 
-  private func save(_ picture: ImageBuffer, _ events: [Scene.Event], _ frame: VideoFrame, in folder: String)
+  private func save(
+    _ picture: ImageBuffer, _ events: [ObjectScene.Event], _ frame: VideoFrame, in folder: String
+  )
     throws
   {
     do {
@@ -129,7 +133,8 @@ struct Watch {
     }
   }
 
-  private func draw(_ picture: ImageBuffer, _ objects: [Scene.Object], _ scene: Scene) throws(ApusError)
+  private func draw(_ picture: ImageBuffer, _ objects: [ObjectScene.Object], _ scene: ObjectScene)
+    throws(ApusError)
     -> ImageBuffer
   {
     let (width, height) = (Float(picture.width), Float(picture.height))

@@ -9,6 +9,8 @@ struct Answer {
   var status: HTTPResponse.Status
   var headers: HTTPFields
   var body: ByteBuffer
+  /// Writes a body that has no end, in place of `body`; it ends with its camera, or when the client is gone.
+  var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
   /// What the request holds until the answer is written.
   var memory: HeldMemory?
 
@@ -49,7 +51,7 @@ struct Answer {
   func response(headOnly: Bool) -> Response {
     guard headOnly else { return Response(status: status, headers: headers, body: responseBody) }
     var response = Response(status: status, headers: headers, body: ResponseBody())
-    response.headers[.contentLength] = String(body.readableBytes)
+    if stream == nil { response.headers[.contentLength] = String(body.readableBytes) }
     return response
   }
 
@@ -58,6 +60,13 @@ struct Answer {
 
   /// The body; a large one in parts, each of which waits for the client to read those before.
   private var responseBody: ResponseBody {
+    if let stream {
+      return ResponseBody { writer in
+        var inner: any ResponseBodyWriter = writer
+        try await stream(&inner)
+        try await writer.finish(nil)
+      }
+    }
     guard body.readableBytes > Self.partSize else { return ResponseBody(byteBuffer: body) }
     return ResponseBody(contentLength: body.readableBytes) { [body, memory] writer in
       var rest = body

@@ -72,14 +72,17 @@ extension HTTPSurface {
     try state.admission.enter()
     defer { state.admission.leave() }
     let request = exchange.request
-    let query = try PictureQuery(request.uri.query ?? "")
+    var query = try PictureQuery(request.uri.query ?? "")
     let model = try self.model(query.model)
+    if let faces = query.faces {
+      query.settings.faces = .init(try state.repository.model(named: faces))
+    }
     let held = try await readBody(of: exchange, limit: state.maximumBody)
     defer { withExtendedLifetime(held.memory) {} }
     let answer: PictureAnswer
     do throws(ServingError) {
-      guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
-      let task = PictureTask(kind, settings: query.settings, file: held.bytes, form: query.form)
+      let file = try await Self.picture(held, request)
+      let task = PictureTask(kind, settings: query.settings, file: file, form: query.form)
       answer = try await state.scheduler.run(
         task, on: model, arrival: exchange.arrival,
         presence: connections.presence(of: exchange.context.channel))
@@ -89,11 +92,27 @@ extension HTTPSurface {
     }
     let type =
       switch query.form {
-      case .json: "application/json"
+      case .json, .result: "application/json"
       case .annotated, .png: "image/png"
       case .npy: "application/octet-stream"
       }
     return Answer(type: type, body: answer.body)
+  }
+
+  /// The encoded picture of a request: its body, or the first file of a form.
+  private static func picture(_ held: HeldBody, _ request: Request) async throws(ServingError) -> ByteChunks {
+    guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
+    let type = request.headers[.contentType]
+    guard let type, type.lowercased().hasPrefix("multipart/form-data") else { return held.bytes }
+    // Its parts are copied.
+    try held.memory.take(2 * held.bytes.count)
+    let form = try await ServerState.converting(held.bytes.count) { () throws(ServingError) in
+      try FormData(held.bytes, contentType: type)
+    }
+    guard let file = form.files.first, file.bytes.count > 0 else {
+      throw .bad("the form has no file: a part with a filename")
+    }
+    return file.bytes
   }
 
   /// The named model, or the only one.

@@ -7,7 +7,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// The server's HTTP surface: the inference protocol and its extensions, vision tasks, metrics and a page.
+/// The server's HTTP surface: the inference protocol and its extensions, vision tasks, DeepStack's paths, metrics and a page.
 struct HTTPSurface: HTTPResponder {
   typealias Context = ServingContext
 
@@ -53,8 +53,11 @@ struct HTTPSurface: HTTPResponder {
     var path = try segments(of: request.uri.path)
     if path.last == "" { path.removeLast() }
     let isOpen =
-      path.isEmpty || path == ["favicon.ico"] || path == ["sample.jpg"]
+      path.isEmpty || ["favicon.ico", "openapi.yaml", "sample.jpg"].contains(path.joined(separator: "/"))
       || path.starts(with: ["v2", "health"])
+    if let deepStack = state.deepStack, path.starts(with: ["v1", "vision"]) {
+      return await respond(to: Array(path.dropFirst(2)), of: deepStack, exchange)
+    }
     if !isOpen {
       try state.tokens.check(request.headers[.authorization])
     }
@@ -64,6 +67,10 @@ struct HTTPSurface: HTTPResponder {
       var answer = Answer(type: "text/html; charset=utf-8", body: Page.html)
       answer.headers[.contentSecurityPolicy] = Page.policy
       return answer
+    case "openapi.yaml":
+      guard path.count == 1 else { break }
+      try allow(request, .get)
+      return Answer(type: "application/yaml", body: ByteBuffer(bytes: PackageResources.openapi_yaml))
     case "sample.jpg":
       try allow(request, .get)
       return Answer(type: "image/jpeg", body: Page.sample)
@@ -72,6 +79,8 @@ struct HTTPSurface: HTTPResponder {
       guard path.count == 2, let kind = VisionTaskKind(rawValue: path[1]) else { break }
       try allow(request, .post)
       return try await respond(to: kind, exchange)
+    case "cameras" where !state.cameras.isEmpty:
+      return try await respondToCameras(Array(path.dropFirst()), exchange)
     case "metrics":
       guard path.count == 1 else { break }
       try allow(request, .get)
@@ -210,7 +219,9 @@ struct HTTPSurface: HTTPResponder {
 
   /// Compresses a large body for clients that would have it so, and any body for those that take no other.
   private func compress(_ response: inout Answer, _ encodings: AcceptedEncodings) async {
-    guard response.status == .ok, response.body.readableBytes > 4_096 || !encodings.takesIdentity else {
+    guard response.stream == nil, response.status == .ok,
+      response.body.readableBytes > 4_096 || !encodings.takesIdentity
+    else {
       return
     }
     response.headers[.vary] = "Accept-Encoding"

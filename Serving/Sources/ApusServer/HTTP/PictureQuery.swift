@@ -5,10 +5,13 @@ import ApusVision
 import Foundation
 
 /// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `pixels`,
-/// `channels`, `box_units`, `scores`, `layout`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `annotate`, `output`.
+/// `channels`, `box_units`, `scores`, `layout`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `faces`, `annotate`,
+/// `output`.
 struct PictureQuery {
   private(set) var model: String?
-  private(set) var settings = PictureTask.Settings()
+  /// The name of the face detector of an embedder.
+  private(set) var faces: String?
+  var settings = PictureTask.Settings()
   private(set) var form = PictureTask.Form.json
 
   /// Reads a query as it stands in the path, after the question mark.
@@ -20,6 +23,7 @@ struct PictureQuery {
       else { throw .bad("the query is not percent-encoded UTF-8: \(parameter.prefix(100))") }
       switch name {
       case "model": model = text
+      case "faces": faces = text
       case "score_threshold":
         guard let score = Float(text), score.isFinite else {
           throw .bad("score_threshold is '\(text)', not a number")

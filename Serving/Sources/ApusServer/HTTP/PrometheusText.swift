@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
 
-/// The metrics of all loaded models in Prometheus' text format.
+/// The metrics of all loaded models and of cameras in Prometheus' text format.
 struct PrometheusText {
   private let models: [(model: ServedModel, counts: ModelStatistics.Snapshot, waiting: Int)]
   private(set) var text = ""
@@ -15,6 +15,27 @@ struct PrometheusText {
       [("", UInt64(entry.waiting))]
     }
     histogram()
+    cameras(state.cameras)
+  }
+
+  private mutating func cameras(_ cameras: [LiveCamera]) {
+    guard !cameras.isEmpty else { return }
+    let reports = cameras.map { ($0.settings.name, $0.report) }
+    let families: [(String, String, String, (LiveCamera.Report) -> Int)] = [
+      ("up", "Whether the camera delivers", "gauge", { $0.state == "running" ? 1 : 0 }),
+      ("frames_total", "Frames that arrived since the source was opened", "counter", \.frames),
+      ("answered_total", "Frames that were looked at", "counter", \.answered),
+      ("dropped_total", "Frames that newer ones replaced since the source was opened", "counter", \.dropped),
+      ("late_total", "Answers 150 ms after their frames or later", "counter", \.late),
+      ("restarts_total", "Restarts of the source since it was opened", "counter", \.restarts),
+    ]
+    for (name, help, type, value) in families {
+      begin("apus_camera_\(name)", help, type)
+      // A camera's name has letters, digits, - and _ alone.
+      for (camera, report) in reports {
+        text += "apus_camera_\(name){camera=\"\(camera)\"} \(value(report))\n"
+      }
+    }
   }
 
   private typealias Entry = (model: ServedModel, counts: ModelStatistics.Snapshot, waiting: Int)

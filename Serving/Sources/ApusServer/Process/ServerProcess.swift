@@ -35,16 +35,33 @@ struct ServerProcess {
       scheduler: scheduler)
     let refused = try repository.loadAll()
     report(repository, refused, logger)
-    let state = ServerState(
+    var state = ServerState(
       identifier: options.id, repository: repository, scheduler: scheduler,
       admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 8)), tokens: tokens,
       allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
+    if options.deepstack {
+      state.deepStack = try DeepStack(
+        choices: options.deepstackModel, facesFile: options.deepstackFaces, repository, scheduler, logger)
+    }
+
+    state.cameras = try cameras(repository, scheduler, logger)
 
     var services: [any Service] = [try makeHTTP(state, http, group)]
     if let grpc { services.append(try makeGRPC(state, grpc, group)) }
+    for endpoint in options.frigate {
+      services.append(
+        try FrigateListener(state, endpoint: endpoint, maximumPart: options.maxBody))
+    }
+    // They end when the server is told to, so that their viewers do not keep it.
+    services += state.cameras
     services.append(Drain(state: state, limit: .seconds(options.drain)))
     var configuration = ServiceGroupConfiguration(
-      services: services.map { .init(service: $0, successTerminationBehavior: .gracefullyShutdownGroup) },
+      // A camera may end before the server: a file does.
+      services: services.map {
+        .init(
+          service: $0,
+          successTerminationBehavior: $0 is LiveCamera ? .ignore : .gracefullyShutdownGroup)
+      },
       gracefulShutdownSignals: [.sigterm, .sigint], logger: Self.quiet)
     configuration.maximumGracefulShutdownDuration = .seconds(options.drain + 3)
     let running = ServiceGroup(configuration: configuration)
@@ -65,6 +82,29 @@ struct ServerProcess {
     scheduling.queueDelay = .microseconds(options.queueDelay)
     scheduling.deadline = options.deadline > 0 ? .seconds(options.deadline) : nil
     return scheduling
+  }
+
+  /// The cameras of the command line, each with its model: the one that was named, or the first that finds objects.
+  private func cameras(
+    _ repository: ModelRepository, _ scheduler: Scheduler, _ logger: Logger
+  ) throws -> [LiveCamera] {
+    try CameraSettings.all(options).map { settings in
+      let models = repository.entries.compactMap(\.model)
+      let model: ServedModel
+      if let name = settings.model {
+        guard let named = try? repository.model(named: name) else {
+          throw StartError(message: "--camera-model: there is no model '\(name)'")
+        }
+        model = named
+      } else {
+        guard let first = models.first(where: { scheduler.canDo(.detect, $0) }) else {
+          throw StartError(message: "--camera \(settings.name): no model of this server finds objects")
+        }
+        model = first
+      }
+      logger.notice("camera", metadata: ["camera": "\(settings.name)", "model": "\(model.name)"])
+      return try LiveCamera(settings, model: model, threads: options.threads, logger: logger)
+    }
   }
 
   // MARK: Logs

@@ -26,6 +26,10 @@ struct ServerState: Sendable {
   let allowsLoading: Bool
   /// The most bytes of a body, after decompression too.
   let maximumBody: Int
+  /// What DeepStack's paths need; nil where they are not served.
+  var deepStack: DeepStack?
+  /// The cameras that are looked at.
+  var cameras: [LiveCamera] = []
   let logger: Logger
 
   /// Whether requests would be answered.

@@ -150,6 +150,24 @@ public final class ModelRepository: Sendable {
       throw ServingError(
         .notFound, "failed to load '\(name)', failed to poll from model repository: there is no such model")
     }
+    try replace(name, by: sources, settings)
+  }
+
+  /// Serves a model that a client sent, in place of one with its name. It ends with the server.
+  ///
+  /// Blocks: call it from a thread that may wait.
+  public func add(_ bytes: [UInt8], named name: String) throws(ServingError) {
+    try Self.check(name)
+    change.lock()
+    defer { change.unlock() }
+    try replace(
+      name, by: [ModelSource(name: name, path: nil, bytes: bytes, problem: nil)], LoadSettings())
+  }
+
+  /// Loads all versions of a model, and then lets the old ones go.
+  private func replace(
+    _ name: String, by sources: [ModelSource], _ settings: LoadSettings
+  ) throws(ServingError) {
     var loaded: [String: Entry] = [:]
     for source in sources {
       do { loaded[source.version] = try load(source, settings) } catch {

@@ -8,10 +8,12 @@ public struct ModelSource: Hashable, Sendable {
   public let name: String
   /// The version, a number in decimal.
   public let version: String
-  /// The `.tflite` file; nil for the embedded model.
+  /// The `.tflite` file; nil for the embedded model, and for one that a client sent.
   public let path: String?
   /// The label file beside it, if there is one.
   public let labelPath: String?
+  /// The model's bytes where a client sent them; nil for a file.
+  let bytes: [UInt8]?
   /// Why it cannot be read, where that is known without opening it.
   let problem: String?
 
@@ -20,7 +22,11 @@ public struct ModelSource: Hashable, Sendable {
     self.init(name: name, version: version, path: path, labelPath: labelPath, problem: nil)
   }
 
-  init(name: String, version: String = "1", path: String?, labelPath: String? = nil, problem: String?) {
+  init(
+    name: String, version: String = "1", path: String?, labelPath: String? = nil, bytes: [UInt8]? = nil,
+    problem: String?
+  ) {
+    self.bytes = bytes
     self.name = name
     self.version = version
     self.path = path
@@ -34,13 +40,14 @@ public struct ModelSource: Hashable, Sendable {
   /// Reads the model.
   func model() throws(ApusError) -> Model {
     if let problem { throw ApusError(.unreadableFile, problem) }
+    if let bytes { return try Model(bytes: bytes) }
     guard let path else { return try Model(bytes: EmbeddedShapes.modelBytes) }
     return try Model(contentsOfFile: path)
   }
 
   /// The labels: of the file beside the model, or inside it.
   func labels(of model: Model) throws(ApusError) -> LabelMap? {
-    guard path != nil else { return LabelMap(EmbeddedShapes.labels, offset: 0) }
+    guard path != nil || bytes != nil else { return LabelMap(EmbeddedShapes.labels, offset: 0) }
     if let labelPath { return try LabelMap(contentsOfFile: labelPath) }
     return LabelMap(of: model)
   }

@@ -64,6 +64,9 @@ public final class ServedModel: Sendable {
 
   func allow(_ joining: Joining) { joinState.withLock { $0 = joining } }
 
+  /// Whether its classes have names.
+  public var hasLabels: Bool { labels != nil }
+
   /// Whether an input takes encoded pictures in place of its elements.
   public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
 

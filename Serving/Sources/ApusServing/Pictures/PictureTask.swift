@@ -35,9 +35,23 @@ public struct PictureTask: Sendable {
     public var outputPixels: Normalization?
     /// Whether a picture that a model makes is resized to the picture that it was given.
     public var fitsOutput = false
+    /// The face detector whose faces an embedder looks at, each for itself; nil to embed whole pictures.
+    public var faces: FaceModel?
 
     /// Makes the task's own settings.
     public init() {}
+  }
+
+  /// A served face detector; settings are equal if they name the same one.
+  public struct FaceModel: Hashable, Sendable {
+    let served: ServedModel
+
+    /// Names a detector.
+    public init(_ served: ServedModel) { self.served = served }
+
+    public static func == (one: FaceModel, other: FaceModel) -> Bool { one.served === other.served }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(served)) }
   }
 
   /// How many keypoints an object has, and how many numbers each.
@@ -61,6 +75,8 @@ public struct PictureTask: Sendable {
     case png
     /// The numbers or the mask that the task makes, as a `.npy` file.
     case npy
+    /// Nothing but the result: who asks writes the answer.
+    case result
   }
 
   /// Which task.
@@ -85,6 +101,8 @@ public struct PictureTask: Sendable {
 public struct PictureAnswer: Sendable {
   /// What was asked for: the results as the command line prints them, without `image`, or a file.
   public let body: ByteBuffer
+  /// The result itself.
+  public let result: any VisionResult
   /// How long the stages took.
   public let timings: StageTimings
 }

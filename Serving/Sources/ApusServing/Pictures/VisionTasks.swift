@@ -69,7 +69,21 @@ struct PreparedTask: Sendable {
       var options = ImageEmbedder.Options()
       options.baseOptions = base
       options.l2Normalize = true
-      self.init(try ImageEmbedder(model: model, options: options))
+      guard let faces = settings.faces else {
+        self.init(try ImageEmbedder(model: model, options: options))
+        return
+      }
+      // The two models share the memory. How pictures are fitted and read is the embedder's.
+      options.interpreter.memoryLimit /= 2
+      var detection = FaceDetector.Options()
+      detection.interpreter = options.interpreter
+      detection.minDetectionConfidence = settings.scoreThreshold ?? 0.5
+      detection.maxResults = settings.maximumResults
+      self.init(
+        FaceEmbedder(
+          detector: try FaceDetector(model: faces.served.model, options: detection),
+          embedder: try ImageEmbedder(model: model, options: options)),
+        draw: { picture, result throws(ApusError) in try picture.drawing(faces: result.faces.map(\.face)) })
     case .segment:
       var options = ImageSegmenter.Options()
       options.baseOptions = base
@@ -120,6 +134,7 @@ struct PreparedTask: Sendable {
       ("keypoints", settings.keypoints != nil, [.keypoints]),
       ("output_pixels", settings.outputPixels != nil, [.transform]),
       ("fit_output", settings.fitsOutput, [.transform]),
+      ("faces", settings.faces != nil, [.embed]),
     ]
     for setting in chosen where setting.isChosen && !setting.tasks.contains(kind) {
       let names = setting.tasks.map(\.rawValue).joined(separator: " and ")
@@ -152,12 +167,14 @@ struct PreparedTask: Sendable {
       let body: ByteBuffer
       if form == .annotated, let draw {
         body = ByteBuffer(bytes: try draw(picture, result).encoded(as: .png))
+      } else if form == .result {
+        body = ByteBuffer()
       } else if form != .json, let file {
         body = ByteBuffer(bytes: try file(result, form == .png))
       } else {
         body = try Self.encoded(result)
       }
-      return PictureAnswer(body: body, timings: result.timings)
+      return PictureAnswer(body: body, result: result, timings: result.timings)
     }
   }
 

@@ -102,6 +102,15 @@ public final class Scheduler: Sendable {
     }
   }
 
+  /// Whether a model can do a vision task, with the settings of the command line.
+  ///
+  /// The answer takes as long as preparing the model; it is meant for a server's start.
+  public func canDo(_ kind: VisionTaskKind, _ model: ServedModel) -> Bool {
+    let instance = ModelInstance(
+      of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+    return (try? PreparedTask(kind, on: instance, settings: .init())) != nil
+  }
+
   /// What the proofs for a model may take in all; larger batches are not joined.
   private static let proofTime = Duration.seconds(3)
 

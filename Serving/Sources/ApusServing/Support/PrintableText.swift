@@ -25,7 +25,7 @@ public enum PrintableText {
   /// JSON with every such character of its strings escaped: the same values in other bytes.
   ///
   /// JSON has none outside of strings, but for the breaks between its values.
-  static func escapedJSON(_ json: String) -> String {
+  public static func escapedJSON(_ json: String) -> String {
     if json.utf8.allSatisfy({ $0 < 0x7F }) { return json }
     return json.unicodeScalars.reduce(into: "") { result, scalar in
       if scalar.value < 0x20 || isPrintable(scalar) {

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+extension HTTPSurface {
+  /// Answers a path below `/cameras`.
+  func respondToCameras(_ path: [String], _ exchange: Exchange) async throws -> Answer {
+    let request = exchange.request
+    try allow(request, .get)
+    guard let name = path.first else {
+      if request.headers[.accept]?.contains("text/html") == true {
+        return page(CameraPage.list)
+      }
+      return Answer(
+        type: "application/json",
+        body: ByteBuffer(string: CameraText.json(state.cameras.map { CameraText.Description($0) })))
+    }
+    guard let camera = state.cameras.first(where: { $0.settings.name == name }) else {
+      throw ServingError(.notFound, "there is no camera '\(name)'; see /cameras")
+    }
+    switch (path.dropFirst().first, path.count) {
+    case (nil, 1): return page(CameraPage.camera)
+    case ("stream", 2): return try stream(of: camera)
+    case ("events", 2): return try events(of: camera)
+    case ("snapshot.jpg", 2):
+      guard let shot = camera.newest, let picture = await camera.jpeg(of: shot) else {
+        let reason = camera.report.reason.map { ": \($0)" } ?? ""
+        throw ServingError(.unavailable, "the camera '\(name)' has no picture yet\(reason)")
+      }
+      var answer = Answer(type: "image/jpeg", body: picture)
+      answer.headers[.cacheControl] = "no-store"
+      return answer
+    default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+    }
+  }
+
+  private func page(_ html: ByteBuffer) -> Answer {
+    var answer = Answer(type: "text/html; charset=utf-8", body: html)
+    answer.headers[.contentSecurityPolicy] = Page.policy
+    return answer
+  }
+
+  /// Pictures without end, each in place of the one before (`multipart/x-mixed-replace`).
+  private func stream(of camera: LiveCamera) throws(ServingError) -> Answer {
+    try camera.enter()
+    let viewer = Viewer(camera)
+    var answer = Answer(type: "multipart/x-mixed-replace; boundary=frame", body: ByteBuffer())
+    answer.headers[.cacheControl] = "no-store"
+    answer.stream = { writer in
+      defer { withExtendedLifetime(viewer) {} }
+      var number = 0
+      while let shot = await camera.shot(after: number) {
+        number = shot.number
+        guard let picture = await camera.jpeg(of: shot) else { continue }
+        var part = ByteBuffer(
+          string: "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
+        part.writeImmutableBuffer(picture)
+        part.writeString("\r\n")
+        try await writer.write(part)
+      }
+    }
+    return answer
+  }
+
+  /// Frames and events as they come (`text/event-stream`), and a comment where nothing comes for a while, so that a client that is gone
+  /// is noticed.
+  private func events(of camera: LiveCamera) throws(ServingError) -> Answer {
+    try camera.enter()
+    let viewer = Viewer(camera)
+    var answer = Answer(type: "text/event-stream", body: ByteBuffer())
+    answer.headers[.cacheControl] = "no-store"
+    answer.stream = { writer in
+      defer { withExtendedLifetime(viewer) {} }
+      try await writer.write(ByteBuffer(string: ": \(camera.settings.name)\n\n"))
+      for await text in camera.events() { try await writer.write(ByteBuffer(string: text)) }
+    }
+    return answer
+  }
+}
+
+/// A viewer of a camera, who leaves with the last reference.
+private final class Viewer: Sendable {
+  private let camera: LiveCamera
+
+  /// Stands for one who has entered.
+  init(_ camera: LiveCamera) { self.camera = camera }
+
+  deinit { camera.leave() }
+}

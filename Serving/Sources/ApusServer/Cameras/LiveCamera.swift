@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusImages
+import ApusServing
+import ApusTracking
+import ApusVideo
+import ApusVision
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// A camera that is looked at all the time: its newest picture with what was found, its counts, and its events.
+///
+/// A thread of its own runs the model, so that neither requests nor viewers slow it. A viewer gets the newest picture and misses those before.
+final class LiveCamera: Service {
+  /// A picture that was looked at.
+  struct Shot: Sendable {
+    /// The number of the shot, from 1.
+    let number: Int
+    let picture: ImageBuffer
+    let objects: [ObjectScene.Object]
+  }
+
+  /// What is known about a camera.
+  struct Report: Sendable {
+    /// `starting`, `running`, `ended` or `failed`.
+    var state = "starting"
+    /// Why it failed.
+    var reason: String?
+    var width = 0
+    var height = 0
+    /// The frames that arrived, were looked at, were dropped for newer ones.
+    var frames = 0
+    var answered = 0
+    var dropped = 0
+    /// The answers that came 150 ms after their frames or later.
+    var late = 0
+    var restarts = 0
+    /// Frames that were looked at per second, of late.
+    var rate = 0.0
+    var lines: [String: ObjectScene.LineCounts] = [:]
+    var zones: [String: ObjectScene.ZoneCounts] = [:]
+  }
+
+  let settings: CameraSettings
+  /// The name of its model.
+  let model: String
+  private let detector: ObjectDetector
+  private let logger: Logger
+
+  private struct State {
+    var report = Report()
+    var shot: Shot?
+    var isOver = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+    var listeners: [Int: AsyncStream<String>.Continuation] = [:]
+    var nextListener = 0
+    var viewers = 0
+    var encoding: (number: Int, task: Task<ByteBuffer?, Never>)?
+    var source: VideoSource?
+  }
+  private let state = Mutex(State())
+
+  /// The maximum number of viewers of a camera: streams and listeners.
+  static let maximumViewers = 16
+  /// The events that a listener may be behind before it misses some.
+  private static let listenerBacklog = 256
+  private static let lateness = Duration.milliseconds(150)
+  /// How long to wait before a source that failed is tried again, at most.
+  private static let longestPause = Duration.seconds(30)
+
+  init(_ settings: CameraSettings, model: ServedModel, threads: Int, logger: Logger) throws {
+    self.settings = settings
+    self.model = model.name
+    self.logger = logger
+    do {
+      // Low scores are for the tracker, which decides by several frames.
+      detector = try model.objectDetector(threads: threads, scoreThreshold: nil)
+      _ = try ObjectScene(
+        lines: settings.lines, zones: settings.zones, tracking: tracking, width: 16, height: 16)
+    } catch { throw StartError(message: "the camera '\(settings.name)': \(error.message)") }
+  }
+
+  private var tracking: ObjectTracker.Options {
+    var options = ObjectTracker.Options.byteTrack
+    options.frameRate = settings.frameRate ?? 30
+    return options
+  }
+
+  // MARK: Running
+
+  func run() async throws {
+    await withGracefulShutdownHandler {
+      let thread = NIOThreadPool(numberOfThreads: 1)
+      thread.start()
+      await look(thread)
+      finish()
+      try? await thread.shutdownGracefully()
+    } onGracefulShutdown: {
+      self.finish()
+    }
+  }
+
+  /// Ends the source, and all who wait.
+  private func finish() {
+    let (waiting, listeners, source) = state.withLock { state in
+      state.isOver = true
+      defer {
+        state.waiting = []
+        state.listeners = [:]
+      }
+      return (state.waiting, state.listeners, state.source)
+    }
+    source?.stop()
+    for continuation in waiting { continuation.resume() }
+    for listener in listeners.values { listener.finish() }
+  }
+
+  private var isOver: Bool { state.withLock(\.isOver) }
+
+  /// Reads the source until the server ends. A live source that ends or fails is tried again; a file is read once.
+  private func look(_ thread: NIOThreadPool) async {
+    var pause = Duration.seconds(1)
+    while !isOver {
+      let answered = state.withLock { $0.report.answered }
+      do {
+        let isLive = try await watch(thread)
+        state.withLock { $0.report.state = "ended" }
+        logger.notice("camera ended", metadata: ["camera": "\(settings.name)"])
+        if !isLive { break }
+      } catch {
+        let reason = (error as? ApusError)?.message ?? "\(error)"
+        state.withLock { state in
+          state.report.state = "failed"
+          state.report.reason = reason
+        }
+        logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
+      }
+      if state.withLock({ $0.report.answered }) > answered { pause = .seconds(1) }
+      tell([": waiting\n\n"])
+      let end = ContinuousClock.now + pause
+      while !isOver, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
+      pause = min(pause * 2, Self.longestPause)
+    }
+  }
+
+  /// Reads the source to its end; returns whether it is live.
+  private func watch(_ thread: NIOThreadPool) async throws -> Bool {
+    var options = VideoSource.Options()
+    // What comes over a network is a camera's newest picture; a pattern stands for one.
+    if settings.source.contains("://") { options.isLive = true }
+    if settings.source.hasPrefix("test:") { (options.isLive, options.isRealTime) = (true, true) }
+    let source = try VideoSource(settings.source, options: options)
+    let isOver = state.withLock { state in
+      state.source = source
+      return state.isOver
+    }
+    if isOver { source.stop() }
+    var scene: ObjectScene?
+    var lastTime: Double?
+    var rate = RateMeter()
+    for try await frame in source {
+      if let frameRate = settings.frameRate, let lastTime, frame.time - lastTime < 1 / frameRate - 1e-6 {
+        continue
+      }
+      lastTime = frame.time
+      let (picture, result) = try await thread.runIfActive { [detector] in
+        let picture = frame.picture()
+        return (picture, try detector.detect(picture))
+      }
+      var next =
+        try scene
+        ?? ObjectScene(
+          lines: settings.lines, zones: settings.zones, tracking: tracking, width: picture.width,
+          height: picture.height, usesTime: source.isLive)
+      let (objects, events) = try next.update(result.detections, at: frame.time)
+      scene = next
+      publish(
+        frame, picture, objects, events, result.timings, next, source.statistics, rate: rate.next(),
+        isLate: source.isLive && ContinuousClock.now - frame.arrival > Self.lateness)
+    }
+    return source.isLive
+  }
+
+  private func publish(
+    _ frame: VideoFrame, _ picture: ImageBuffer, _ objects: [ObjectScene.Object],
+    _ events: [ObjectScene.Event], _ timings: StageTimings, _ scene: ObjectScene,
+    _ statistics: VideoStatistics, rate: Double, isLate: Bool
+  ) {
+    let (waiting, isHeard) = state.withLock { state in
+      state.report.state = "running"
+      state.report.reason = nil
+      (state.report.width, state.report.height) = (picture.width, picture.height)
+      state.report.answered += 1
+      state.report.frames = statistics.arrived
+      state.report.dropped = statistics.dropped
+      state.report.restarts = statistics.restarts
+      state.report.late += isLate ? 1 : 0
+      state.report.rate = rate
+      state.report.lines = scene.lineCounts
+      state.report.zones = scene.zoneCounts
+      state.shot = Shot(number: (state.shot?.number ?? 0) + 1, picture: picture, objects: objects)
+      defer { state.waiting = [] }
+      return (state.waiting, !state.listeners.isEmpty)
+    }
+    for continuation in waiting { continuation.resume() }
+    guard isHeard else { return }
+    var lines = [
+      CameraText.json(
+        CameraText.FrameLine(
+          frame: frame.number, time: frame.time, detections: objects, milliseconds: timings))
+    ]
+    lines += events.map { CameraText.json($0) }
+    tell(lines.map { "data: \($0)\n\n" })
+  }
+
+  /// Sends texts to all listeners.
+  private func tell(_ texts: [String]) {
+    let listeners = state.withLock { $0.listeners.values.map { $0 } }
+    for listener in listeners { for text in texts { listener.yield(text) } }
+  }
+
+  // MARK: Looking on
+
+  /// What is known now.
+  var report: Report { state.withLock(\.report) }
+
+  /// The newest picture, if there is one.
+  var newest: Shot? { state.withLock(\.shot) }
+
+  /// Waits for a picture that is newer than one with a number; nil once the camera or the task ends.
+  func shot(after number: Int) async -> Shot? {
+    while !Task.isCancelled {
+      let found = state.withLock { state in
+        (state.shot.flatMap { $0.number > number ? $0 : nil }, state.isOver)
+      }
+      if let shot = found.0 { return shot }
+      if found.1 { return nil }
+      await withCheckedContinuation { continuation in
+        let isThere = state.withLock { state in
+          if state.isOver || (state.shot?.number ?? 0) > number { return true }
+          state.waiting.append(continuation)
+          return false
+        }
+        if isThere { continuation.resume() }
+      }
+    }
+    return nil
+  }
+
+  /// A picture with its objects as a JPEG file, encoded once for all who ask; nil if that fails.
+  func jpeg(of shot: Shot) async -> ByteBuffer? {
+    let task = state.withLock { state in
+      if let encoding = state.encoding, encoding.number == shot.number { return encoding.task }
+      let task = Task { () -> ByteBuffer? in
+        try? await NIOThreadPool.singleton.runIfActive { () throws(ApusError) -> ByteBuffer in
+          let detections = shot.objects.map { object in
+            var detection = object.detection
+            if let track = object.track {
+              detection.category.displayName = "\(detection.category.name) \(track)"
+            }
+            return detection
+          }
+          return ByteBuffer(bytes: try shot.picture.drawing(detections).encoded(as: .jpeg, quality: 80))
+        }
+      }
+      state.encoding = (shot.number, task)
+      return task
+    }
+    return await task.value
+  }
+
+  /// Lets one more look on; ``leave()`` must follow.
+  func enter() throws(ServingError) {
+    let fits = state.withLock { state in
+      guard state.viewers < Self.maximumViewers, !state.isOver else { return false }
+      state.viewers += 1
+      return true
+    }
+    guard fits else {
+      throw ServingError(.unavailable, "the camera has \(Self.maximumViewers) viewers, the most that it may")
+    }
+  }
+
+  func leave() { state.withLock { $0.viewers -= 1 } }
+
+  /// Frames and events from now on, as server-sent events. A listener that is slow misses the oldest.
+  func events() -> AsyncStream<String> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: String.self, bufferingPolicy: .bufferingNewest(Self.listenerBacklog))
+    let number: Int? = state.withLock { state in
+      guard !state.isOver else { return nil }
+      defer { state.nextListener += 1 }
+      state.listeners[state.nextListener] = continuation
+      return state.nextListener
+    }
+    guard let number else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    }
+    return stream
+  }
+}
+
+/// How many times a second something happens, over the last ten times.
+private struct RateMeter {
+  private var times: [ContinuousClock.Instant] = []
+
+  /// Takes a time now, and returns the rate.
+  mutating func next() -> Double {
+    times.append(.now)
+    if times.count > 10 { times.removeFirst() }
+    let span = (times[times.count - 1] - times[0]) / .seconds(1)
+    return span > 0 ? Double(times.count - 1) / span : 0
+  }
+}

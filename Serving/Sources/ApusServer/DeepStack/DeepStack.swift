@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import Logging
+
+/// What the paths of DeepStack and CodeProject.AI need: which model does what, and the faces that are known.
+struct DeepStack: Sendable {
+  /// What a model does for these paths.
+  enum Part: String, CaseIterable {
+    /// Objects with boxes.
+    case detection
+    /// The class of a whole picture.
+    case scene
+    /// Faces.
+    case face
+    /// Embeddings of faces, by which people are told apart.
+    case recognition
+  }
+
+  let faces: KnownFaces
+  private let names: [Part: String]
+
+  /// Assigns the models of a repository.
+  ///
+  /// A model does what the operator says (`detection=NAME`). A part without a choice gets the first model, by name, that can do
+  /// it; classes of scenes must have names, and a model that only embeds has none. What was chosen so is logged.
+  ///
+  /// - Throws: `StartError` for an unknown part or model, or a model that cannot do its part; `ApusError` for an unreadable file of faces.
+  init(
+    choices: [String], facesFile: String?, _ repository: ModelRepository, _ scheduler: Scheduler,
+    _ logger: Logger
+  ) throws {
+    var names: [Part: String] = [:]
+    for choice in choices {
+      let parts = choice.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, let part = Part(rawValue: parts[0]) else {
+        let known = Part.allCases.map(\.rawValue).joined(separator: ", ")
+        throw StartError(message: "--deepstack-model is '\(choice)', not part=model with a part of \(known)")
+      }
+      guard let model = try? repository.model(named: parts[1]) else {
+        throw StartError(message: "--deepstack-model \(choice): there is no model '\(parts[1])'")
+      }
+      guard scheduler.canDo(part.kind, model) else {
+        throw StartError(
+          message:
+            "--deepstack-model \(choice): the model cannot do that; see: apus inspect --as \(part.kind.rawValue)"
+        )
+      }
+      names[part] = parts[1]
+    }
+    var models: [ServedModel] = []
+    for model in repository.entries.compactMap(\.model) where models.last?.name != model.name {
+      models.append(model)
+    }
+    for part in Part.allCases where names[part] == nil {
+      guard let model = models.first(where: { part.takes($0, scheduler) }) else { continue }
+      names[part] = model.name
+      logger.notice(
+        "deepstack",
+        metadata: [
+          "part": "\(part.rawValue)", "model": "\(model.name)", "because": "the first that can do it",
+        ])
+    }
+    self.names = names
+    faces = try KnownFaces(file: facesFile)
+  }
+
+  /// The model for a part.
+  ///
+  /// - Throws: `notFound` if the server has none, or has it no longer.
+  func model(for part: Part, in repository: ModelRepository) throws(ServingError) -> ServedModel {
+    guard let name = names[part] else {
+      throw ServingError(
+        .notFound, "no model of this server does '\(part.rawValue)'; see --deepstack-model of apus-server")
+    }
+    return try repository.model(named: name)
+  }
+}
+
+extension DeepStack.Part {
+  /// The task of the part's model.
+  var kind: VisionTaskKind {
+    switch self {
+    case .detection: .detect
+    case .scene: .classify
+    case .face: .faces
+    case .recognition: .embed
+    }
+  }
+
+  /// Whether a model that was not chosen is one for this part.
+  fileprivate func takes(_ model: ServedModel, _ scheduler: Scheduler) -> Bool {
+    guard scheduler.canDo(kind, model) else { return false }
+    switch self {
+    case .detection: return !scheduler.canDo(.faces, model)
+    case .face: return true
+    case .scene: return model.hasLabels && !scheduler.canDo(.detect, model)
+    case .recognition:
+      return !model.hasLabels
+        && ![.detect, .faces, .keypoints, .segment].contains { scheduler.canDo($0, model) }
+    }
+  }
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusServing
+import ApusVision
+import HTTPTypes
+import Hummingbird
+
+/// The paths of DeepStack, which CodeProject.AI has, too: pictures in forms, boxes in whole pixels.
+extension HTTPSurface {
+  /// The maximum number of results: the clients of network video recorders have room for 20.
+  private static let maximumPredictions = 20
+
+  /// The default minimum score of objects and faces.
+  private static let minimumConfidence: Float = 0.4
+  /// The default minimum similarity of a known face.
+  private static let minimumSimilarity = 0.67
+
+  /// Answers a path below `/v1/vision`; errors have the form that DeepStack's clients read.
+  func respond(to path: [String], of deepStack: DeepStack, _ exchange: Exchange) async -> Answer {
+    do throws(ServingError) {
+      return try await answer(path, deepStack, exchange)
+    } catch {
+      var answer = Answer(error)
+      var writer = JSONWriter()
+      writer.object { writer in
+        writer.field("success", false)
+        writer.field("error", error.message)
+        writer.field("code", error.status.code)
+      }
+      answer.body = writer.buffer
+      return answer
+    }
+  }
+
+  private func answer(
+    _ path: [String], _ deepStack: DeepStack, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    let request = exchange.request
+    let isList = path == ["custom", "list"] || path == ["face", "list"]
+    if !(isList && (request.method == .get || request.method == .head)) { try allow(request, .post) }
+    try state.admission.enter()
+    defer { state.admission.leave() }
+    let (form, memory) = try await form(of: exchange)
+    defer { withExtendedLifetime(memory) {} }
+    try check(form, request)
+    switch path {
+    case ["detection"]:
+      return try await objects(by: deepStack.model(for: .detection, in: state.repository), form, exchange)
+    case ["custom", "list"]:
+      let names = Set(state.repository.entries.filter { $0.model != nil }.map(\.source.name)).sorted()
+      return Self.succeeded { writer in
+        writer.key("models")
+        writer.array { writer in for name in names { writer.string(name) } }
+      }
+    case let path where path.count == 2 && path[0] == "custom":
+      return try await objects(by: state.repository.model(named: path[1]), form, exchange)
+    case ["scene"]: return try await scene(deepStack, form, exchange)
+    case ["face"]: return try await faces(deepStack, form, exchange)
+    case ["face", "match"]: return try await match(deepStack, form, exchange)
+    case ["face", "register"]: return try await register(deepStack, form, exchange)
+    case ["face", "recognize"]: return try await recognize(deepStack, form, exchange)
+    case ["face", "list"]:
+      return Self.succeeded { writer in
+        writer.key("faces")
+        writer.array { writer in for name in deepStack.faces.names { writer.string(name) } }
+      }
+    case ["face", "delete"]:
+      guard try await deepStack.faces.delete(form.userID) else {
+        throw ServingError(.badRequest, "there is no face of '\(try form.userID)'")
+      }
+      return Self.succeeded()
+    default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+    }
+  }
+
+  // MARK: Requests
+
+  private func form(of exchange: Exchange) async throws(ServingError) -> (FormData, HeldMemory) {
+    do {
+      let held = try await readBody(of: exchange, limit: state.maximumBody)
+      // Parts are copied out of the body.
+      try held.memory.take(2 * held.bytes.count)
+      let type = exchange.request.headers[.contentType]
+      let form = try await ServerState.converting(held.bytes.count) { () throws(ServingError) in
+        try FormData(held.bytes, contentType: type)
+      }
+      return (form, held.memory)
+    } catch let error as ServingError {
+      throw error
+    } catch {
+      throw .bad("the request could not be read: \(error)")
+    }
+  }
+
+  /// A client shows its token as a bearer token, or as DeepStack's clients do, in the form.
+  private func check(_ form: FormData, _ request: Request) throws(ServingError) {
+    if let header = request.headers[.authorization] {
+      try state.tokens.check(header)
+    } else {
+      try state.tokens.check(key: form.fields["api_key"] ?? form.fields["admin_key"] ?? "")
+    }
+  }
+
+  /// The result of a task on a picture.
+  private func result<Result: VisionResult>(
+    _ kind: VisionTaskKind, _ model: ServedModel, _ file: ByteChunks, _ settings: PictureTask.Settings,
+    _ exchange: Exchange, as type: Result.Type
+  ) async throws(ServingError) -> Result {
+    do throws(ServingError) {
+      let task = PictureTask(kind, settings: settings, file: file, form: .result)
+      let answer = try await state.scheduler.run(
+        task, on: model, arrival: exchange.arrival,
+        presence: connections.presence(of: exchange.context.channel))
+      guard let result = answer.result as? Result else {
+        throw ServingError(.internalFailure, "the task \(kind.rawValue) has another result than \(type)")
+      }
+      return result
+    } catch {
+      model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
+      throw error
+    }
+  }
+
+  // MARK: Paths
+
+  private func objects(
+    by model: ServedModel, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    var settings = PictureTask.Settings()
+    settings.scoreThreshold = try form.minimumConfidence ?? Self.minimumConfidence
+    let result = try await result(
+      .detect, model, form.picture, settings, exchange, as: DetectionResult.self)
+    // A class without a name says nothing to these clients.
+    let named = result.detections.filter { $0.category.label != nil }.prefix(Self.maximumPredictions)
+    return Self.predictions(
+      named.map { Prediction(("label", $0.category.name), $0.category.score, $0.rect) }, in: result)
+  }
+
+  private func scene(
+    _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    let model = try deepStack.model(for: .scene, in: state.repository)
+    var settings = PictureTask.Settings()
+    settings.maximumResults = 1
+    let result = try await result(
+      .classify, model, form.picture, settings, exchange, as: ClassificationResult.self)
+    guard let best = result.categories.first else { throw .bad("the picture is of no class") }
+    return Self.succeeded { writer in
+      writer.field("label", best.name)
+      writer.key("confidence")
+      writer.number(best.score)
+    }
+  }
+
+  private func faces(
+    _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    let model = try deepStack.model(for: .face, in: state.repository)
+    var settings = PictureTask.Settings()
+    settings.scoreThreshold = try form.minimumConfidence ?? Self.minimumConfidence
+    settings.maximumResults = Self.maximumPredictions
+    let result = try await result(
+      .faces, model, form.picture, settings, exchange, as: FaceDetectionResult.self)
+    return Self.predictions(result.faces.map { Prediction(nil, $0.score, $0.rect) }, in: result)
+  }
+
+  /// The faces of a picture with their embeddings.
+  private func embedded(
+    _ deepStack: DeepStack, _ file: ByteChunks, _ exchange: Exchange
+  ) async throws(ServingError) -> FaceEmbeddingResult {
+    let model = try deepStack.model(for: .recognition, in: state.repository)
+    var settings = PictureTask.Settings()
+    settings.faces = .init(try deepStack.model(for: .face, in: state.repository))
+    settings.maximumResults = Self.maximumPredictions
+    return try await result(.embed, model, file, settings, exchange, as: FaceEmbeddingResult.self)
+  }
+
+  /// The embedding of the best face of a picture.
+  private func bestFace(
+    _ deepStack: DeepStack, _ file: FormData.File, _ exchange: Exchange
+  ) async throws(ServingError) -> Embedding {
+    guard let face = try await embedded(deepStack, file.bytes, exchange).faces.first else {
+      throw .bad("no face found in '\(file.name)'")
+    }
+    return face.embedding
+  }
+
+  private func match(
+    _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    guard form.files.count == 2 else { throw .bad("the form has \(form.files.count) pictures, not two") }
+    let one = try await bestFace(deepStack, form.files[0], exchange)
+    let other = try await bestFace(deepStack, form.files[1], exchange)
+    let similarity = max(one.cosineSimilarity(to: other) ?? 0, 0)
+    return Self.succeeded { writer in
+      writer.key("similarity")
+      writer.number(similarity)
+    }
+  }
+
+  private func register(
+    _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    let name = try form.userID
+    _ = try form.picture
+    var embeddings: [Embedding] = []
+    for file in form.files { embeddings.append(try await bestFace(deepStack, file, exchange)) }
+    let isKnown = try await deepStack.faces.register(name, embeddings)
+    return Self.succeeded { $0.field("message", isKnown ? "face updated" : "face added") }
+  }
+
+  private func recognize(
+    _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> Answer {
+    let minimum = try form.minimumConfidence.map(Double.init) ?? Self.minimumSimilarity
+    let result = try await embedded(deepStack, form.picture, exchange)
+    var predictions: [Prediction] = []
+    for found in result.faces {
+      let nearest = try await deepStack.faces.nearest(to: found.embedding)
+      let known = nearest.flatMap { $0.similarity >= minimum ? $0 : nil }
+      predictions.append(
+        Prediction(("userid", known?.name ?? "unknown"), Float(known?.similarity ?? 0), found.face.rect))
+    }
+    return Self.predictions(predictions, in: result)
+  }
+
+  // MARK: Answers
+
+  /// One result: a name under its key, a score, and a box.
+  private struct Prediction {
+    let name: (key: String, value: String)?
+    let confidence: Float
+    let box: PixelRect
+
+    init(_ name: (key: String, value: String)?, _ confidence: Float, _ box: PixelRect) {
+      self.name = name
+      self.confidence = confidence
+      self.box = box
+    }
+  }
+
+  private static func predictions(_ predictions: [Prediction], in result: some VisionResult) -> Answer {
+    succeeded { writer in
+      writer.key("predictions")
+      writer.array { writer in
+        for prediction in predictions {
+          let box = prediction.box.clamped(width: result.imageWidth, height: result.imageHeight)
+          writer.object { writer in
+            if let (key, value) = prediction.name { writer.field(key, value) }
+            writer.key("confidence")
+            writer.number(prediction.confidence)
+            writer.field("x_min", Int(box.x.rounded()))
+            writer.field("y_min", Int(box.y.rounded()))
+            writer.field("x_max", Int(box.maxX.rounded()))
+            writer.field("y_max", Int(box.maxY.rounded()))
+          }
+        }
+      }
+      // CodeProject.AI's clients show these.
+      writer.field("count", predictions.count)
+      writer.field("inferenceMs", Int(min(result.timings.inference.rounded(), 1e9)))
+      writer.field("processMs", Int(min(result.timings.total.rounded(), 1e9)))
+    }
+  }
+
+  private static func succeeded(_ body: (inout JSONWriter) -> Void = { _ in }) -> Answer {
+    Answer { writer in
+      writer.object { writer in
+        writer.field("success", true)
+        body(&writer)
+        writer.field("code", 200)
+      }
+    }
+  }
+}
+
+extension FormData {
+  /// The first picture.
+  fileprivate var picture: ByteChunks {
+    get throws(ServingError) {
+      guard let file = files.first, file.bytes.count > 0 else {
+        throw .bad("no valid image file found: the form has no file 'image'")
+      }
+      return file.bytes
+    }
+  }
+
+  /// The name of a person.
+  fileprivate var userID: String {
+    get throws(ServingError) {
+      guard let name = fields["userid"], !name.isEmpty else {
+        throw .bad("user id not specified: the form has no field 'userid'")
+      }
+      return name
+    }
+  }
+
+  /// The minimum score, if the client says one.
+  fileprivate var minimumConfidence: Float? {
+    get throws(ServingError) {
+      guard let text = fields["min_confidence"], !text.isEmpty else { return nil }
+      guard let value = Float(text), (0...1).contains(value) else {
+        throw .bad("min_confidence is '\(text)', not 0 to 1")
+      }
+      return value
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import ApusVision
+import Foundation
+import NIOPosix
+import Synchronization
+
+/// The faces that DeepStack's clients have registered, in a gallery as `apus gallery` writes it.
+final class KnownFaces: Sendable {
+  private let gallery: Mutex<EmbeddingGallery>
+  private let file: String?
+  /// One change at a time is written; requests go on meanwhile.
+  private let change = NSLock()
+
+  /// The maximum size of a gallery in a server, in coordinates: each request compares with all of them.
+  private static let maximumCoordinates = 1 << 26
+
+  /// Reads the file, if there is one.
+  ///
+  /// - Throws: `unreadableFile`, `malformedGallery`.
+  init(file: String?) throws(ApusError) {
+    self.file = file
+    let isThere = file.map { FileManager.default.fileExists(atPath: $0) } ?? false
+    gallery = Mutex(try isThere ? EmbeddingGallery(contentsOfFile: file ?? "") : EmbeddingGallery())
+  }
+
+  /// The names, in the order in which they were registered.
+  var names: [String] { gallery.withLock(\.names) }
+
+  /// Adds embeddings under a name; returns whether the name was known.
+  func register(_ name: String, _ embeddings: [Embedding]) async throws(ServingError) -> Bool {
+    try await changing { gallery throws(ServingError) in
+      let isKnown = gallery.names.contains(name)
+      do throws(ApusError) {
+        for embedding in embeddings { try gallery.add(name, embedding) }
+      } catch { throw .bad(error.message) }
+      guard gallery.entries.count * (gallery.dimension ?? 1) <= Self.maximumCoordinates else {
+        throw ServingError(.tooLarge, "there are \(gallery.entries.count) faces, the most that there can be")
+      }
+      return isKnown
+    }
+  }
+
+  /// Forgets a name; returns whether it was known.
+  func delete(_ name: String) async throws(ServingError) -> Bool {
+    try await changing { $0.remove(name) > 0 }
+  }
+
+  /// The nearest known face and its similarity, the cosine within 0 to 1; nil if there is none.
+  func nearest(to embedding: Embedding) async throws(ServingError) -> (name: String, similarity: Double)? {
+    let known = gallery.withLock { $0 }
+    let work = known.entries.count * embedding.values.count
+    return try await ServerState.converting(work) {
+      guard let match = known.nearest(to: embedding).first, let name = match.name else { return nil }
+      // Both have length 1.
+      return (name, min(max(1 - match.distance * match.distance / 2, 0), 1))
+    }
+  }
+
+  /// Changes the gallery, and its file first: what a client was told is kept.
+  private func changing<Value: Sendable>(
+    _ body: @escaping @Sendable (inout EmbeddingGallery) throws(ServingError) -> Value
+  ) async throws(ServingError) -> Value {
+    let result = try? await NIOThreadPool.singleton.runIfActive { [self] () -> Result<Value, ServingError> in
+      change.lock()
+      defer { change.unlock() }
+      var changed = gallery.withLock { $0 }
+      do throws(ServingError) {
+        let value = try body(&changed)
+        if let file {
+          do { try Data(changed.bytes).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
+            throw ServingError(.internalFailure, "the file of the known faces cannot be written: \(error)")
+          }
+        }
+        gallery.withLock { $0 = changed }
+        return .success(value)
+      } catch { return .failure(error) }
+    }
+    guard let result else { throw ServingError(.unavailable, "the server drains") }
+    return try result.get()
+  }
+}

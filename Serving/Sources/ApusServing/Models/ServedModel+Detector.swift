@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+extension ServedModel {
+  /// A detector of objects with an interpreter of its own, for work that does not wait in the model's queue.
+  ///
+  /// - Parameters:
+  ///   - threads: Threads that one run may use.
+  ///   - scoreThreshold: The minimum score; nil for the task's own.
+  /// - Throws: what stops the task, such as `invalidArgument` if the model is no detector.
+  public func objectDetector(threads: Int, scoreThreshold: Float?) throws(ApusError) -> ObjectDetector {
+    var options = ObjectDetector.Options()
+    options.interpreter.threadCount = threads
+    options.scoreThreshold = scoreThreshold
+    return try ObjectDetector(model: model, labels: labels, options: options)
+  }
+}

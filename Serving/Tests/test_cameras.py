@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cameras: what they see, as pictures without end, events, snapshots and a page. Their sources are test patterns and made videos."""
+
+import io
+import json
+import os
+import socket
+import subprocess
+import threading
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+from server import Server
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory):
+    """A video of the embedded model's sample picture that moves from left to right across the middle, at 10 pictures a second."""
+    folder = tmp_path_factory.mktemp("film")
+    with Server() as server:
+        sample = Image.open(io.BytesIO(server.request("/sample.jpg")[2])).convert("RGB")
+    for number in range(60):
+        picture = Image.new("RGB", sample.size, (128, 128, 128))
+        picture.paste(sample, (-sample.width + 22 * number, 0))
+        picture.save(folder / f"{number:03}.png")
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-framerate", "10", "-i", folder / "%03d.png", "-pix_fmt", "yuv420p", "-crf", "18", folder / "film.mp4"],
+        check=True)
+    return folder / "film.mp4"
+
+
+@pytest.fixture(scope="module")
+def live(film):
+    """A server of a live pattern, of a film, and of what cannot be read."""
+    with Server(
+            "--camera", "pattern=test:testsrc2:320x240:600", "--camera", f"film={film}", "--camera", "none=rtsp://127.0.0.1:9/none",
+            "--camera-place", "film/gate:0.5,0,0.5,1", "--camera-place", "film/right:0.5,0,1,0,1,1,0.5,1") as server:
+        yield server
+        assert server.process.poll() is None, "the server died"
+        began = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - began < 10
+
+
+def wait(server, name, holds, seconds=60):
+    """The description of a camera once it is as wanted."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        camera = {camera["name"]: camera for camera in server.json("/cameras")[1]}[name]
+        if holds(camera):
+            return camera
+        time.sleep(0.05)
+    raise AssertionError(camera)
+
+
+class Events:
+    """A listener of server-sent events."""
+
+    def __init__(self, server, path):
+        self.socket = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+        self.socket.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        self.data = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def read(self, enough):
+        while not enough(self.data):
+            part = self.socket.recv(1 << 16)
+            if not part:
+                break
+            self.data += part
+        return self.data
+
+
+def test_what_is_seen_is_what_watch_says(film, live):
+    done = wait(live, "film", lambda camera: camera["state"] == "ended")
+    lines = [json.loads(line) for line in subprocess.run(
+        [os.environ["APUS"], "watch", film, "--json", "--track", "bytetrack", "--line", "gate:0.5,0,0.5,1", "--zone", "right:0.5,0,1,0,1,1,0.5,1"],
+        check=True, capture_output=True).stdout.splitlines()]
+    summary = lines[-1]["summary"]
+    assert done["frames"] == done["answered"] == summary["frames"] == 60
+    assert done["lines"] == summary["lines"] and done["lines"]["gate"]["in"] + done["lines"]["gate"]["out"] > 0
+    assert {key: done["zones"]["right"][key] for key in ("entries", "occupancy")}.items() and done["zones"]["right"]["entries"] > 0
+    assert (done["width"], done["height"], done["model"]) == (640, 480, "shapes")
+    assert done["places"]["gate"] == [[0.5, 0], [0.5, 1]]
+
+
+def test_a_stream_is_pictures_each_in_place_of_the_one_before(live):
+    wait(live, "pattern", lambda camera: camera["state"] == "running")
+    with Events(live, "/cameras/pattern/stream") as viewer:
+        data = viewer.read(lambda data: data.count(b"--frame\r\n") > 5)
+    assert b"multipart/x-mixed-replace; boundary=frame" in data
+    # Chunks of the transfer lie between; a picture is found by its markers.
+    start, end = data.index(b"\xff\xd8"), data.index(b"\xff\xd9\r\n") + 2
+    picture = Image.open(io.BytesIO(data[start:end]))
+    assert picture.size == (320, 240) and np.asarray(picture).std() > 10
+
+
+def test_a_snapshot_is_the_newest_picture(live):
+    wait(live, "pattern", lambda camera: camera["answered"] > 3)
+    status, headers, one = live.request("/cameras/pattern/snapshot.jpg")
+    time.sleep(1)
+    other = live.request("/cameras/pattern/snapshot.jpg")[2]
+    assert status == 200 and headers["Content-Type"] == "image/jpeg" and headers["Cache-Control"] == "no-store"
+    assert Image.open(io.BytesIO(one)).size == (320, 240) and one != other
+
+
+def test_events_are_lines_of_json(film):
+    with Server("--camera", f"film={film}", "--camera-place", "film/gate:0.5,0,0.5,1", "--camera-fps", "5") as server:
+        with Events(server, "/cameras/film/events") as listener:
+            data = listener.read(lambda data: b'"event":"crossed"' in data)
+        wait(server, "film", lambda camera: camera["state"] == "ended")
+        assert server.stop() == 0
+    texts = [line[6:] for line in data.decode().replace("\r\n", "\n").splitlines() if line.startswith("data: ")]
+    frames = [json.loads(text) for text in texts]
+    crossing = next(frame for frame in frames if "event" in frame)
+    assert crossing["line"] == "gate" and crossing["direction"] in ("in", "out") and crossing["track"] >= 1
+    seen = next(frame for frame in frames if frame.get("detections"))
+    assert {"label", "index", "score", "box"} <= set(seen["detections"][0]) and seen["milliseconds"]["inference"] > 0
+
+
+def test_a_source_that_is_not_there_is_said_and_tried_again(live):
+    camera = wait(live, "none", lambda camera: camera["state"] == "failed")
+    assert "rtsp://127.0.0.1:9/none" in camera["reason"] and camera["answered"] == 0
+    status, body = live.json("/cameras/none/snapshot.jpg")
+    assert status == 503 and "has no picture yet" in body["error"]
+    assert live.json("/cameras/nobody")[0] == 404 and live.json("/cameras/none/other")[0] == 404
+    assert live.request("/cameras/none", b"x")[0] == 405
+
+
+def test_viewers_are_bounded_and_leave(live):
+    wait(live, "pattern", lambda camera: camera["state"] == "running")
+    viewers = [Events(live, "/cameras/pattern/stream") for _ in range(16)]
+    for viewer in viewers:
+        viewer.read(lambda data: b"--frame" in data)
+    assert live.request("/cameras/pattern/stream")[0] == 503
+    assert live.request("/cameras/pattern/snapshot.jpg")[0] == 200
+    for viewer in viewers:
+        viewer.socket.close()
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        with Events(live, "/cameras/pattern/events") as viewer:
+            if b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data):
+                return
+        time.sleep(0.2)
+    raise AssertionError("viewers who left still count")
+
+
+def test_a_viewer_who_does_not_read_slows_nobody(live):
+    wait(live, "pattern", lambda camera: camera["state"] == "running")
+    with Events(live, "/cameras/pattern/stream") as sleeper:
+        sleeper.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        before, began = wait(live, "pattern", lambda camera: True)["answered"], time.monotonic()
+        memory = live.rss()
+        time.sleep(5)
+        rate = (wait(live, "pattern", lambda camera: True)["answered"] - before) / (time.monotonic() - began)
+        assert rate > 2 and live.rss() < memory + (64 << 20)
+
+
+def test_wrong_cameras_stop_the_server(film):
+    for options, message in [
+        (["--camera", "x"], "NAME=SOURCE"), (["--camera", "a b=x"], "NAME=SOURCE"),
+        (["--camera", f"a={film}", "--camera", f"a={film}"], "two cameras"),
+        (["--camera", f"a={film}", "--camera-model", "a=none"], "no model 'none'"),
+        (["--camera", f"a={film}", "--camera-model", "b=shapes"], "the name of a camera"),
+        (["--camera", f"a={film}", "--camera-place", "a/gate:0,0"], "--camera-place"),
+        (["--camera", f"a={film}", "--camera-place", "a/gate:0,0,0,0"], "two equal points"),
+        (["--camera", f"a={film}", "--camera-fps", "0"], "--camera-fps"),
+    ]:
+        ended = subprocess.run(
+            [os.environ["APUS_SERVER"], "--http", "127.0.0.1:0", "--grpc", "off", *options], capture_output=True, text=True, timeout=60)
+        assert ended.returncode != 0 and message in ended.stderr, (options, ended.stderr)
+
+
+def runs(pid):
+    """Whether a process runs; one that has ended may wait for the system's first process to take note."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_the_end_of_the_server_ends_ffmpeg(film):
+    with Server("--camera", "pattern=test:testsrc2:64x48:600") as server:
+        wait(server, "pattern", lambda camera: camera["state"] == "running")
+        children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(server.process.pid)], capture_output=True, text=True).stdout.split("\n")
+        pids = [int(line.split()[0]) for line in children if "ffmpeg" in line]
+        assert pids
+        stopper = threading.Thread(target=server.stop)
+        stopper.start()
+        stopper.join(20)
+        assert not stopper.is_alive()
+    end = time.monotonic() + 10
+    while any(map(runs, pids)):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_metrics_count_frames(live):
+    wait(live, "pattern", lambda camera: camera["answered"] > 3)
+    text = live.request("/metrics")[2].decode()
+    for name in ("apus_camera_frames_total", "apus_camera_answered_total", "apus_camera_dropped_total", "apus_camera_restarts_total", "apus_camera_up"):
+        assert f'{name}{{camera="pattern"}}' in text, name
+    assert 'apus_camera_up{camera="none"} 0' in text and 'apus_camera_up{camera="pattern"} 1' in text

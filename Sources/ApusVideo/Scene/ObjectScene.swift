@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusTracking
+import ApusVision
+
+/// The objects before a camera: their tracks, and who crossed lines, entered zones and left them.
+///
+/// ```swift
+/// var scene = try ObjectScene(
+///   lines: [ScenePlace(parsing: "gate:0,0.5,1,0.5")], tracking: .byteTrack, width: 1280, height: 720)
+/// for try await frame in source {
+///   let found = try detector.detect(frame.picture())
+///   for event in try scene.update(found.detections, at: frame.time).events { print(event) }
+/// }
+/// ```
+public struct ObjectScene: Sendable {
+  /// An object, with the number of its track.
+  public struct Object: Encodable, Sendable {
+    /// What was found.
+    public let detection: Detection
+    /// The number of its track; nil while it has none.
+    public var track: Int?
+
+    private enum CodingKeys: CodingKey { case track }
+
+    /// Encodes the detection, and `track` if there is one.
+    public func encode(to encoder: any Encoder) throws {
+      try detection.encode(to: encoder)
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encodeIfPresent(track, forKey: .track)
+    }
+  }
+
+  /// What an object did.
+  public struct Event: Hashable, Encodable, Sendable {
+    /// `crossed`, `entered` or `left`.
+    public let event: String
+    /// The name of the line that was crossed.
+    public var line: String?
+    /// The name of the zone that was entered or left.
+    public var zone: String?
+    /// `in` or `out`, of a crossing.
+    public var direction: String?
+    /// The number of the object's track.
+    public let track: Int
+    /// The name of the object's class.
+    public var label: String?
+    /// How long the object was in the zone that it left, in seconds.
+    public var dwell: Double?
+    /// The time of the frame, in seconds.
+    public let time: Double
+  }
+
+  /// The crossings of a line.
+  public struct LineCounts: Hashable, Encodable, Sendable {
+    /// Crossings to the left as seen from the line's start towards its end.
+    public let `in`: Int
+    /// Crossings to the right.
+    public let out: Int
+  }
+
+  /// The counts of a zone.
+  public struct ZoneCounts: Hashable, Encodable, Sendable {
+    /// The objects that are inside now.
+    public let occupancy: Int
+    /// The objects that entered so far.
+    public let entries: Int
+    /// The objects that left so far.
+    public let exits: Int
+    /// How long those who left were inside on average, in seconds; nil if none left.
+    public let meanDwell: Double?
+    /// How long the longest stay of those who left was, in seconds.
+    public let longestDwell: Double
+  }
+
+  private var tracker: ObjectTracker?
+  private var labels: [Int: String] = [:]
+  /// The lines with their counts, in pixels.
+  public private(set) var lines: [(name: String, counter: LineCounter)] = []
+  /// The zones with their counts, in pixels.
+  public private(set) var zones: [(name: String, counter: ZoneCounter)] = []
+  private let usesTime: Bool
+
+  /// Makes a scene for pictures of one size.
+  ///
+  /// - Parameters:
+  ///   - lines: Lines of two points.
+  ///   - zones: Zones of three points or more.
+  ///   - tracking: How objects are followed; nil not to follow them, and then without lines and zones.
+  ///   - width: The width of the pictures after orientation, in pixels.
+  ///   - height: The height of the pictures after orientation, in pixels.
+  ///   - crossingFrames: The frames running on the other side that make a crossing, an entry or an exit.
+  ///   - usesTime: Whether frames may be unequally far apart; otherwise each is one nominal frame after the last.
+  /// - Throws: `invalidArgument` for options or places that are not possible.
+  public init(
+    lines: [ScenePlace] = [], zones: [ScenePlace] = [], tracking: ObjectTracker.Options?, width: Int,
+    height: Int, crossingFrames: Int = 1, usesTime: Bool = true
+  ) throws(ApusError) {
+    self.usesTime = usesTime
+    guard let tracking else {
+      guard lines.isEmpty && zones.isEmpty else {
+        throw ApusError(.invalidArgument, "lines and zones count objects that are followed")
+      }
+      return
+    }
+    func scaled(_ place: ScenePlace) -> [TrackingPoint] {
+      place.points.map { TrackingPoint(x: $0.x * Double(width), y: $0.y * Double(height)) }
+    }
+    do {
+      tracker = try ObjectTracker(tracking)
+      // As long as the tracker remembers a track, lines and zones do.
+      let memory = max(2, Int(tracking.maximumLostTime * tracking.frameRate) + 1)
+      for place in lines {
+        let points = scaled(place)
+        guard points.count == 2 else {
+          throw ApusError(.invalidArgument, "the line '\(place.name)' has \(points.count) points, not 2")
+        }
+        self.lines.append(
+          (
+            place.name,
+            try LineCounter(
+              from: points[0], to: points[1], minimumCrossingFrames: crossingFrames,
+              maximumAbsentFrames: max(memory, crossingFrames + 1))
+          ))
+      }
+      for place in zones {
+        self.zones.append(
+          (
+            place.name,
+            try ZoneCounter(
+              polygon: scaled(place), minimumCrossingFrames: crossingFrames,
+              maximumAbsentFrames: memory)
+          ))
+      }
+    } catch let error as ApusError {
+      throw error
+    } catch {
+      throw ApusError(.invalidArgument, (error as? TrackingError)?.message ?? "\(error)")
+    }
+  }
+
+  /// Takes the objects of a frame.
+  ///
+  /// - Parameters:
+  ///   - detections: What was found.
+  ///   - time: The time of the frame, in seconds.
+  /// - Returns: The objects with their tracks, and what they did.
+  /// - Throws: `invalidData` for a time before that of the last frame.
+  public mutating func update(_ detections: [Detection], at time: Double) throws(ApusError) -> (
+    objects: [Object], events: [Event]
+  ) {
+    var objects = detections.map { Object(detection: $0) }
+    guard var tracker else { return (objects, []) }
+    var indices: [Int] = []
+    var usable: [TrackingDetection] = []
+    for (index, detection) in detections.enumerated() {
+      if usable.count < tracker.options.maximumDetections, let detection = TrackingDetection(detection) {
+        indices.append(index)
+        usable.append(detection)
+      }
+      if let label = detection.label { labels[detection.index] = label }
+    }
+    var events: [Event] = []
+    do {
+      let tracks = try tracker.update(usable, at: usesTime ? time : nil)
+      self.tracker = tracker
+      for track in tracks { if let index = track.detectionIndex { objects[indices[index]].track = track.id } }
+      for index in lines.indices {
+        for crossing in lines[index].counter.update(tracks) {
+          events.append(
+            Event(
+              event: "crossed", line: lines[index].name, direction: crossing.direction.rawValue,
+              track: crossing.trackID,
+              label: labels[crossing.classIndex], time: time))
+        }
+      }
+      for index in zones.indices {
+        for event in try zones[index].counter.update(tracks, at: time) {
+          events.append(self.event(event, index, time))
+        }
+      }
+    } catch {
+      throw ApusError(.invalidData, error.message)
+    }
+    return (objects, events)
+  }
+
+  /// Ends the stays of those who are in zones, and returns them.
+  public mutating func finish(at time: Double) -> [Event] {
+    var events: [Event] = []
+    for index in zones.indices { events += zones[index].counter.finish().map { event($0, index, time) } }
+    return events
+  }
+
+  private func event(_ event: ZoneEvent, _ index: Int, _ time: Double) -> Event {
+    Event(
+      event: event.kind.rawValue, zone: zones[index].name, track: event.trackID,
+      label: labels[event.classIndex],
+      dwell: event.dwell, time: time)
+  }
+
+  /// The counts of all lines.
+  public var lineCounts: [String: LineCounts] {
+    Dictionary(
+      uniqueKeysWithValues: lines.map {
+        ($0.name, LineCounts(in: $0.counter.inCount, out: $0.counter.outCount))
+      })
+  }
+
+  /// The counts of all zones.
+  public var zoneCounts: [String: ZoneCounts] {
+    Dictionary(
+      uniqueKeysWithValues: zones.map { zone in
+        let counter = zone.counter
+        return (
+          zone.name,
+          ZoneCounts(
+            occupancy: counter.occupancy, entries: counter.entries, exits: counter.exits,
+            meanDwell: counter.exits > 0 ? counter.totalDwell / Double(counter.exits) : nil,
+            longestDwell: counter.longestDwell)
+        )
+      })
+  }
+}

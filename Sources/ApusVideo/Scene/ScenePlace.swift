@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusTracking
+
+/// A line or a zone of a scene, by its name.
+public struct ScenePlace: Hashable, Sendable {
+  /// The name: 1 to 40 letters, digits, `-` and `_`.
+  public let name: String
+  /// The points in fractions of the picture: two of a line, three or more of a zone.
+  public let points: [TrackingPoint]
+
+  /// Makes a place.
+  public init(name: String, points: [TrackingPoint]) {
+    self.name = name
+    self.points = points
+  }
+
+  /// Reads a line, `NAME:X1,Y1,X2,Y2`, or a zone, `NAME:X1,Y1,X2,Y2,X3,Y3` and so on.
+  ///
+  /// - Throws: `invalidArgument` for a malformed text, a line without length, or more corners than ``ZoneCounter`` takes.
+  public init(parsing text: String) throws(ApusError) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(parts[0])
+    let numbers =
+      parts.count == 2
+      ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan } : []
+    func require(_ holds: Bool, _ problem: String) throws(ApusError) {
+      guard holds else { throw ApusError(.invalidArgument, "\(text.prefix(80)) \(problem)") }
+    }
+    try require(
+      !numbers.isEmpty && numbers.count.isMultiple(of: 2) && numbers.allSatisfy { abs($0) <= 100 },
+      "is not NAME:X1,Y1,X2,Y2,… with fractions of the picture")
+    try require(
+      (1...40).contains(name.count)
+        && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" },
+      "has a name that is not of 1 to 40 letters, digits, - and _")
+    self.name = name
+    points = stride(from: 0, to: numbers.count, by: 2).map {
+      TrackingPoint(x: numbers[$0], y: numbers[$0 + 1])
+    }
+    try require(points.count != 2 || points[0] != points[1], "is a line between two equal points")
+    try require(
+      (2...ZoneCounter.maximumCorners).contains(points.count),
+      "has \(points.count) points, not 2 to \(ZoneCounter.maximumCorners)")
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// Finds faces and turns each into an embedding, by a face detector and a model for aligned faces.
+///
+/// ```swift
+/// let embedder = try FaceEmbedder(
+///   detector: FaceDetector(modelFile: "face_detection_short_range.tflite"),
+///   embedder: ImageEmbedder(modelFile: "facenet.tflite"))
+/// for face in try embedder.embed(picture).faces { gallery.nearest(to: face.embedding) }
+/// ```
+///
+/// Any number of threads can share an embedder.
+public final class FaceEmbedder: VisionTask {
+  private let detector: FaceDetector
+  private let embedder: ImageEmbedder
+
+  /// The side of an aligned face, in pixels: the longer one of the model's input.
+  private var side: Int { min(max(embedder.inputWidth, embedder.inputHeight), 4096) }
+
+  /// Joins two tasks.
+  public init(detector: FaceDetector, embedder: ImageEmbedder) {
+    self.detector = detector
+    self.embedder = embedder
+  }
+
+  /// What the embedder assumes about its model: it gives the numbers that are compared.
+  public var assumptions: TaskAssumptions { embedder.assumptions }
+
+  /// Files are read as the face detector wants them; faces of pictures that are reduced have fewer pixels.
+  public var imageReduction: ImageReduction { .none }
+
+  /// The faces of a picture, best first, each with the embedding of the face alone, whose length is 1.
+  ///
+  /// - Parameters:
+  ///   - image: The picture, of any size.
+  ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
+  ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
+  /// - Throws: what ``FaceDetector`` and ``ImageEmbedder`` throw. A face whose points coincide has no upright position and is left
+  ///   out.
+  public func embed(
+    _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> FaceEmbeddingResult {
+    let found = try detector.detect(image, in: region, cancellation: cancellation)
+    var result = FaceEmbeddingResult(
+      imageWidth: found.imageWidth, imageHeight: found.imageHeight, faces: [], timings: found.timings)
+    guard !found.faces.isEmpty else { return result }
+    let picture = image.oriented().converted(to: .rgb)
+    for face in found.faces {
+      guard let aligned = face.aligned(in: picture, size: side) else { continue }
+      let embedded = try embedder.embed(aligned, cancellation: cancellation)
+      result.timings.preprocess += embedded.timings.preprocess
+      result.timings.inference += embedded.timings.inference
+      result.timings.postprocess += embedded.timings.postprocess
+      let embedding = Embedding(embedded.embeddings.flatMap(\.values)).l2Normalized()
+      result.faces.append(EmbeddedFace(face: face, embedding: embedding))
+    }
+    return result
+  }
+
+  /// The result under the name that all tasks share.
+  public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> FaceEmbeddingResult
+  {
+    try embed(image, in: region, cancellation: cancellation)
+  }
+
+  /// The results for several pictures, one after the other.
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
+    -> [FaceEmbeddingResult]
+  {
+    var results: [FaceEmbeddingResult] = []
+    for image in images { results.append(try embed(image, cancellation: cancellation)) }
+    return results
+  }
+}
