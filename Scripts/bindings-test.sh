@@ -61,6 +61,23 @@ if command -v rustc >/dev/null; then
   expect "$work/rust"
 else echo "skipped: Rust is not installed"; fi
 
+echo "== Installed by pkg-config and CMake, and removed"
+APUS_C_LIBRARY=$library Scripts/install.sh --prefix "$work/prefix" --c-library
+if command -v pkg-config >/dev/null; then
+  # shellcheck disable=SC2046
+  cc "$work/program.c" -o "$work/installed" $(PKG_CONFIG_PATH=$work/prefix/lib/pkgconfig pkg-config --cflags --libs tensorflowlite_c)
+  LD_LIBRARY_PATH=$work/prefix/lib expect "$work/installed"
+else echo "skipped: pkg-config is not installed"; fi
+if command -v cmake >/dev/null; then
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(program C)' 'find_package(tensorflowlite_c REQUIRED)' \
+    'add_executable(program program.c)' 'target_link_libraries(program tensorflowlite_c::tensorflowlite_c)' > "$work/CMakeLists.txt"
+  cmake -S "$work" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$work/prefix" > "$work/cmake.log"
+  cmake --build "$work/cmake" >> "$work/cmake.log"
+  LD_LIBRARY_PATH=$work/prefix/lib expect "$work/cmake/program"
+else echo "skipped: CMake is not installed"; fi
+Scripts/install.sh --prefix "$work/prefix" --uninstall
+[[ -z $(find "$work/prefix" -type f) ]] || { echo "error: $(find "$work/prefix" -type f) was left behind" >&2; exit 1; }
+
 echo "== Operators of clients"
 cc -x c -std=c11 -Wall Bindings/C/Tests/operators.h -o "$work/operators" "${flags[@]}"
 "$work/operators" "$work/twice.tflite"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Builds a Debian package of apus and apus-benchmark in .build/debian; with --test also installs it, runs it, and
-# removes it, as root or with sudo.
+# removes it, as root or with sudo. With --c-library, the package libtensorflowlite-c-apus of the library with TensorFlow Lite's C API
+# instead.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command -v dpkg-shlibdeps >/dev/null || { echo "error: dpkg-dev is needed" >&2; exit 1; }
@@ -9,6 +10,33 @@ command -v dpkg-shlibdeps >/dev/null || { echo "error: dpkg-dev is needed" >&2; 
 version=$(Scripts/version.sh)
 architecture=$(dpkg --print-architecture)
 folder=$PWD/.build/debian
+if [[ ${1:-} == --c-library ]]; then
+  folder=$PWD/.build/debian-c-library stage=$folder/stage
+  rm -rf "$folder"
+  mkdir -p "$stage/DEBIAN" "$folder/debian"
+  DESTDIR=$stage Scripts/install.sh --prefix /usr --c-library
+  mv "$stage/usr/share/doc/libtensorflowlite-c" "$stage/usr/share/doc/libtensorflowlite-c-apus"
+  mv "$stage/usr/share/doc/libtensorflowlite-c-apus/LICENSE.txt" "$stage/usr/share/doc/libtensorflowlite-c-apus/copyright"
+  printf 'Source: apus\n\nPackage: libtensorflowlite-c-apus\nArchitecture: any\n' > "$folder/debian/control"
+  depends=$(cd "$folder" && dpkg-shlibdeps -O stage/usr/lib/libtensorflowlite_c.so 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
+  cat > "$stage/DEBIAN/control" <<CONTROL
+Package: libtensorflowlite-c-apus
+Version: $version
+Architecture: $architecture
+Maintainer: the Apus authors <apus@example.com>
+Installed-Size: $(du -ks --exclude=DEBIAN "$stage" | cut -f1)
+Depends: $depends
+Section: libs
+Priority: optional
+Description: TensorFlow Lite's C API by Apus, a neural inference engine in Swift
+ The library libtensorflowlite_c.so with its headers and files for pkg-config and CMake: what programs
+ in C, C++, Go and other languages load to run .tflite models. It contains its Swift runtime.
+CONTROL
+  package=$folder/libtensorflowlite-c-apus_${version}_$architecture.deb
+  dpkg-deb --root-owner-group --build "$stage" "$package" >/dev/null
+  echo "Built $package ($(du -h "$package" | cut -f1))"
+  exit
+fi
 stage=$folder/stage
 rm -rf "$folder"
 mkdir -p "$stage/DEBIAN"

@@ -91,7 +91,7 @@ fi
 if [[ $scope == --all ]]; then
   part "The server and the worker" Scripts/serving-test.sh
   part "Spark" Scripts/cluster-test.sh
-  part "Programs in C, C++, Python, Go and Rust" Scripts/bindings-test.sh
+  part "Programs in C, C++, Python, Go and Rust" env PYTHON="$PWD/$python" Scripts/bindings-test.sh
   part "Fuzzers: two minutes of new inputs" Scripts/fuzz.sh
   part "Drawn anew" Scripts/draw.sh
 else
