@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
+    .plugin(name: "ApusModels", targets: ["ApusModels"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
     .executable(name: "apus-picture-benchmark", targets: ["ApusPictureBenchmark"]),
@@ -91,10 +92,16 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking", "ApusVideo",
+        "Apus", "ApusConsole", "ApusInterfaces", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking",
+        "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
+    .target(name: "ApusInterfaces", dependencies: ["Apus", "ApusVision"], swiftSettings: marked),
+    .executableTarget(
+      name: "apus-generate", dependencies: ["Apus", "ApusInterfaces"], path: "Sources/ApusGenerate",
+      swiftSettings: marked),
+    .plugin(name: "ApusModels", capability: .buildTool(), dependencies: ["apus-generate"]),
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
@@ -132,6 +139,9 @@ let package = Package(
       swiftSettings: marked),
     .executableTarget(
       name: "FaultProbe", dependencies: ["Apus"], path: "Tests/FaultProbe", swiftSettings: marked),
+    .testTarget(
+      name: "ApusInterfacesTests", dependencies: ["Apus", "ApusInterfaces", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ApusTests",
       dependencies: [

@@ -25,7 +25,7 @@ struct ApusCommand: ParsableCommand {
       FilterCommand.self,
       WatchCommand.self, CamerasCommand.self, TrackCommand.self,
       RunCommand.self,
-      InspectCommand.self,
+      InspectCommand.self, GenerateCommand.self,
       OperatorsCommand.self,
       KernelsCommand.self,
     ])

@@ -50,9 +50,7 @@ struct ModelFolder: Sendable {
 
   /// Refuses a file with another SHA-256.
   func check(_ file: String, against expected: String) throws(ApusError) {
-    var checksum = SHA256()
-    try readFile(at: file, limit: ModelStore.maximumFileSize, body: { checksum.update($0) })
-    let found = checksum.finish()
+    let found = try fileSHA256(file)
     guard found == expected else {
       throw ApusError(.wrongChecksum, "the SHA-256 of '\(file)' is \(found), not \(expected)")
     }

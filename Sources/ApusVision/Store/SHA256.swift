@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// The SHA-256 of a file, in hexadecimal digits.
+///
+/// - Throws: `unreadableFile`, or `resourceLimit` for a file that is larger than a model may be.
+package func fileSHA256(_ path: String) throws(ApusError) -> String {
+  var checksum = SHA256()
+  try readFile(at: path, limit: ModelStore.maximumFileSize, body: { checksum.update($0) })
+  return checksum.finish()
+}
 
 /// The checksum that identifies a model's bytes.
 ///

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusInterfaces
+import ArgumentParser
+
+/// `apus generate`: a Swift type for a model.
+struct GenerateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "generate",
+    abstract: "Makes a Swift type for a model: typed inputs and outputs, classes, the task that takes it.",
+    discussion: """
+      The plugin ApusModels does the same in each build, for every model of a target.
+
+      For example:
+        apus generate birds.tflite --output Sources/App/Birds.swift
+      """)
+
+  @Argument(help: "The .tflite file.")
+  var model: String
+
+  @Option(name: .long, help: "The name of the type; by default the file's.")
+  var name: String?
+
+  @Option(name: .long, help: "A file of labels; by default those inside the model.")
+  var labels: String?
+
+  @Option(name: .long, help: "The file to write; by default standard output.")
+  var output: String?
+
+  @Flag(name: .customLong("public"), help: "Let other modules use the type.")
+  var isPublic = false
+
+  @Flag(help: "The model is no resource of a target: the type takes a model instead.")
+  var withoutResource = false
+
+  func run() throws {
+    if let output { try checkWritable(output) }
+    let interface = try ModelInterface(modelFile: model, typeName: name, labelsFile: labels)
+    var options = ModelInterface.SourceOptions()
+    options.isPublic = isPublic
+    options.isResource = !withoutResource
+    let source = interface.source(options)
+    guard let output else { return Output.write(String(source.dropLast())) }
+    try writeWholeFile(Array(source.utf8), to: output)
+  }
+}

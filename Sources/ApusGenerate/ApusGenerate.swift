@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusInterfaces
+import Foundation
+
+/// `apus-generate MODEL OUTPUT [LABELS]`: what the plugin runs for each model. `apus generate` is for people.
+@main
+enum ApusGenerate {
+  static func main() {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    guard arguments.count == 2 || arguments.count == 3 else {
+      fail("usage: apus-generate MODEL OUTPUT [LABELS]", status: 64)
+    }
+    do {
+      let interface = try ModelInterface(
+        modelFile: arguments[0], labelsFile: arguments.count == 3 ? arguments[2] : nil)
+      let pin = arguments[0] + ".sha256"
+      if let text = try? String(contentsOfFile: pin, encoding: .utf8),
+        let expected = text.split(whereSeparator: \.isWhitespace).first,
+        expected.lowercased() != interface.sha256
+      {
+        fail("\(arguments[0]): its SHA-256 is \(interface.sha256), not \(expected) as \(pin) has it")
+      }
+      try Data(interface.source().utf8).write(to: URL(fileURLWithPath: arguments[1]), options: .atomic)
+    } catch let error as ApusError {
+      fail("\(arguments[0]): \(error.message.replacing("\n", with: "; "))")
+    } catch {
+      fail("\(arguments[1]) cannot be written: \(error.localizedDescription)")
+    }
+  }
+
+  private static func fail(_ message: String, status: Int32 = 1) -> Never {
+    FileHandle.standardError.write(Data("error: \(message)\n".utf8))
+    exit(status)
+  }
+}

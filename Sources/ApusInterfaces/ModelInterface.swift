@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+
+/// What a Swift type for a model is made of: the model's inputs and outputs, its classes, and the task that takes it.
+public struct ModelInterface: Sendable {
+  /// An input or an output.
+  struct Value: Sendable {
+    /// The name in Swift.
+    let member: String
+    /// The name in the model.
+    let name: String
+    let type: ElementType
+    let shape: [Int]
+    let quantization: QuantizationParameters?
+
+    /// The type of an element in Swift; nil if Swift has none.
+    var element: String? {
+      switch type {
+      case .float32: "Float"
+      case .float64: "Double"
+      case .uint8: "UInt8"
+      case .int8: "Int8"
+      case .int16: "Int16"
+      case .uint16: "UInt16"
+      case .int32: "Int32"
+      case .uint32: "UInt32"
+      case .int64: "Int64"
+      case .uint64: "UInt64"
+      case .bool: "Bool"
+      default: nil
+      }
+    }
+
+    /// The scale and zero point of bytes with one scale; nil for others.
+    var scale: (scale: Float, zeroPoint: Int)? {
+      guard let quantization, quantization.scales.count == 1, [.uint8, .int8, .int16].contains(type) else {
+        return nil
+      }
+      return (quantization.scales[0], quantization.zeroPoints.first.map { Int($0) } ?? 0)
+    }
+  }
+
+  /// A vision task that takes the model.
+  enum Task: String, Sendable {
+    case faces = "FaceDetector"
+    case keypoints = "KeypointDetector"
+    case detector = "ObjectDetector"
+    case segmenter = "ImageSegmenter"
+    case classifier = "ImageClassifier"
+  }
+
+  /// The name of the Swift type.
+  public let typeName: String
+  /// The name of the model's file, without its folder.
+  public let fileName: String
+  /// The SHA-256 of the file, in hexadecimal digits.
+  public let sha256: String
+  let description: String?
+  let signature: String?
+  let inputs: [Value]
+  let outputs: [Value]
+  let labels: [String]
+  /// Whether the labels come from a file beside the model.
+  let isLabelled: Bool
+  let task: Task?
+  let assumptions: [String]
+
+  /// The maximum number of classes that become cases; of more, there is no enumeration.
+  static let maximumLabels = 2_000
+
+  /// Reads a model.
+  ///
+  /// - Parameters:
+  ///   - path: The `.tflite` file.
+  ///   - typeName: The name of the type; nil for that of the file.
+  ///   - labelsPath: A file of labels; nil for the labels inside the model, if there are any.
+  /// - Throws: `unreadableFile`, `malformedModel`, or all reasons why the model cannot run; `invalidArgument` for a name that is no
+  ///   identifier of Swift, or labels that cannot be read.
+  public init(modelFile path: String, typeName: String? = nil, labelsFile labelsPath: String? = nil)
+    throws(ApusError)
+  {
+    let model = try Model(contentsOfFile: path)
+    let fileName = path.split(separator: "/").last.map(String.init) ?? path
+    self.fileName = fileName
+    let stem = fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName
+    if let typeName, SwiftName.type(typeName) != typeName {
+      throw ApusError(
+        .invalidArgument, "'\(typeName)' is no name of a Swift type; '\(SwiftName.type(typeName))' would be")
+    }
+    self.typeName = typeName ?? SwiftName.type(stem)
+    sha256 = try fileSHA256(path)
+    let signatures = model.signatures
+    let signature =
+      signatures.first { $0.key == "serving_default" } ?? (signatures.count == 1 ? signatures.first : nil)
+    // A model that cannot run is refused with all reasons.
+    let interpreter = try Interpreter(model: model, signature: signature?.key)
+    self.signature = signature?.key
+    let metadata = model.metadata
+    description = metadata.flatMap { data in
+      [data.name, data.description].first { !$0.isEmpty }
+    }
+    inputs = Self.values(
+      interpreter.inputs, names: signature.map { $0.inputs.map(\.name) },
+      described: metadata?.inputs.map(\.name))
+    outputs = Self.values(
+      interpreter.outputs, names: signature.map { $0.outputs.map(\.name) },
+      described: metadata?.outputs.map(\.name))
+    let map: LabelMap?
+    if let labelsPath { map = try LabelMap(contentsOfFile: labelsPath) } else { map = LabelMap(of: model) }
+    isLabelled = labelsPath != nil
+    (task, assumptions) = Self.task(of: model, labels: labelsPath == nil ? nil : map, isNamed: map != nil)
+    let classCount = task == .classifier ? outputs.first?.shape.last : nil
+    labels = map.map { Self.names($0, classCount) } ?? []
+  }
+
+  /// Names of classes in their order, empty for those without one.
+  ///
+  /// - Parameter count: The number of classes, where it is known: files often have a row for the background besides.
+  private static func names(_ map: LabelMap, _ count: Int?) -> [String] {
+    let map = count.map { map.aligned(toClassCount: $0) } ?? map
+    let count = count ?? map.rowCount - map.offset
+    guard (1...maximumLabels).contains(count) else { return [] }
+    return (0..<count).map { map[$0] ?? "" }
+  }
+
+  private static func values(_ tensors: [Tensor], names: [String]?, described: [String?]?) -> [Value] {
+    let names = tensors.enumerated().map { place, tensor in
+      if let names, names.indices.contains(place) { return names[place] }
+      if let described, described.indices.contains(place), let name = described[place], !name.isEmpty {
+        return name
+      }
+      return tensor.name
+    }
+    let members = SwiftName.members(names.map(plain))
+    return tensors.enumerated().map { place, tensor in
+      Value(
+        member: members[place], name: names[place], type: tensor.type, shape: tensor.shape.dimensions,
+        quantization: tensor.quantization)
+    }
+  }
+
+  /// A tensor's name without what converters put around it.
+  private static func plain(_ name: String) -> String {
+    var name = name[...]
+    if let slash = name.lastIndex(of: "/") { name = name[name.index(after: slash)...] }
+    if name.hasPrefix("serving_default_") { name = name.dropFirst("serving_default_".count) }
+    if name.hasSuffix(":0") { name = name.dropLast(2) }
+    return String(name)
+  }
+
+  /// The first task that takes the model, and what it assumes. Any row of numbers could be scores: a classifier needs labels.
+  private static func task(of model: Model, labels: LabelMap?, isNamed: Bool) -> (Task?, [String]) {
+    func lines(_ task: some VisionTask) -> [String] { task.assumptions.readings.map(\.text) }
+    if let task = try? FaceDetector(model: model) { return (.faces, lines(task)) }
+    if let task = try? KeypointDetector(model: model) { return (.keypoints, lines(task)) }
+    if let task = try? ObjectDetector(model: model, labels: labels) { return (.detector, lines(task)) }
+    if let task = try? ImageSegmenter(model: model, labels: labels) { return (.segmenter, lines(task)) }
+    guard isNamed, let task = try? ImageClassifier(model: model, labels: labels) else {
+      return (nil, [])
+    }
+    return (.classifier, lines(task))
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names of models, tensors and classes as Swift's identifiers.
+package enum SwiftName {
+  /// Words that cannot be names of cases or members without backticks.
+  private static let reserved: Set<String> = [
+    "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "borrowing",
+    "break", "case",
+    "catch", "class", "consuming", "continue", "default", "defer", "deinit", "do", "else", "enum",
+    "extension",
+    "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout",
+    "internal",
+    "is", "let", "nil", "open", "operator", "package", "precedencegroup", "private", "protocol", "public",
+    "repeat",
+    "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws",
+    "true", "try",
+    "typealias", "var", "where", "while",
+  ]
+
+  /// The words of a text: runs of letters and digits, and parts of these that begin with a capital.
+  private static func words(_ text: String) -> [String] {
+    var words: [String] = []
+    var last: Character?
+    for character in text {
+      guard character.isLetter || character.isNumber, character.unicodeScalars.allSatisfy(isPlain) else {
+        last = nil
+        continue
+      }
+      let begins = last == nil || (character.isUppercase && last?.isLowercase == true)
+      if begins { words.append("") }
+      words[words.count - 1].append(character)
+      last = character
+    }
+    return words
+  }
+
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isXIDContinue && scalar.properties.numericType != .digit
+      || (scalar.isASCII && scalar.properties.isXIDContinue)
+  }
+
+  /// A name of a type, such as `CocoSsdMobilenet`; `Model` in front of a digit, or of nothing.
+  package static func type(_ text: String) -> String {
+    let name = words(text).map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let begins = name.first.map { $0.isNumber } ?? true
+    return String((begins ? "Model" + name : name).prefix(100))
+  }
+
+  /// A name of a member, such as `detectionBoxes`; `value` in front of a digit, or of nothing.
+  package static func member(_ text: String) -> String {
+    let parts = words(text)
+    let rest = parts.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+    var name =
+      (parts.first.map { first in
+        first.allSatisfy { !$0.isLowercase }
+          ? first.lowercased() : first.prefix(1).lowercased() + first.dropFirst()
+      } ?? "") + rest.joined()
+    name = String(name.prefix(100))
+    if name.first.map({ $0.isNumber }) ?? true { name = "value" + name }
+    return reserved.contains(name) ? "`\(name)`" : name
+  }
+
+  /// Names that differ: of equal ones, all but the first get their places.
+  ///
+  /// - Parameter taken: Names that none of them may have.
+  package static func members(_ texts: [String], apartFrom taken: Set<String> = []) -> [String] {
+    var taken = taken
+    return texts.enumerated().map { place, text in
+      let name = member(text)
+      if taken.insert(name).inserted { return name }
+      var number = place
+      let stem = name.filter { $0 != "`" }
+      while !taken.insert("\(stem)_\(number)").inserted { number += 1 }
+      return "\(stem)_\(number)"
+    }
+  }
+
+  /// A text as a literal of Swift.
+  package static func literal(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case _ where scalar.properties.isWhitespace && scalar != " ":
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      case _
+      where scalar.value < 0x20 || scalar.value == 0x7F || scalar.properties.generalCategory == .format
+        || scalar.properties.generalCategory == .control:
+        result += "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+
+  /// A text in a comment: one line, without characters that could end it.
+  package static func comment(_ text: String) -> String {
+    let line = text.unicodeScalars.map { scalar in
+      scalar.properties.isWhitespace || scalar.value < 0x20 || scalar.properties.generalCategory == .format
+        ? " " : String(scalar)
+    }.joined()
+    return String(line.prefix(300)).replacing("*/", with: "* /").replacing("/*", with: "/ *")
+  }
+}
