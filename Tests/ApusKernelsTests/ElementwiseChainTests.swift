@@ -14,7 +14,7 @@ struct ElementwiseChainTests {
     .negate, .absolute, .clamp(minimum: 0, maximum: 6), .exp, .square,
   ]
   private static let kinds: [FloatOperation.Kind] = [
-    .add, .subtract, .multiply, .squaredDifference, .parametricRelu,
+    .add, .subtract, .multiply, .squaredDifference, .parametricRelu, .maximum, .minimum,
   ]
 
   /// What a kernel of one tensor or two computes.

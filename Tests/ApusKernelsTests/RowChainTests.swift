@@ -14,7 +14,7 @@ struct RowChainTests {
     .negate, .absolute, .clamp(minimum: -1, maximum: 6), .exp, .tanh,
   ]
   private static let kinds: [FloatOperation.Kind] = [
-    .add, .subtract, .multiply, .squaredDifference, .parametricRelu,
+    .add, .subtract, .multiply, .squaredDifference, .parametricRelu, .maximum, .minimum,
   ]
   private static let alone = ThreadTeam(count: 1)
 

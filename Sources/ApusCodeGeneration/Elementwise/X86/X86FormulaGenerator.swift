@@ -194,10 +194,6 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         if minimum != -.infinity { result = program.greater(minimum, result) }
         if maximum != .infinity { result = program.lesser(maximum, result) }
         results.append(result)
-      case .extremum(let kind, let lhs, let rhs):
-        let (left, right) = (value(lhs), value(rhs))
-        results.append(
-          kind == .maximum ? program.greaterOne(left, right) : program.lesserOne(left, right))
       case .dequantization(let dequantization, let operand):
         results.append(program.dequantized(value(operand), dequantization))
       case .quantization(let quantization, let operand):
@@ -226,6 +222,8 @@ extension X86VectorProgram {
       let difference = subtract(left, .value(right))
       return multiply(difference, .value(difference))
     case .parametricRelu: return parametricRelu(left, factors: right)
+    case .maximum: return greaterOne(left, right)
+    case .minimum: return lesserOne(left, right)
     }
   }
 
