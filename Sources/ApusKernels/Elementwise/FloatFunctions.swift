@@ -132,7 +132,8 @@ package enum FloatFunction: Hashable, Sendable {
     case .gelu(isApproximate: false): UnaryMap(Gelu(), count: count, isCostly: true)
     case .sin: UnaryMap(Sine(isCosine: false), count: count, isCostly: true)
     case .cos: UnaryMap(Sine(isCosine: true), count: count, isCostly: true)
-    default: UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
+    case .inverseSquareRoot, .halfGelu, .fakeQuantize:
+      UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
     }
   }
 }

@@ -184,9 +184,10 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       switch step {
       case .function(let function, let operand):
         let generator = X86FunctionGenerator(target: target, function: function)
-        guard generator.limit == nil, let result = generator.steps(of: function, value(operand), &program)
-        else { throw Decline("there is no code for \(function)") }
-        results.append(result)
+        if let limit = generator.limit {
+          throw Decline("the code of \(function) is precise up to \(limit) only")
+        }
+        results.append(try generator.steps(of: function, value(operand), &program))
       case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
         let (left, right) = (value(lhs), value(rhs))
         var result = program.binary(kind, left, right)
