@@ -29,8 +29,8 @@ extension KernelSet {
   package func choose(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.generatedElementwise().sum(sum, isSigned: isSigned, shapes)
+    chooseInOrder(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedKernels().sum(sum, isSigned: isSigned, shapes)
     }
   }
 
@@ -38,15 +38,15 @@ extension KernelSet {
   package func choose(
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.generatedElementwise().product(product, isSigned: isSigned, shapes)
+    chooseInOrder(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedKernels().product(product, isSigned: isSigned, shapes)
     }
   }
 
   /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
   package func choose(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: operation.kernel(shapes)) { set throws(Decline) in
-      try set.generatedElementwise().floats(operation, shapes)
+    chooseInOrder(otherwise: operation.kernel(shapes)) { set throws(Decline) in
+      try set.generatedKernels().floats(operation, shapes)
     }
   }
 
@@ -103,7 +103,7 @@ extension KernelSet {
   }
 
   /// The kernel of this set, or of the first one after it that does not decline, or else the portable kernel.
-  private func chooseElementwise(
+  private func chooseInOrder(
     otherwise portable: @autoclosure () -> any BinaryKernel,
     _ prepare: (KernelSet) throws(Decline) -> any BinaryKernel
   ) -> Chosen<any BinaryKernel> {

@@ -14,6 +14,6 @@ extension Extremum {
     guard let type = operands.type.scalarType(in: .numbers) else {
       throw node.unsupported("\(operands.type) is not supported")
     }
-    return BinaryOperator(kernel(type, operands.shapes), operands, output: output)
+    return BinaryOperator(kernel(type, operands.shapes), choice: .plain, operands, output: output)
   }
 }

@@ -111,6 +111,6 @@ enum StableHLOFunctions {
       throw node.unsupported("\(operands.type) is not supported")
     }
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    return BinaryOperator(kernel, ordered, output: output)
+    return BinaryOperator(kernel, choice: .plain, ordered, output: output)
   }
 }
