@@ -50,35 +50,6 @@ extension KernelSet {
     }
   }
 
-  /// Prepares a convolution with this set or the next supported one, without the reasons.
-  package func prepare(
-    _ convolution: Convolution, isForOneThread: Bool = false
-  ) -> (any PreparedConvolution)? {
-    choose(convolution, isForOneThread: isForOneThread)?.kernel
-  }
-
-  /// Prepares a depthwise convolution with this set or the next supported one, without the reasons.
-  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
-    choose(convolution)?.kernel
-  }
-
-  /// Prepares a sum of bytes with this set or the next supported one, without the reasons.
-  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    choose(sum, isSigned: isSigned, shapes).kernel
-  }
-
-  /// Prepares a product of bytes with this set or the next supported one, without the reasons.
-  package func prepare(
-    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
-  ) -> any BinaryKernel {
-    choose(product, isSigned: isSigned, shapes).kernel
-  }
-
-  /// Prepares an operation of floats with this set or the next supported one, without the reasons.
-  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    choose(operation, shapes).kernel
-  }
-
   // MARK: Asking
 
   /// The kernel of this set, or of the first one after it that does not decline; and the sets that declined.

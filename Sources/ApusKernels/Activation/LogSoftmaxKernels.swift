@@ -7,11 +7,6 @@ import ApusSystem
 /// The logarithm of SOFTMAX, row by row.
 package enum LogSoftmax {
   /// The kernel for floats, by a kernel set's code if it has any.
-  package static func floats(rows: Int, depth: Int, using set: KernelSet = .portable) -> any UnaryKernel {
-    chooseFloats(rows: rows, depth: depth, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     rows: Int, depth: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {

@@ -7,13 +7,6 @@ import ApusSystem
 package enum Softmax {
   /// The kernel for floats, by a kernel set's code if it has any; `isHalf` says that values represent
   /// `float16`, to which the reference rounds exponentials.
-  package static func floats(
-    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet = .portable
-  ) -> any UnaryKernel {
-    chooseFloats(beta: beta, isHalf: isHalf, rows: rows, depth: depth, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package static func chooseFloats(
     beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {

@@ -90,11 +90,6 @@ package enum FloatFunction: Hashable, Sendable {
   }
 
   /// The kernel for `count` floats: code of the kernel set if it has some, otherwise a portable loop.
-  package func kernel(count: Int, using set: KernelSet = .portable) -> any UnaryKernel {
-    choose(count: count, using: set).kernel
-  }
-
-  /// The kernel for `count` floats, and how it was chosen.
   package func choose(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
     set.choose(otherwise: portableKernel(count: count)) { set throws(Decline) in
       let function = unsafe MappedFunction(

@@ -15,11 +15,6 @@ package struct ByteTable: Sendable {
   }
 
   /// The kernel for `count` bytes: code of the kernel set if it has some, otherwise a portable loop.
-  package func kernel(count: Int, using set: KernelSet = .portable) -> any UnaryKernel {
-    choose(count: count, using: set).kernel
-  }
-
-  /// The kernel for `count` bytes, and how it was chosen.
   package func choose(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
     let first = results[0]
     // From uint8 to int8 of the same scale, requantization flips only the sign bit.

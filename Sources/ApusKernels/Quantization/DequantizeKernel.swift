@@ -17,11 +17,6 @@ package struct Dequantization: Hashable, Sendable {
   }
 
   /// The kernel for bytes, by a kernel set's code if it has any.
-  package func bytes(isSigned: Bool, count: Int, using set: KernelSet = .portable) -> any UnaryKernel {
-    chooseBytes(isSigned: isSigned, count: count, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package func chooseBytes(
     isSigned: Bool, count: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {

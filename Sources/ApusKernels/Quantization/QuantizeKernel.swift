@@ -32,11 +32,6 @@ package struct FloatQuantization: Hashable, Sendable {
   }
 
   /// The kernel to bytes, signed or not, by a kernel set's code if it has any.
-  package func bytes(count: Int, using set: KernelSet = .portable) -> any UnaryKernel {
-    chooseBytes(count: count, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package func chooseBytes(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
     set.choose(
       otherwise: UnaryMap(ByteQuantization(quantization: self, code: nil), count: count)
