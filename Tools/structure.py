@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks what the compiler does not: each target declares what it imports, and each operator's type has a file of its name."""
+"""Checks what the compiler does not: each target declares what it imports, each operator's type has a file of its name, and
+bodies marked `@inlinable` can be compiled into other modules."""
 
 import json
 import re
@@ -55,6 +56,32 @@ def hidden_operators():
             yield f"OperatorRegistry: {name} is {found[-1]}, and there is no file {found[-1]}.swift"
 
 
-complaints = [*undeclared_imports(), *hidden_operators()]
+TYPE = re.compile(r"^( *)((?:@[\w(]+\)?\s+|[a-z]+\s+)*)(struct|class|enum|protocol|actor|extension)\s+(\w+(?:\.\w+)*)")
+
+
+def idle_marks():
+    """`@inlinable` members of types without `@usableFromInline`: the compiler accepts such a mark, which has no effect."""
+    known, members = {}, []
+    for file in sorted((ROOT / "Sources").rglob("*.swift")):
+        inside = []
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            indent = len(line) - len(line.lstrip())
+            if line.strip() and not line.lstrip().startswith(("}", ")", "#")):
+                inside = [(depth, name) for depth, name in inside if depth < indent]
+            if found := TYPE.match(line):
+                name = f"{inside[-1][1]}.{found[4]}" if inside else found[4]
+                inside.append((indent, name))
+                if found[3] != "extension":
+                    known[name] = "@usableFromInline" in found[2] or "public" in found[2]
+            if "@inlinable" in line and inside:
+                members.append((f"{file.relative_to(ROOT)}:{number}", inside[-1][1]))
+    for place, name in members:
+        parts = name.split(".")
+        for end in range(1, len(parts) + 1):
+            if known.get(".".join(parts[:end])) is False:
+                yield f"{place}: @inlinable has no effect, as {'.'.join(parts[:end])} is not @usableFromInline"
+
+
+complaints = [*undeclared_imports(), *hidden_operators(), *idle_marks()]
 print("\n".join(complaints), end="\n" if complaints else "")
 sys.exit(1 if complaints else 0)

@@ -138,17 +138,18 @@ extension Interpreter {
 struct Implementation {
   /// How it works.
   var text: String
-  /// Which set it was chosen from; nil for code that all sets share.
-  var choice: KernelChoice?
+  /// Which set it was chosen from, and why.
+  var choice: KernelChoice
   /// Faster ways that were not taken.
   var notes: [String] = []
 
   /// Plain Swift, shared by all kernel sets.
-  static let plain = Implementation(text: "plain Swift, the same for all kernel sets")
+  static let plain = Implementation(
+    text: "plain Swift, the same for all kernel sets", choice: .plain)
 
   fileprivate var description: ExecutionPlan.Implementation {
     .init(
-      kernelSet: choice?.set ?? KernelSet.portable.name, text: text,
-      declined: choice?.declined.map { .init(kernelSet: $0.set, reason: $0.reason) } ?? [], notes: notes)
+      kernelSet: choice.set, text: text,
+      declined: choice.declined.map { .init(kernelSet: $0.set, reason: $0.reason) }, notes: notes)
   }
 }

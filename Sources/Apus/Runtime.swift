@@ -92,7 +92,7 @@ public enum Runtime {
     let (rows, depth, columns) = (384, 512, 512)
     let product = Convolution(
       rows: rows, depth: depth, columns: columns, operands: operands, epilogue: epilogue)
-    guard let kernel = set.prepare(product) else { return 0 }
+    guard let kernel = set.choose(product)?.kernel else { return 0 }
     let weights = PackedWeights(byteCount: kernel.packedByteCount)
     let constants = [UInt8](repeating: 0, count: columns * depth * elementByteCount)
     unsafe kernel.pack(weights: constants.span.bytes, bias: nil, into: weights)

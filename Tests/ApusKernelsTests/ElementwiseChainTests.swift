@@ -14,7 +14,7 @@ struct ElementwiseChainTests {
     .negate, .absolute, .clamp(minimum: 0, maximum: 6), .exp, .square,
   ]
   private static let kinds: [FloatOperation.Kind] = [
-    .add, .subtract, .multiply, .squaredDifference, .parametricRelu,
+    .add, .subtract, .multiply, .squaredDifference, .parametricRelu, .maximum, .minimum,
   ]
 
   /// What a kernel of one tensor or two computes.
@@ -74,7 +74,7 @@ struct ElementwiseChainTests {
       }
       let chain = try #require(
         ElementwiseChain(
-          stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? nil : kernels))
+          stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? .portable : kernels))
       let expected = try #require(results.last)
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
@@ -274,7 +274,7 @@ struct ElementwiseChainTests {
     ]
     let parts = zip(whole.compactMap { $0 }, stages).map { (stage: $0, sources: $1.sources) }
     let chain = try #require(ElementwiseChain(parts, tensorCount: 2, using: kernels))
-    #expect(chain.implementation.contains("generated loop of") == (kernels.elementwise != nil))
+    #expect(chain.implementation.contains("generated loop of") == (kernels.generated != nil))
     for threads in [1, 3] {
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
       var found = [UInt8](repeating: 0xA5, count: count)

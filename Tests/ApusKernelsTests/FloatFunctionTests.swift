@@ -25,7 +25,7 @@ import Testing
   }
 
   /// None, and each that is tested.
-  static let sets: [KernelSet?] = [nil] + KernelSet.tested
+  static let sets: [KernelSet] = [.portable] + KernelSet.tested
 
   static let cases: [Case] = [
     Case(function: .exp, expected: { exp($0) }, tolerance: 2),
@@ -72,7 +72,7 @@ import Testing
 
   @Test(
     "results are within a few units in the last place, to the last subnormal number", arguments: cases, sets)
-  func isPrecise(_ test: Case, _ set: KernelSet?) {
+  func isPrecise(_ test: Case, _ set: KernelSet) {
     // Some two hundred numbers of each exponent and either sign, the ends of the range, what lies around integers and around
     // multiples of a quarter turn.
     var values: [Float] = []
@@ -114,7 +114,7 @@ import Testing
   }
 
   @Test("sines and cosines are right to the last places of numbers around one", arguments: sets)
-  func sines(_ set: KernelSet?) {
+  func sines(_ set: KernelSet) {
     let values = (-200_000...200_000).map { Float($0) * 0.0423 } + [1e6, -3e9, 1e30]
     for (function, expected) in [(FloatFunction.sin, sin as (Double) -> Double), (.cos, cos)] {
       for (value, result) in zip(values, Self.results(function, values, set)) {
@@ -131,7 +131,7 @@ import Testing
   }
 
   @Test("results may lie where arguments were", arguments: sets)
-  func worksInPlace(_ set: KernelSet?) {
+  func worksInPlace(_ set: KernelSet) {
     for function in [FloatFunction.sin, .cos, .log, .exp, .round] {
       var values = (0..<1_001).map { Float($0) * 0.37 }
       // Some are so great that they go another way.
@@ -147,7 +147,7 @@ import Testing
   }
 
   @Test("NaN stays NaN, infinities have limits, zeros their sign", arguments: sets)
-  func specialValues(_ set: KernelSet?) {
+  func specialValues(_ set: KernelSet) {
     let values: [Float] = [.nan, .infinity, -.infinity, 0, -0.0]
     func bits(_ function: FloatFunction) -> [UInt32] {
       Self.results(function, values, set).map { $0.isNaN ? 0x7FC0_0000 : $0.bitPattern }
@@ -172,7 +172,7 @@ import Testing
   }
 
   @Test("a result does not depend on its place", arguments: [1, 7, 8, 9, 63, 64, 65, 2_113], sets)
-  func placesAreAlike(count: Int, _ set: KernelSet?) {
+  func placesAreAlike(count: Int, _ set: KernelSet) {
     for function in [
       FloatFunction.exp, .log, .tanh, .logistic, .gelu(isApproximate: true), .gelu(isApproximate: false),
       .sin, .cos,
@@ -186,7 +186,7 @@ import Testing
   }
 
   private static func results(
-    _ function: FloatFunction, _ values: [Float], _ set: KernelSet? = nil
+    _ function: FloatFunction, _ values: [Float], _ set: KernelSet = .portable
   ) -> [Float] {
     var output = [Float](repeating: -77, count: values.count)
     var span = output.mutableSpan

@@ -8,10 +8,6 @@ import Testing
 
 /// Sums, products and the like of floats.
 @Suite struct FloatOperationTests {
-  private static let kinds: [FloatOperation.Kind] = [
-    .add, .subtract, .multiply, .divide, .squaredDifference, .parametricRelu,
-  ]
-
   @Test("every set answers as plain Swift does, bit by bit", arguments: KernelSet.tested)
   func agreesWithPlainSwift(set: KernelSet) throws {
     let shapes: [([Int], [Int])] = [
@@ -24,7 +20,7 @@ import Testing
     var random = SeededGenerator(seed: 7)
     for (left, right) in shapes {
       let shapes = try #require(BroadcastShapes(left, right))
-      for kind in Self.kinds {
+      for kind in FloatOperation.Kind.allCases {
         let bounds: (Float, Float) = [(-.infinity, .infinity), (0, 6), (-.greatestFiniteMagnitude, 1e30)]
           .pick(using: &random)
         let operation = FloatOperation(kind, minimum: bounds.0, maximum: bounds.1)

@@ -46,7 +46,7 @@ import Testing
         let real = value * scale
         return [real, real.nextUp, real.nextDown]
       }
-      func bytes(_ set: KernelSet?) -> [UInt8] {
+      func bytes(_ set: KernelSet) -> [UInt8] {
         var output = [UInt8](repeating: 0xA5, count: reals.count)
         var span = output.mutableSpan
         var memory = span.mutableBytes
@@ -54,18 +54,18 @@ import Testing
         return output
       }
       let quantized = bytes(set)
-      #expect(quantized == bytes(nil), "\(scale)")
+      #expect(quantized == bytes(.portable), "\(scale)")
       let unsigned = FloatQuantization(scale: scale, zeroPoint: zeroPoint + 128, range: 0...255)
-      func unsignedBytes(_ set: KernelSet?) -> [UInt8] {
+      func unsignedBytes(_ set: KernelSet) -> [UInt8] {
         var output = [UInt8](repeating: 0xA5, count: reals.count)
         var span = output.mutableSpan
         var memory = span.mutableBytes
         unsigned.bytes(count: reals.count, using: set).run(reals.span.bytes, to: &memory, threads: alone)
         return output
       }
-      #expect(unsignedBytes(set) == unsignedBytes(nil), "\(scale)")
+      #expect(unsignedBytes(set) == unsignedBytes(.portable), "\(scale)")
       for isSigned in [false, true] {
-        func floats(_ set: KernelSet?) -> [UInt32] {
+        func floats(_ set: KernelSet) -> [UInt32] {
           var output = [Float](repeating: -1, count: quantized.count)
           var span = output.mutableSpan
           var memory = span.mutableBytes
@@ -74,7 +74,7 @@ import Testing
             .run(quantized.span.bytes, to: &memory, threads: alone)
           return output.map(\.bitPattern)
         }
-        #expect(floats(set) == floats(nil), "\(scale)")
+        #expect(floats(set) == floats(.portable), "\(scale)")
       }
     }
   }

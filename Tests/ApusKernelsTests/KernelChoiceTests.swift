@@ -163,8 +163,10 @@ struct KernelChoiceTests {
       #expect(shortAdd.choice.set == "portable")
       #expect(shortAdd.choice.declined.first?.set == kernels.name)
       #expect(try #require(shortAdd.choice.declined.first).reason.contains("stretches of 3 floats"))
-      #expect(shortAdd.choice.declined.last?.reason == "the set has no elementwise kernels")
+      #expect(shortAdd.choice.declined.last?.reason == "the set has kernels of convolutions alone")
       #expect(shortAdd.kernel.implementation.hasPrefix("portable"))
+
+      #expect(kernels.choose(Extremum.maximum.ofFloats, shapes).choice.set == kernels.name)
 
       let result = QuantizedResult(
         multiplier: FixedPointMultiplier(3), zeroPoint: 0, minimum: 0, maximum: 255)
@@ -190,6 +192,10 @@ struct KernelChoiceTests {
       #expect(table.choose(count: 1_000, using: kernels).choice.set == kernels.name)
       let flip = ByteTable(isSigned: false) { $0 ^ 128 }.choose(count: 1_000, using: kernels)
       #expect(try #require(flip.choice.declined.first).reason.contains("bits of all bytes"))
+      let integers = CastKernel.choose(from: .float32, to: .int8, count: 100, using: kernels)
+      #expect(integers.choice.set == kernels.name)
+      let wide = CastKernel.choose(from: .float32, to: .int64, count: 100, using: kernels)
+      #expect(try #require(wide.choice.declined.first).reason.contains("int64, which int32 cannot hold"))
       let narrow = Softmax.chooseFloats(beta: 1, isHalf: false, rows: 9, depth: 10, using: kernels)
       #expect(try #require(narrow.choice.declined.first).reason.contains("rows of 10 floats"))
       let half = Softmax.chooseFloats(beta: 1, isHalf: true, rows: 9, depth: 100, using: kernels)
@@ -226,6 +232,21 @@ struct KernelChoiceTests {
       matrix.epilogue = .fixedPoint(
         factors.dropLast() + [FixedPointMultiplier(0x1p-30)], zeroPoint: 0, minimum: -128, maximum: 127)
       #expect(try notes(matrix).contains("1 of 40 channels have factors below 2^-22"))
+    }
+
+    @Test("a product says why faster strategies declined", arguments: x86Sets)
+    func strategies(kernels: KernelSet) throws {
+      func notes(_ operands: MatrixOperands, _ epilogue: Epilogue, rows: Int, columns: Int) throws -> String {
+        let matrix = Convolution(
+          rows: rows, depth: 64, columns: columns, operands: operands, epilogue: epilogue)
+        return try kernels.convolution(matrix).notes(nil).joined(separator: "\n")
+      }
+      let floats = try notes(.float32, Self.floatBounds, rows: 64, columns: 48)
+      #expect(floats.contains("each column apart: twice 48 columns"))
+      #expect(floats.contains("terms in pairs: "))
+      #expect(try !notes(.float32, Self.floatBounds, rows: 64, columns: 1).contains("apart"))
+      let bytes = try notes(Self.bytes, Self.fixedPoint, rows: 2, columns: 16)
+      #expect(bytes.contains("blocks overlapping: ") == kernels.name.hasSuffix("vnni"))
     }
 
     @Test("with weights, a kernel says whether their outputs are made step by step", arguments: x86Sets)

@@ -20,14 +20,14 @@ extension KernelSet {
   var forOneThread: KernelSet {
     KernelSet(
       name: name, requires: requires, convolutions: KernelsForOneThread(kernels: convolutions),
-      elementwise: elementwise)
+      generated: generated)
   }
 
   /// The set with its generated convolutions changed; nil where it has none.
   private func varied(_ change: (inout CodeKernels) -> Void) -> KernelSet? {
     guard var kernels = convolutions as? CodeKernels else { return nil }
     change(&kernels)
-    return KernelSet(name: name, requires: requires, convolutions: kernels, elementwise: elementwise)
+    return KernelSet(name: name, requires: requires, convolutions: kernels, generated: generated)
   }
 
   #if arch(x86_64)
@@ -48,11 +48,11 @@ extension KernelSet {
 
     /// AVX-512 with the look-up of machines without VBMI.
     static let lookingUpRows: KernelSet = {
-      var kernels = X86ElementwiseKernels(target: .avx512)
+      var kernels = X86GeneratedKernels(target: .avx512)
       kernels.looksUpRows = true
       return KernelSet(
         name: "table rows", requires: x86AVX512VNNI.requires, convolutions: x86AVX512VNNI.convolutions,
-        elementwise: kernels)
+        generated: kernels)
     }()
   #endif
 }

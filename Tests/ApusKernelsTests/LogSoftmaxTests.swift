@@ -17,11 +17,11 @@ import Testing
 /// The logarithm of softmax of floats, against the formula in double precision.
 @Suite struct LogSoftmaxTests {
   /// None, and those of this machine that have code for it.
-  static let sets: [KernelSet?] =
-    [nil] + KernelSet.supported.filter { (try? $0.elementwise?.floatLogSoftmax(depth: 100)) != nil }
+  static let sets: [KernelSet] =
+    [.portable] + KernelSet.supported.filter { (try? $0.generated?.floatLogSoftmax(depth: 100)) != nil }
 
   @Test("rows of any length are right to the last places", arguments: sets)
-  func isPrecise(_ set: KernelSet?) throws {
+  func isPrecise(_ set: KernelSet) throws {
     var random = SeededGenerator(seed: 7)
     for depth in [1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 100, 128, 1_001] {
       for spread in [Float(0.01), 3, 80] {
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test("infinities and no numbers", arguments: sets)
-  func specials(_ set: KernelSet?) throws {
+  func specials(_ set: KernelSet) throws {
     for depth in [8, 20, 64, 70] {
       for place in [0, 5, depth - 1] {
         var values = [Float](repeating: 1, count: depth)
@@ -62,7 +62,7 @@ import Testing
   }
 
   private static func results(
-    _ values: [Float], depth: Int, _ set: KernelSet?, isInPlace: Bool = false
+    _ values: [Float], depth: Int, _ set: KernelSet, isInPlace: Bool = false
   ) throws -> [Float] {
     let kernel = LogSoftmax.floats(rows: values.count / depth, depth: depth, using: set)
     let input = try #require(GuardedMemory(values.withUnsafeBytes { unsafe Array($0) }))

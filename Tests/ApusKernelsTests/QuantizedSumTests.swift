@@ -127,11 +127,11 @@ struct QuantizedSumTests {
     let product = QuantizedProduct(lhsZeroPoint: 1, rhsZeroPoint: 1, output: result)
     for kernels in KernelSet.tested {
       let isGenerated = kernels.name.hasPrefix("x86")
-      #expect(((try? kernels.generatedElementwise().sum(sum, isSigned: false, shapes)) != nil) == isGenerated)
+      #expect(((try? kernels.generatedKernels().sum(sum, isSigned: false, shapes)) != nil) == isGenerated)
       #expect(
-        ((try? kernels.generatedElementwise().sum(square, isSigned: false, shapes)) != nil) == isGenerated)
+        ((try? kernels.generatedKernels().sum(square, isSigned: false, shapes)) != nil) == isGenerated)
       #expect(
-        ((try? kernels.generatedElementwise().product(product, isSigned: false, shapes)) != nil)
+        ((try? kernels.generatedKernels().product(product, isSigned: false, shapes)) != nil)
           == isGenerated)
     }
   }

@@ -36,10 +36,10 @@ import Testing
 
   // MARK: Generated code
 
-  private static let sets = KernelSet.tested.filter { $0.elementwise != nil }
+  private static let sets = KernelSet.tested.filter { $0.generated != nil }
 
   private func code(_ set: KernelSet, wordCount: Int = .max) throws -> RecurrentCode {
-    try #require(try set.elementwise?.recurrence(tangentBits: Array(0...6), wordCount: wordCount))
+    try #require(try set.generated?.recurrence(tangentBits: Array(0...6), wordCount: wordCount))
   }
 
   @Test("functions of every word by generated code are the reference's", arguments: sets)

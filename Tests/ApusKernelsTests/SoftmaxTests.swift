@@ -16,10 +16,10 @@ import Testing
 /// Softmax of floats, against the formula in double precision.
 @Suite struct SoftmaxTests {
   /// None, and each that is tested.
-  static let sets: [KernelSet?] = [nil] + KernelSet.tested
+  static let sets: [KernelSet] = [.portable] + KernelSet.tested
 
   @Test("rows of any length are right to the last places", arguments: sets)
-  func isPrecise(_ set: KernelSet?) {
+  func isPrecise(_ set: KernelSet) {
     var random = SeededGenerator(seed: 7)
     for depth in [1, 2, 7, 15, 16, 17, 21, 31, 32, 33, 48, 100, 128, 197, 1001] {
       for (beta, spread) in [(Float(1), Float(3)), (0.125, 100), (2.5, 0.01), (1, 80)] {
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test("the smallest results are right to the last subnormal number", arguments: sets)
-  func smallest(_ set: KernelSet?) {
+  func smallest(_ set: KernelSet) {
     for depth in [2, 5, 16, 20, 64, 130] {
       for step in 0...1100 {
         let distance = Float(step) * 0.1
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test("infinities and no numbers", arguments: sets)
-  func specials(_ set: KernelSet?) {
+  func specials(_ set: KernelSet) {
     for depth in [8, 20, 64, 70] {
       for place in [0, 5, depth - 1] {
         var values = [Float](repeating: 1, count: depth)
@@ -90,7 +90,7 @@ import Testing
   }
 
   private static func results(
-    _ values: [Float], beta: Float, depth: Int, _ set: KernelSet?, isInPlace: Bool = false
+    _ values: [Float], beta: Float, depth: Int, _ set: KernelSet, isInPlace: Bool = false
   ) -> [Float] {
     let rows = values.count / depth
     let kernel = Softmax.floats(beta: beta, isHalf: false, rows: rows, depth: depth, using: set)

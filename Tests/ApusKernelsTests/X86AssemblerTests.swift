@@ -416,7 +416,7 @@ extension X86AssemblerTests.Form {
 
 extension X86AssemblerTests.Row {
   func name(_ encoding: X86Assembler.Encoding) -> String {
-    (encoding == .vex ? vexName : evexName) ?? instruction.name
+    (encoding == .vex ? vexName : evexName) ?? "\(instruction.name)"
   }
   var immediateText: String { immediate.map { ",0x" + String($0, radix: 16) } ?? "" }
 }

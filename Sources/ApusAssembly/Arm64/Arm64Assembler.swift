@@ -4,7 +4,7 @@
 ///
 /// Operands follow Arm's order: destination first. Source: Arm Architecture Reference Manual for A-profile,
 /// chapter C.
-package struct Arm64Assembler {
+@usableFromInline package struct Arm64Assembler {
   /// A general register of 64 bits.
   package enum General: UInt32, CaseIterable, Sendable {
     case x0 = 0
@@ -15,12 +15,20 @@ package struct Arm64Assembler {
   }
 
   /// How much of a vector register is loaded or stored.
-  package enum Part: UInt32, CaseIterable, Sendable {
+  @usableFromInline package enum Part: UInt32, CaseIterable, Sendable {
     case b = 0
     case h, s, d, q
 
     /// The size of the part in bytes.
-    @inlinable package var byteCount: Int { 1 << Int(rawValue) }
+    @inlinable package var byteCount: Int {
+      switch self {
+      case .b: 1
+      case .h: 2
+      case .s: 4
+      case .d: 8
+      case .q: 16
+      }
+    }
   }
 
   /// A branch target.

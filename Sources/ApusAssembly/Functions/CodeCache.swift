@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Conformers are `Hashable`, but the protocol does not require it: setting up that conformance at run time takes longer,
 /// for each type of generator, than generating a function.
-package protocol CodeGenerator: Sendable {
+@usableFromInline package protocol CodeGenerator: Sendable {
   /// The code of a function of one argument, the address of its arguments; nil if registers do not suffice.
   func generate() -> [UInt8]?
 
@@ -25,12 +25,12 @@ package protocol CodeGenerator: Sendable {
 
 // All generators are `Hashable`. As requirements, these two are compiled for each type of generator.
 extension CodeGenerator where Self: Hashable {
-  package func equals(_ other: any CodeGenerator) -> Bool {
+  @inlinable package func equals(_ other: any CodeGenerator) -> Bool {
     if let other = other as? Self { return self == other }
     return false
   }
 
-  package var hash: Int {
+  @inlinable package var hash: Int {
     var hasher = Hasher()
     hash(into: &hasher)
     return hasher.finalize()

@@ -5,7 +5,7 @@
 /// Vector instructions are written in one of two encodings: VEX (AVX2, FMA, AVX-VNNI; 16 registers, 128 and 256 bits)
 /// or EVEX (AVX-512; 32 registers, masks, embedded broadcasts, 512 bits). Operands follow Intel's order: destination
 /// first. Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2.
-@safe package struct X86Assembler: ~Copyable {
+@safe @usableFromInline package struct X86Assembler: ~Copyable {
   /// How vector instructions are encoded.
   package enum Encoding: Sendable {
     case vex
@@ -13,27 +13,33 @@
   }
 
   /// The width of a vector instruction's registers.
-  package enum Width: Int, Sendable {
+  @usableFromInline package enum Width: Int, Sendable {
     case xmm = 0
     case ymm = 1
     case zmm = 2
 
     /// Bytes of a register of this width.
-    @inlinable package var byteCount: Int { 16 << rawValue }
+    @inlinable package var byteCount: Int {
+      switch self {
+      case .xmm: 16
+      case .ymm: 32
+      case .zmm: 64
+      }
+    }
   }
 
   /// A general register.
-  package enum General: Int, CaseIterable, Sendable {
+  @usableFromInline package enum General: Int, CaseIterable, Sendable {
     case rax = 0
     case rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15
   }
 
   /// A memory operand: `base + index · scale + displacement`.
-  package struct Memory: Sendable {
-    package var base: General
-    package var index: General?
-    package var scale: Int
-    package var displacement: Int
+  @usableFromInline package struct Memory: Sendable {
+    @usableFromInline package var base: General
+    @usableFromInline package var index: General?
+    @usableFromInline package var scale: Int
+    @usableFromInline package var displacement: Int
 
     /// Creates an operand; `scale` is 1, 2, 4 or 8, and `index` cannot be `rsp`.
     @inlinable package init(_ base: General, index: General? = nil, scale: Int = 1, _ displacement: Int = 0) {
@@ -45,9 +51,9 @@
   }
 
   /// The use of a mask register by one instruction.
-  package struct Mask: Sendable {
-    package let register: Int
-    package let zeroes: Bool
+  @usableFromInline package struct Mask: Sendable {
+    @usableFromInline package let register: Int
+    @usableFromInline package let zeroes: Bool
 
     /// `k1` to `k7`; lanes outside the mask are kept, or set to zero.
     @inlinable package init(_ register: Int, zeroes: Bool = false) {
@@ -57,7 +63,7 @@
   }
 
   /// A jump target.
-  package struct Label: Hashable, Sendable {
+  @usableFromInline package struct Label: Hashable, Sendable {
     fileprivate let number: Int
   }
 
@@ -141,7 +147,7 @@
   }
 
   /// Makes a label and places it here, after padding to `alignment` bytes: the head of a loop.
-  package mutating func loopHead(alignment: Int = 32) -> Label {
+  @usableFromInline package mutating func loopHead(alignment: Int = 32) -> Label {
     var missing = (alignment - count % alignment) % alignment
     while missing > 0 {
       let length = min(missing, 8)
@@ -272,7 +278,7 @@
   }
 
   /// `instruction register, second, rm`.
-  package mutating func vector(
+  @usableFromInline package mutating func vector(
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ rm: Int, mask: Mask? = nil,
     immediate: UInt8? = nil
   ) {
@@ -292,7 +298,7 @@
   }
 
   /// `instruction register, second, [memory]`, where `broadcasts` repeats one element (EVEX only).
-  package mutating func vector(
+  @usableFromInline package mutating func vector(
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ memory: Memory,
     broadcasts: Bool = false, mask: Mask? = nil, immediate: UInt8? = nil
   ) {
@@ -316,13 +322,13 @@
   }
 
   /// The third operand of a vector instruction.
-  package enum Operand: Sendable {
+  @usableFromInline package enum Operand: Sendable {
     case register(Int)
     case memory(Memory)
   }
 
   /// `instruction register, second, operand`.
-  package mutating func vector(
+  @usableFromInline package mutating func vector(
     _ instruction: Instruction, _ width: Width, _ register: Int, _ second: Int, _ operand: Operand,
     immediate: UInt8? = nil
   ) {

@@ -15,9 +15,10 @@ extension X86Assembler {
     case scalar
   }
 
-  /// What identifies a vector instruction.
-  package struct Instruction: Hashable, Sendable {
-    package let name: String
+  /// What identifies a vector instruction. Copies are copies of bytes: a name that is counted would make each instruction in a
+  /// generator count references.
+  @usableFromInline package struct Instruction: Hashable, Sendable {
+    package let name: StaticString
     let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2
     let map: UInt8  // 1: 0F, 2: 0F38, 3: 0F3A
     let opcode: UInt8
@@ -27,7 +28,7 @@ extension X86Assembler {
     let tuple: TupleType
 
     init(
-      _ name: String, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
+      _ name: StaticString, prefix: UInt8, map: UInt8, _ opcode: UInt8, w: UInt8 = 0, vexW: UInt8 = 0,
       elementByteCount: Int = 4, tuple: TupleType = .full
     ) {
       self.name = name
@@ -41,12 +42,12 @@ extension X86Assembler {
     }
 
     /// Instructions differ in opcode, map and prefix, or else in `W`.
-    package static func == (first: Self, second: Self) -> Bool {
+    @usableFromInline package static func == (first: Self, second: Self) -> Bool {
       (first.opcode, first.map, first.prefix, first.evexW, first.vexW)
         == (second.opcode, second.map, second.prefix, second.evexW, second.vexW)
     }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(opcode) }
+    @usableFromInline package func hash(into hasher: inout Hasher) { hasher.combine(opcode) }
   }
 }
 

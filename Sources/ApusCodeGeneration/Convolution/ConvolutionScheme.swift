@@ -35,6 +35,8 @@ final class ConvolutionScheme: @unchecked Sendable {
   let packedSumLimit: Int?
   /// The channels that are packed with other factors and biases than the model has.
   let faint: FaintChannels?
+  /// What plain Swift does because there is no code for it.
+  private let plainParts: [String]
   /// The quantization of float activations at run time; nil for other activations.
   private let quantization: HybridQuantization?
 
@@ -50,9 +52,10 @@ final class ConvolutionScheme: @unchecked Sendable {
   ) throws(Decline) {
     let product = try ProductKind(matrixOperands, epilogue, bytes: bytes)
     try epilogue.requireFit(matrixOperands, channels: outputChannels)
-    guard target.hybrid != nil || !matrixOperands.isHybrid else {
-      throw Decline("operands of \(matrixOperands.name) have no code for \(target.name)")
-    }
+    let makesBytes = product == .unsignedBytes
+    quantization = HybridQuantization(
+      matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
+      code: matrixOperands.isHybrid ? try target.quantization(makesBytes: makesBytes) : nil)
     self.product = product
     gatheredProduct = target.gathered(product)
     let operands = matrixOperands.generatedBytes
@@ -80,16 +83,21 @@ final class ConvolutionScheme: @unchecked Sendable {
     self.general = general
     hasGeneral = general != nil
     elementByteCount = matrixOperands.generatedByteCount
-    lanes = TileGathering.Lanes(
-      product, operands, isHybrid: matrixOperands.isHybrid, flips: gatheredProduct != product,
-      flipping: gatheredProduct != product ? target.flipping : nil
-    ) {
-      target.widening(isSigned: $0)
+    var plainParts: [String] = []
+    func code<Code>(_ what: String, _ make: () throws(Decline) -> Code) -> Code? {
+      do throws(Decline) { return try make() } catch {
+        plainParts.append("\(what) in plain Swift: \(error)")
+        return nil
+      }
     }
-    let makesBytes = product == .unsignedBytes
-    quantization = HybridQuantization(
-      matrixOperands, batches: batches, inputCount: inputCount, makesBytes: makesBytes,
-      code: matrixOperands.isHybrid ? target.hybrid?.quantization(makesBytes: makesBytes) : nil)
+    let flips = gatheredProduct != product
+    lanes = TileGathering.Lanes(
+      product, operands, isHybrid: matrixOperands.isHybrid, flips: flips,
+      flipping: flips ? code("signs are turned") { () throws(Decline) in try target.flipping() } : nil
+    ) { isSigned in
+      code("bytes are widened") { () throws(Decline) in try target.widening(isSigned: isSigned) }
+    }
+    self.plainParts = plainParts
   }
 
   /// The identity of a weight layout: `kind` and `measures` describe its shape, the scheme adds the
@@ -106,7 +114,7 @@ final class ConvolutionScheme: @unchecked Sendable {
   /// Why the epilogue is not the fastest one, for this layer or for these weights; shown by `apus inspect
   /// --plan`.
   func notes(_ packed: PackedWeights?) -> [String] {
-    var notes: [String] = []
+    var notes = plainParts
     if let unsimplified { notes.append("not in single precision: \(unsimplified)") }
     if let faint { notes.append(faint.note) }
     guard let packed, needsGeneral(packed) else { return notes }

@@ -33,20 +33,22 @@ extension DepthwisePlan {
   /// Why a faster layout was not used.
   var notes: [String] {
     let c = convolution
-    return switch singleTaps {
-    case nil: []
-    case .phases:
-      [
-        "taps one by one: \(pixelsTogether) pixels as one, with a stride of \(c.strideWidth), lie in \(phases) phases"
-      ]
-    case .words: ["taps one by one: bytes become 16-bit integers as they are gathered"]
-    case .shape:
-      [
-        """
-        taps one by one: there is no code for rows of a filter of \(c.filterHeight)×\(c.filterWidth) taps, \
-        \(c.dilationWidth) apart, for outputs \(columnStep) pixels apart
-        """
-      ]
-    }
+    let taps: [String] =
+      switch singleTaps {
+      case nil: []
+      case .phases:
+        [
+          "taps one by one: \(pixelsTogether) pixels as one, with a stride of \(c.strideWidth), lie in \(phases) phases"
+        ]
+      case .words: ["taps one by one: bytes become 16-bit integers as they are gathered"]
+      case .shape:
+        [
+          """
+          taps one by one: there is no code for rows of a filter of \(c.filterHeight)×\(c.filterWidth) taps, \
+          \(c.dilationWidth) apart, for outputs \(columnStep) pixels apart
+          """
+        ]
+      }
+    return taps + (gathered.map { ["gathered: \($0)"] } ?? [])
   }
 }

@@ -63,6 +63,8 @@ final class DepthwisePlan: Sendable {
   /// The output columns that are read in place, for bytes that are not widened. The columns at the edges,
   /// which need padding, are gathered. Empty if all columns are gathered.
   let interior: Range<Int>
+  /// Why the input is gathered; nil if it is read in place.
+  let gathered: Decline?
 
   let phases: Int
   let phaseWidth: Int
@@ -100,8 +102,17 @@ final class DepthwisePlan: Sendable {
     laneByteCount = product.laneByteCount
     tapsPerGroup = product.lanesPerStep
     channels = c.outputChannels
-    widensInPlace = Self.canWidenInPlace(c, product, target)
-    runs = product == .floats || widensInPlace ? Self.runs(c, product, target) : []
+    var runs: [ColumnRun] = []
+    var gathered: Decline?
+    do throws(Decline) {
+      switch product {
+      case .floats: runs = try Self.runs(c, product, target)
+      case .words: runs = try Self.widenedRuns(c, target)
+      case .unsignedBytes, .signedBytes: break
+      }
+    } catch { gathered = error }
+    self.runs = runs
+    widensInPlace = product == .words && !runs.isEmpty
     vectorCount = runs.isEmpty ? target.depthwiseVectors(product) : 1
     blockChannels = vectorCount * target.lanes
     let inOrder = LaneOrder(count: blockChannels)
@@ -150,10 +161,20 @@ final class DepthwisePlan: Sendable {
       let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     }
-    interior =
-      product.laneByteCount == 1 && runs.isEmpty && best.count == 1 && mostColumns > 0
-        && !c.operands.isHybrid && (target.depthwiseRows?.readsBytesInPlace ?? false)
-      ? Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth) : 0..<0
+    var interior = 0..<0
+    if product.laneByteCount == 1 {
+      do throws(Decline) {
+        let together = best.count
+        guard together == 1 else { throw Decline("\(together) pixels are taken as one") }
+        guard mostColumns > 0, target.depthwiseRows?.readsBytesInPlace ?? false else {
+          throw Decline("there is no code for rows of such a filter")
+        }
+        guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
+        interior = try Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth)
+      } catch { gathered = error }
+    }
+    self.interior = interior
+    self.gathered = gathered
     // With few lines that cannot be shared evenly, or whose parts would each gather most rows, threads share
     // channels.
     let products = Double(c.outputCount) * Double(c.taps)
@@ -184,55 +205,67 @@ final class DepthwisePlan: Sendable {
     c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
   }
 
-  /// Whether bytes of this shape are widened to `int16` as they are loaded.
-  private static func canWidenInPlace(
-    _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
-  ) -> Bool {
-    guard product == .words, !c.operands.isHybrid, case .fixedPoint = c.epilogue,
-      c.inputWidth * c.inputChannels <= ProductPlan.planeLimit
-    else { return false }
-    return !runs(c, product, target).isEmpty
+  /// The blocks of columns of bytes that are widened to `int16` as they are loaded; throws if they must be gathered.
+  private static func widenedRuns(
+    _ c: DepthwiseConvolution, _ target: any CodeTarget
+  ) throws(Decline) -> [ColumnRun] {
+    guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
+    guard case .fixedPoint = c.epilogue else { throw Decline("\(c.epilogue.name) have no such code") }
+    try Decline.require(
+      c.inputWidth * c.inputChannels, below: ProductPlan.planeLimit + 1, "the bytes of an input row")
+    return try runs(c, .words, target)
   }
 
-  /// The columns that need no padding, if reading them in place is faster than gathering; otherwise empty.
+  /// The columns that need no padding; throws if gathering them is faster than reading them in place.
   ///
   /// Gathering copies each pixel once for all columns and rows that use it, and flips signs on the way.
   private static func interior(
     _ c: DepthwiseConvolution, _ product: ProductKind, reach: Int, planeWidth: Int
-  ) -> Range<Int> {
+  ) throws(Decline) -> Range<Int> {
     let first = ceilingQuotient(c.paddingLeft, c.strideWidth)
     let last = c.inputWidth + c.paddingLeft - reach
     let end = max(first, last < 0 ? 0 : min(c.outputWidth, last / c.strideWidth + 1))
     let (count, edgeCount) = (end - first, c.outputWidth - (end - first))
     let isWide = c.strideWidth > 1 ? count >= 6 : count >= 24 && edgeCount * 8 <= count
-    let turnsFew = product != .signedBytes || c.filterHeight <= 4 && c.inputChannels >= 24
-    guard c.depthMultiplier == 1, isWide, turnsFew, edgeCount * reach <= planeWidth,
-      c.inputWidth * c.inputChannels <= ProductPlan.planeLimit
-    else { return 0..<0 }
+    guard c.depthMultiplier == 1 else { throw Decline("the depth multiplier is \(c.depthMultiplier)") }
+    guard isWide, edgeCount * reach <= planeWidth else {
+      throw Decline("\(count) of \(c.outputWidth) columns need no padding, which are too few")
+    }
+    guard product != .signedBytes || c.filterHeight <= 4 && c.inputChannels >= 24 else {
+      throw Decline(
+        "\(c.filterHeight) rows of taps would turn the signs of \(c.inputChannels) channels each time")
+    }
+    try Decline.require(
+      c.inputWidth * c.inputChannels, below: ProductPlan.planeLimit + 1, "the bytes of an input row")
     return first..<end
   }
 
-  /// The blocks of columns of a convolution whose input is read in place; empty if it cannot be.
+  /// The blocks of columns of a convolution whose input is read in place; throws if it cannot be.
   private static func runs(
     _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
-  ) -> [ColumnRun] {
+  ) throws(Decline) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
-    guard let code = target.depthwiseRows else { return [] }
+    guard let code = target.depthwiseRows else { throw Decline("the target has no code for rows of taps") }
     let most = code.mostColumns(
       product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
-    // Each line must overlap the input.
     guard
       c.outputChannels.isMultiple(of: target.lanes)
         || product == .floats && code.readsRows(channels: c.outputChannels)
-    else { return [] }
+    else {
+      let lanes = target.lanes
+      throw Decline("\(c.outputChannels) channels do not fill vectors of \(lanes)")
+    }
     let repeatsInPlace =
       product == .floats && !isFilter(c)
       && code.readsRepeatedly(depthMultiplier: c.depthMultiplier, inputChannels: c.inputChannels)
-    guard c.depthMultiplier == 1 || repeatsInPlace, most > 0,
-      c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
+    guard c.depthMultiplier == 1 || repeatsInPlace else {
+      throw Decline("the depth multiplier is \(c.depthMultiplier)")
+    }
+    guard most > 0 else { throw Decline("there is no code for rows of such a filter") }
+    guard c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
-    else { return [] }
+    else { throw Decline("some lines of outputs do not overlap the input") }
     // Blocks of equal width. Seven columns divide the widths of whole networks, which then need fewer
     // functions.
     let isOfSevens = most > 7 && c.outputWidth.isMultiple(of: 7)
@@ -251,7 +284,7 @@ final class DepthwisePlan: Sendable {
       {
         runs[runs.count - 1].blockCount += 1
       } else {
-        guard runs.count < 8 else { return [] }
+        guard runs.count < 8 else { throw Decline("columns have more than 8 kinds of padding") }
         runs.append(run)
       }
       first += count

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 import ApusRuntime
 
@@ -13,16 +14,21 @@ struct InnerProduct: Hashable {
 }
 
 extension InnerProduct {
-  /// The maximum height of a block; nil if other strategies are faster, or the target has no such code.
+  /// The maximum height of a block of floats; throws if other strategies are faster, or the target has no such code.
   static func mostRows(
-    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
-  ) -> Int? {
-    guard product == .floats, convolution.columnCount > 0 else { return nil }
+    _ convolution: Convolution, _ target: any CodeTarget, _ taps: TapLayout
+  ) throws(Decline) -> Int {
+    let (columns, depth) = (convolution.columnCount, convolution.depth)
     // The horizontal add takes about three K-steps; blocks of rows and panels do two values of K in the time
     // of one K-step.
     let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
-    guard 2 * convolution.columnCount * steps < convolution.depth else { return nil }
-    return target.mostInnerRows(columnCount: convolution.columnCount)
+    guard columns > 0, 2 * columns * steps < depth else {
+      throw Decline("twice \(columns) columns of \(steps) K-steps are not below K, \(depth)")
+    }
+    guard let rows = target.mostInnerRows(columnCount: columns) else {
+      throw Decline("there is no code for \(columns) columns")
+    }
+    return rows
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 import ApusRuntime
 
@@ -12,15 +13,17 @@ enum OverlappingBlocks {
   /// Shorter lines have too few blocks to overlap.
   private static let leastLength = 16
 
-  /// The strategy for a convolution; nil if its lines are short, or the target has no such code.
+  /// The strategy for a convolution of bytes; throws if its lines are short, or the target has no such code.
   static func strategy(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     _ taps: TapLayout, lineLength: Int
-  ) -> ProductStrategy? {
-    guard lineLength >= leastLength else { return nil }
+  ) throws(Decline) -> ProductStrategy {
+    guard lineLength >= leastLength else {
+      throw Decline("lines of \(lineLength) pixels are shorter than \(leastLength)")
+    }
     let steps = ProductSteps(
       taps: taps.count, perTap: ceilingQuotient(taps.lanesPerTap, product.lanesPerStep))
-    let rows = target.mostOverlappingRows(product, steps, convolution.operands, epilogue)
-    return rows.map { .overlapping(steps, mostRows: $0) }
+    return .overlapping(
+      steps, mostRows: try target.mostOverlappingRows(steps, convolution.operands, epilogue))
   }
 }

@@ -36,8 +36,8 @@ import ApusRuntime
   /// The calls of a run on one thread, if there are only one or two.
   private let directCalls: DirectCalls?
 
-  /// Why a faster strategy declined this convolution.
-  private let passedOver: Decline?
+  /// Why faster strategies declined this convolution.
+  private let passedOver: [Decline]
 
   /// Prepares a convolution; throws if the target has no code for it, or no memory for code is left.
   ///
@@ -45,10 +45,10 @@ import ApusRuntime
   ///   - bytes: how unsigned bytes are multiplied.
   ///   - pipes: the vector units of the machine to lay the product out for.
   ///   - isForOneThread: whether it always runs on one thread.
-  ///   - passedOver: why a faster strategy declined.
+  ///   - passedOver: why faster strategies declined.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, pipes: VectorPipes,
-    isForOneThread: Bool, passedOver: Decline? = nil, placement: CodePlacement
+    isForOneThread: Bool, passedOver: [Decline] = [], placement: CodePlacement
   ) throws(Decline) {
     let scheme = try ConvolutionScheme(
       convolution.operands, convolution.epilogue, batches: convolution.batches,
@@ -57,7 +57,7 @@ import ApusRuntime
     let plan = try ProductPlan(
       convolution, scheme.epilogue, product: scheme.product, target: target,
       pipes: pipes, isForOneThread: isForOneThread)
-    self.passedOver = passedOver
+    self.passedOver = passedOver + plan.declined
     self.scheme = scheme
     self.plan = plan
     weightPacking = ProductPacking(
@@ -138,7 +138,7 @@ import ApusRuntime
   }
 
   func notes(_ packed: PackedWeights?) -> [String] {
-    (passedOver.map { [$0.description] } ?? []) + scheme.notes(packed)
+    passedOver.map(\.description) + scheme.notes(packed)
   }
 
   // MARK: Packing

@@ -48,6 +48,8 @@ final class ProductPlan: Sendable {
   /// Bytes per value of K in the rows that the product reads.
   let laneByteCount: Int
   let strategy: ProductStrategy
+  /// Why faster strategies declined.
+  let declined: [Decline]
   /// The values per row that accumulators start from, beside the offsets per column; nil if there are none.
   let rowTerms: RowTerms?
 
@@ -131,7 +133,7 @@ final class ProductPlan: Sendable {
     let taps = TapLayout(c)
     (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
     rowTerms = isMatrix ? RowTerms(c, product, target) : nil
-    strategy = ProductStrategy(
+    (strategy, declined) = ProductStrategy.choose(
       c, epilogue, product, target, taps: taps, lineLength: lineLength, pipes: pipes,
       hasRowTerms: rowTerms != nil)
     lanesPerStep = strategy.lanesPerStep(product, target)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 
 /// How a product multiplies. A layer chooses its strategy first; panels and then tiles follow from it.
@@ -16,26 +17,49 @@ enum ProductStrategy {
   /// One block after the other: all other products.
   case blocks
 
-  /// Chooses the strategy of a convolution.
+  /// Chooses the strategy of a convolution, and says why each faster one for such operands declined.
   ///
   /// - Parameter lineLength: the pixels per line.
-  init(
+  static func choose(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     taps: TapLayout, lineLength: Int, pipes: VectorPipes, hasRowTerms: Bool
-  ) {
-    if let rows = InnerProduct.mostRows(convolution, product, target, taps) {
-      self = .inner(mostRows: rows)
-    } else if pipes.areFullWidth, TermPairs.serve(convolution, product, target, taps) {
-      self = .pairs
-    } else if !pipes.areShared, !hasRowTerms,
-      let overlapping = OverlappingBlocks.strategy(
-        convolution, epilogue, product, target, taps, lineLength: lineLength)
-    {
-      self = overlapping
-    } else {
-      self = .blocks
+  ) -> (strategy: ProductStrategy, declined: [Decline]) {
+    var declined: [Decline] = []
+    func ask(
+      _ name: StaticString, _ strategy: () throws(Decline) -> ProductStrategy
+    ) -> ProductStrategy? {
+      do throws(Decline) { return try strategy() } catch {
+        declined.append(error.of(name))
+        return nil
+      }
     }
+    let faster: ProductStrategy?
+    switch product {
+    case .floats:
+      faster =
+        ask(innerName) { () throws(Decline) in
+          .inner(mostRows: try InnerProduct.mostRows(convolution, target, taps))
+        }
+        ?? ask(pairsName) { () throws(Decline) in
+          guard pipes.areFullWidth else { throw Decline("half a vector takes half the time of a whole one") }
+          try TermPairs.requireGain(convolution, target, taps)
+          return .pairs
+        }
+    case .unsignedBytes, .signedBytes:
+      faster = ask(overlappingName) { () throws(Decline) in
+        guard !pipes.areShared else { throw Decline("products and epilogues share the vector units") }
+        guard !hasRowTerms else { throw Decline("sums start from a value for each row") }
+        return try OverlappingBlocks.strategy(
+          convolution, epilogue, product, target, taps, lineLength: lineLength)
+      }
+    case .words: faster = nil
+    }
+    return (faster ?? .blocks, declined)
   }
+
+  private static let innerName: StaticString = "each column apart"
+  private static let pairsName: StaticString = "terms in pairs"
+  private static let overlappingName: StaticString = "blocks overlapping"
 
   /// The values of K per K-step.
   func lanesPerStep(_ product: ProductKind, _ target: any CodeTarget) -> Int {
@@ -58,9 +82,9 @@ enum ProductStrategy {
   /// The strategy in the output of `apus inspect --plan`; nil for plain blocks.
   var text: String? {
     switch self {
-    case .inner: "each column apart"
-    case .pairs: "terms in pairs"
-    case .overlapping: "blocks overlapping"
+    case .inner: "\(Self.innerName)"
+    case .pairs: "\(Self.pairsName)"
+    case .overlapping: "\(Self.overlappingName)"
     case .blocks: nil
     }
   }

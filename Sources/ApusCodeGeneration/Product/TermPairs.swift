@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 
 /// Products of floats whose last vector of columns is at most half full: each of its columns gets two lanes,
@@ -30,12 +31,19 @@ extension TermPairs {
   /// The smallest K for which the final horizontal add is negligible.
   private static let leastDepth = 24
 
-  /// Whether a convolution uses this strategy.
-  static func serve(
-    _ convolution: Convolution, _ product: ProductKind, _ target: any CodeTarget, _ taps: TapLayout
-  ) -> Bool {
-    product == .floats && taps.lanesPerTap.isMultiple(of: 2) && taps.count * taps.lanesPerTap >= leastDepth
-      && TermPairs(columnCount: convolution.columnCount, lanes: target.lanes).hasHalf
+  /// Throws unless a convolution of floats gains from this strategy.
+  static func requireGain(
+    _ convolution: Convolution, _ target: any CodeTarget, _ taps: TapLayout
+  ) throws(Decline) {
+    let (length, depth) = (taps.lanesPerTap, taps.count * taps.lanesPerTap)
+    guard length.isMultiple(of: 2) else {
+      throw Decline("taps of \(length) values have no pairs of their own")
+    }
+    guard depth >= leastDepth else { throw Decline("K is \(depth), below \(leastDepth)") }
+    let columns = convolution.columnCount
+    guard TermPairs(columnCount: columns, lanes: target.lanes).hasHalf else {
+      throw Decline("the last of \(columns) columns fill more than half a vector")
+    }
   }
 }
 

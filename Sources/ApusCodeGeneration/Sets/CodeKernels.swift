@@ -32,7 +32,7 @@ import ApusKernels
   package func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
-    var passedOver: Decline?
+    var declined: [Decline] = []
     for strategy in strategies {
       do throws(Decline) {
         switch strategy {
@@ -47,14 +47,15 @@ import ApusKernels
         case .product:
           return unsafe try ProductKernel(
             convolution, target: target, bytes: bytes, pipes: pipes,
-            isForOneThread: isForOneThread, passedOver: passedOver, placement: placement)
+            isForOneThread: isForOneThread, passedOver: declined, placement: placement)
         }
       } catch {
-        guard strategy != strategies.last else { throw error }
-        passedOver = error.of(strategy.name)
+        if declined.isEmpty, strategy == strategies.last { throw error }
+        declined.append(error.of(strategy.name))
       }
     }
-    throw passedOver ?? Decline("no strategy serves such a convolution")
+    let reasons = declined
+    throw Decline(reasons.map(\.description).joined(separator: "; "))
   }
 
   package func depthwiseConvolution(

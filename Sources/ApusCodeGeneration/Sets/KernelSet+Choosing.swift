@@ -29,8 +29,8 @@ extension KernelSet {
   package func choose(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.generatedElementwise().sum(sum, isSigned: isSigned, shapes)
+    chooseInOrder(otherwise: sum.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedKernels().sum(sum, isSigned: isSigned, shapes)
     }
   }
 
@@ -38,45 +38,16 @@ extension KernelSet {
   package func choose(
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
-      try set.generatedElementwise().product(product, isSigned: isSigned, shapes)
+    chooseInOrder(otherwise: product.bytes(isSigned: isSigned, shapes)) { set throws(Decline) in
+      try set.generatedKernels().product(product, isSigned: isSigned, shapes)
     }
   }
 
   /// Prepares an operation of floats with this set, or with the next supported one that has a kernel for it.
   package func choose(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> Chosen<any BinaryKernel> {
-    chooseElementwise(otherwise: operation.kernel(shapes)) { set throws(Decline) in
-      try set.generatedElementwise().floats(operation, shapes)
+    chooseInOrder(otherwise: operation.kernel(shapes)) { set throws(Decline) in
+      try set.generatedKernels().floats(operation, shapes)
     }
-  }
-
-  /// Prepares a convolution with this set or the next supported one, without the reasons.
-  package func prepare(
-    _ convolution: Convolution, isForOneThread: Bool = false
-  ) -> (any PreparedConvolution)? {
-    choose(convolution, isForOneThread: isForOneThread)?.kernel
-  }
-
-  /// Prepares a depthwise convolution with this set or the next supported one, without the reasons.
-  package func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
-    choose(convolution)?.kernel
-  }
-
-  /// Prepares a sum of bytes with this set or the next supported one, without the reasons.
-  package func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    choose(sum, isSigned: isSigned, shapes).kernel
-  }
-
-  /// Prepares a product of bytes with this set or the next supported one, without the reasons.
-  package func prepare(
-    _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
-  ) -> any BinaryKernel {
-    choose(product, isSigned: isSigned, shapes).kernel
-  }
-
-  /// Prepares an operation of floats with this set or the next supported one, without the reasons.
-  package func prepare(_ operation: FloatOperation, _ shapes: BroadcastShapes) -> any BinaryKernel {
-    choose(operation, shapes).kernel
   }
 
   // MARK: Asking
@@ -103,7 +74,7 @@ extension KernelSet {
   }
 
   /// The kernel of this set, or of the first one after it that does not decline, or else the portable kernel.
-  private func chooseElementwise(
+  private func chooseInOrder(
     otherwise portable: @autoclosure () -> any BinaryKernel,
     _ prepare: (KernelSet) throws(Decline) -> any BinaryKernel
   ) -> Chosen<any BinaryKernel> {

@@ -9,18 +9,18 @@ import ApusKernels
     package static let x86AVX512VNNI = unsafe KernelSet(
       name: "x86-avx512vnni", requires: [.generatedCode, .avx512VNNI],
       convolutions: CodeKernels(X86Target.avx512, bytes: .unsignedBytes),
-      elementwise: X86ElementwiseKernels(target: .avx512))
+      generated: X86GeneratedKernels(target: .avx512))
 
     /// Generated code for AVX-VNNI: 32 products of bytes in an instruction, with AVX2 for the rest.
     package static let x86AVXVNNI = unsafe KernelSet(
       name: "x86-avxvnni", requires: [.generatedCode, .avx2, .avxVNNI],
       convolutions: CodeKernels(X86Target.avx2, bytes: .unsignedBytes, depthwiseBytes: .words),
-      elementwise: X86ElementwiseKernels(target: .avx2))
+      generated: X86GeneratedKernels(target: .avx2))
 
     /// Generated code for AVX2 and FMA: 16 products of 16-bit integers in an instruction.
     package static let x86AVX2 = unsafe KernelSet(
       name: "x86-avx2", requires: [.generatedCode, .avx2],
       convolutions: CodeKernels(X86Target.avx2, bytes: .words),
-      elementwise: X86ElementwiseKernels(target: .avx2))
+      generated: X86GeneratedKernels(target: .avx2))
   }
 #endif

@@ -60,13 +60,10 @@ extension Arm64Target: CodeTarget {
   // Abilities that only x86 targets have.
   func mostInnerRows(columnCount: Int) -> Int? { nil }
   func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
-  ) -> [Int]? { nil }
+    _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) throws(Decline) -> [Int] { throw Decline("the target has no such code") }
   var depthwiseRows: (any DepthwiseRowCode)? { nil }
   var winograd: (any WinogradCode)? { nil }
-  var hybrid: (any HybridCode)? { nil }
-  func widening(isSigned: Bool) -> WideningCode? { nil }
-  var flipping: FlippingCode? { nil }
 
   package var factorByteCount: Int { Arm64FactorLayout.byteCount }
 

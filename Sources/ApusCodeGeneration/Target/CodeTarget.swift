@@ -100,27 +100,36 @@ protocol CodeTarget: Sendable {
   /// The maximum height of a block of ``InnerProduct`` with that many columns; nil if the target has no such
   /// code.
   func mostInnerRows(columnCount: Int) -> Int?
-  /// The maximum heights of blocks of ``OverlappingBlocks``, for panels of 1, 2, … vectors; nil if the target
+  /// The maximum heights of blocks of ``OverlappingBlocks``, for panels of 1, 2, … vectors; throws if the target
   /// has no such code.
   func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
-  ) -> [Int]?
+    _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) throws(Decline) -> [Int]
   /// Code for depthwise convolutions by rows of the output; nil if the target has none.
   var depthwiseRows: (any DepthwiseRowCode)? { get }
   /// Code for Winograd's method; nil if the target has none.
   var winograd: (any WinogradCode)? { get }
-  /// Code for float activations that are quantized at run time; nil if the target has none.
-  var hybrid: (any HybridCode)? { get }
   /// Whether accumulators of bytes can start from a value per row; see ``RowTerms``.
   var hasRowTerms: Bool { get }
-  /// Code that widens bytes to `int16`; nil if plain Swift does it.
-  func widening(isSigned: Bool) -> WideningCode?
-  /// Code that flips the highest bit of bytes; nil if plain Swift does it.
-  var flipping: FlippingCode? { get }
+  /// Code that quantizes float activations at run time, to bytes or to `int16`; throws if there is none.
+  func quantization(makesBytes: Bool) throws(Decline) -> QuantizationCode
+  /// Code that widens bytes to `int16`; throws if there is none.
+  func widening(isSigned: Bool) throws(Decline) -> WideningCode
+  /// Code that flips the highest bit of bytes; throws if there is none.
+  func flipping() throws(Decline) -> FlippingCode
 }
 
 extension CodeTarget {
   var hasRowTerms: Bool { false }
+
+  func quantization(makesBytes: Bool) throws(Decline) -> QuantizationCode {
+    let name = name
+    throw Decline("float activations have no code for \(name)")
+  }
+  func widening(isSigned: Bool) throws(Decline) -> WideningCode {
+    throw Decline("the target has no such code")
+  }
+  func flipping() throws(Decline) -> FlippingCode { throw Decline("the target has no such code") }
 
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     throw Decline("the target packs each matrix")

@@ -37,13 +37,12 @@ extension X86Target: CodeTarget {
   }
 
   func mostOverlappingRows(
-    _ product: ProductKind, _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
-  ) -> [Int]? {
+    _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
+  ) throws(Decline) -> [Int] {
+    guard self == .avx512 else { throw Decline("16 registers are too few for the sums of two blocks") }
     let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
-    guard self == .avx512, product == .unsignedBytes || product == .signedBytes,
-      outputs.shiftsRight || outputs.isSingle
-    else { return nil }
-    return X86OverlappingProductGenerator.mostRows(steps)
+    guard outputs.shiftsRight || outputs.isSingle else { throw Decline("outputs are rescaled step by step") }
+    return try X86OverlappingProductGenerator.mostRows(steps)
   }
 
   func rate(_ product: ProductKind) -> Double {
@@ -103,8 +102,14 @@ extension X86Target: CodeTarget {
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
-  var flipping: FlippingCode? { .x86(self) }
-  func widening(isSigned: Bool) -> WideningCode? { .x86(isSigned: isSigned) }
+  func flipping() throws(Decline) -> FlippingCode {
+    try unsafe FlippingCode(X86FlippingGenerator(target: self))
+  }
+  func widening(isSigned: Bool) throws(Decline) -> WideningCode {
+    let code = try unsafe WideningCode(X86WideningGenerator(isSigned: isSigned))
+    ExecutableMemory.seal()
+    return code
+  }
 
   var factorByteCount: Int { X86FactorLayout(self).byteCount }
 
@@ -142,5 +147,4 @@ extension X86Target: CodeTarget {
 
   var depthwiseRows: (any DepthwiseRowCode)? { X86DepthwiseRows(target: self) }
   var winograd: (any WinogradCode)? { X86Winograd(target: self) }
-  var hybrid: (any HybridCode)? { X86Hybrid(target: self) }
 }

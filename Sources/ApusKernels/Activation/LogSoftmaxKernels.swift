@@ -7,25 +7,14 @@ import ApusSystem
 /// The logarithm of SOFTMAX, row by row.
 package enum LogSoftmax {
   /// The kernel for floats, by a kernel set's code if it has any.
-  package static func floats(rows: Int, depth: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    chooseFloats(rows: rows, depth: depth, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package static func chooseFloats(
-    rows: Int, depth: Int, using set: KernelSet?
+    rows: Int, depth: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
-    do throws(Decline) {
-      let set = set ?? .portable
-      let code = try unsafe set.generatedElementwise().floatLogSoftmax(depth: depth)
-      return unsafe (
-        UnaryMap(FloatLogSoftmax(code: code), rows: rows, depth: depth),
-        KernelChoice(set: set.name, declined: [])
-      )
-    } catch {
-      return unsafe (
-        UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth), .portable(instead: set, error)
-      )
+    unsafe set.choose(
+      otherwise: UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth)
+    ) { set throws(Decline) in
+      let code = try unsafe set.generatedKernels().floatLogSoftmax(depth: depth)
+      return unsafe UnaryMap(FloatLogSoftmax(code: code), rows: rows, depth: depth)
     }
   }
 

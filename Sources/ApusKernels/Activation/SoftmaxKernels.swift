@@ -7,38 +7,22 @@ import ApusSystem
 package enum Softmax {
   /// The kernel for floats, by a kernel set's code if it has any; `isHalf` says that values represent
   /// `float16`, to which the reference rounds exponentials.
-  package static func floats(
-    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet? = nil
-  ) -> any UnaryKernel {
-    chooseFloats(beta: beta, isHalf: isHalf, rows: rows, depth: depth, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package static func chooseFloats(
-    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet?
+    beta: Float, isHalf: Bool, rows: Int, depth: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
     func kernel(_ code: FloatMapping?) -> any UnaryKernel {
       unsafe UnaryMap(
         FloatSoftmax(beta: beta, isHalf: isHalf, isNarrow: depth <= FloatSoftmax.mostColumns, code: code),
         rows: rows, depth: depth)
     }
-    do throws(Decline) {
-      let set = set ?? .portable
-      let code = try unsafe Self.code(beta: beta, isHalf: isHalf, depth: depth, by: set)
-      return unsafe (kernel(code), KernelChoice(set: set.name, declined: []))
-    } catch { return (kernel(nil), .portable(instead: set, error)) }
-  }
-
-  /// The set's code, if it is faster for such rows.
-  private static func code(
-    beta: Float, isHalf: Bool, depth: Int, by set: KernelSet
-  ) throws(Decline) -> FloatMapping {
-    guard !isHalf else { throw Decline("exponentials are rounded to float16") }
-    guard depth > FloatSoftmax.mostColumns else {
-      throw Decline(
-        "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
+    return set.choose(otherwise: kernel(nil)) { set throws(Decline) in
+      guard !isHalf else { throw Decline("exponentials are rounded to float16") }
+      guard depth > FloatSoftmax.mostColumns else {
+        throw Decline(
+          "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
+      }
+      return unsafe kernel(try set.generatedKernels().floatSoftmax(beta: beta, depth: depth))
     }
-    return try unsafe set.generatedElementwise().floatSoftmax(beta: beta, depth: depth)
   }
 
   /// The kernel for bytes, in the reference's fixed point, by a kernel set's code if it has any; and why it
@@ -49,7 +33,7 @@ package enum Softmax {
   ///   - isWord: whether the results are `int16` in units of 2⁻¹⁶, minus 2¹⁵; otherwise bytes of the
   ///     argument's type, in units of 2⁻⁸ from its minimum.
   package static func chooseBytes(
-    isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int, using set: KernelSet?
+    isSigned: Bool, factor: Double, isWord: Bool, rows: Int, depth: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
     let table = SoftmaxTable(factor: factor)
     func kernel(_ code: ByteSoftmaxMapping?) -> any UnaryKernel {
@@ -67,17 +51,16 @@ package enum Softmax {
         table: table, isSigned: false, rows: rows, depth: depth, code: code)
       return UnaryMap(function, rows: rows, depth: depth)
     }
-    let set = set ?? .portable
-    do throws(Decline) {
+    return set.choose(otherwise: kernel(nil)) { set throws(Decline) in
       guard !isWord else { throw Decline("results are 16-bit integers") }
       guard depth >= leastDepth else {
         throw Decline("rows of \(depth) bytes are shorter than \(leastDepth)")
       }
-      let code = try unsafe set.generatedElementwise().byteSoftmax(
+      let code = try unsafe set.generatedKernels().byteSoftmax(
         exponentials: (0..<256).map { unsafe table.exponentials.values[$0] },
         summands: (0..<256).map { unsafe table.summands.values[255 - $0] }, isSigned: isSigned, depth: depth)
-      return unsafe (kernel(code), KernelChoice(set: set.name, declined: []))
-    } catch { return (kernel(nil), .portable(instead: set, error)) }
+      return unsafe kernel(code)
+    }
   }
 
   /// The minimum length of rows of bytes for which generated code is faster.

@@ -6,25 +6,25 @@
 /// per group. A fully connected layer has a 1×1 filter, and its rows are batches. The caller has validated
 /// everything: counts are positive (outputs may be zero), products do not overflow, zero points are in the
 /// range of their type, and both channel counts are multiples of `groups`.
-package struct Convolution: Hashable, Sendable {
+@usableFromInline package struct Convolution: Hashable, Sendable {
   /// The number of images.
-  package var batches: Int
+  @usableFromInline package var batches: Int
   /// Rows of one input image.
-  package var inputHeight: Int
+  @usableFromInline package var inputHeight: Int
   /// Columns of one input image.
-  package var inputWidth: Int
+  @usableFromInline package var inputWidth: Int
   /// Channels of the input, of all groups.
-  package var inputChannels: Int
+  @usableFromInline package var inputChannels: Int
   /// Rows of the filter.
-  package var filterHeight: Int
+  @usableFromInline package var filterHeight: Int
   /// Columns of the filter.
-  package var filterWidth: Int
+  @usableFromInline package var filterWidth: Int
   /// Rows of one output image.
-  package var outputHeight: Int
+  @usableFromInline package var outputHeight: Int
   /// Columns of one output image.
-  package var outputWidth: Int
+  @usableFromInline package var outputWidth: Int
   /// Channels of the output, of all groups.
-  package var outputChannels: Int
+  @usableFromInline package var outputChannels: Int
   /// Input rows between two output rows.
   package var strideHeight: Int
   /// Input columns between two output columns.
@@ -38,7 +38,7 @@ package struct Convolution: Hashable, Sendable {
   /// Columns of zeros left of the input.
   package var paddingLeft: Int
   /// The number of groups that the channels are divided into.
-  package var groups: Int
+  @usableFromInline package var groups: Int
   /// The types and zero points of activations and weights.
   package var operands: MatrixOperands
   /// The computation of outputs from sums.

@@ -3,7 +3,7 @@
 /// The types of a product's operands: activations on the left, weights on the right.
 ///
 /// Zero points are in the range of their type.
-package enum MatrixOperands: Hashable, Sendable {
+@usableFromInline package enum MatrixOperands: Hashable, Sendable {
   /// Floats, summed as floats; the bias is float.
   case float32
   /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output uint8.
@@ -36,16 +36,16 @@ package enum MatrixOperands: Hashable, Sendable {
 }
 
 /// Signed or unsigned bytes as unsigned ones, `byte ^ signFlip`, and the zero points of those.
-package struct ByteOperands: Sendable {
+@usableFromInline package struct ByteOperands: Sendable {
   /// The bits to flip, which makes bytes unsigned.
-  package let signFlip: UInt8
+  @usableFromInline package let signFlip: UInt8
   /// The zero point of the unsigned activations.
-  package let lhsZeroPoint: Int32
+  @usableFromInline package let lhsZeroPoint: Int32
   /// The zero point of the unsigned weights.
-  package let rhsZeroPoint: Int32
+  @usableFromInline package let rhsZeroPoint: Int32
 
   /// Bytes that are unsigned after their bits in `signFlip` are flipped, with the zero points of the results.
-  package init(signFlip: UInt8, lhsZeroPoint: Int32, rhsZeroPoint: Int32) {
+  @inlinable package init(signFlip: UInt8, lhsZeroPoint: Int32, rhsZeroPoint: Int32) {
     self.signFlip = signFlip
     self.lhsZeroPoint = lhsZeroPoint
     self.rhsZeroPoint = rhsZeroPoint

@@ -4,7 +4,7 @@ import ApusAssembly
 
 /// What one K-step multiplies per lane: four bytes, two `int16` or one float of a row with as many of a
 /// column.
-package enum ProductKind: Hashable, Sendable {
+@usableFromInline package enum ProductKind: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
   /// Signed bytes with signed bytes.
@@ -53,7 +53,7 @@ package enum ProductKind: Hashable, Sendable {
 
 extension MatrixOperands {
   /// The size of an element of input and output.
-  @inlinable package var generatedByteCount: Int { self == .float32 || isHybrid ? 4 : 1 }
+  @inlinable package var generatedByteCount: Int { if case .float32 = self { 4 } else { isHybrid ? 4 : 1 } }
 
   /// Whether float activations are quantized at run time.
   @inlinable package var isHybrid: Bool { if case .hybrid = self { true } else { false } }

@@ -6,25 +6,25 @@
 /// The weights are `1 × filterHeight × filterWidth × outputChannels`; output channel `channel ·
 /// depthMultiplier + m` belongs to input channel `channel`. The caller has validated everything, as for
 /// `Convolution`.
-package struct DepthwiseConvolution: Hashable, Sendable {
+@usableFromInline package struct DepthwiseConvolution: Hashable, Sendable {
   /// The number of images.
-  package var batches: Int
+  @usableFromInline package var batches: Int
   /// Rows of one input image.
-  package var inputHeight: Int
+  @usableFromInline package var inputHeight: Int
   /// Columns of one input image.
-  package var inputWidth: Int
+  @usableFromInline package var inputWidth: Int
   /// Channels of the input.
-  package var inputChannels: Int
+  @usableFromInline package var inputChannels: Int
   /// Output channels per input channel.
-  package var depthMultiplier: Int
+  @usableFromInline package var depthMultiplier: Int
   /// Rows of the filter.
-  package var filterHeight: Int
+  @usableFromInline package var filterHeight: Int
   /// Columns of the filter.
-  package var filterWidth: Int
+  @usableFromInline package var filterWidth: Int
   /// Rows of one output image.
-  package var outputHeight: Int
+  @usableFromInline package var outputHeight: Int
   /// Columns of one output image.
-  package var outputWidth: Int
+  @usableFromInline package var outputWidth: Int
   /// Input rows between two output rows.
   package var strideHeight: Int
   /// Input columns between two output columns.

@@ -27,26 +27,38 @@ package struct KernelChoice: Sendable {
   package let declined: [Declined]
 
   /// The choice of a set after others declined.
-  package init(set: String, declined: [Declined]) {
+  package init(set: String, declined: [Declined] = []) {
     self.set = set
     self.declined = declined
   }
 }
 
 extension KernelChoice {
-  /// A choice without declines.
-  package init(set: String) { self.init(set: set, declined: []) }
+  /// Plain Swift, to which no set has an alternative.
+  package static let plain = KernelChoice(set: KernelSet.portable.name)
 
-  /// Plain Swift, because `set` declined.
-  static func portable(instead set: KernelSet?, _ decline: Decline) -> KernelChoice {
-    let declined = set.map {
-      $0.name == KernelSet.portable.name ? [] : [Declined(set: $0.name, decline: decline)]
-    }
-    return KernelChoice(set: KernelSet.portable.name, declined: declined ?? [])
+  /// Why `way` is not faster: the reason of each set that declined.
+  package func notes(on way: String) -> [String] {
+    declined.map { "\(way), as \($0.set) declined: \($0.reason)" }
   }
 }
 
 extension KernelSet {
   /// A kernel, and why it was chosen.
   package typealias Chosen<Kernel> = (kernel: Kernel, choice: KernelChoice)
+
+  /// The kernel that this set prepares, or plain Swift if the set declines, and why.
+  ///
+  /// Other sets are not asked: for what is chosen in this way, they decline for the same reasons.
+  package func choose<Kernel>(
+    otherwise portable: @autoclosure () -> Kernel, _ prepare: (KernelSet) throws(Decline) -> Kernel
+  ) -> Chosen<Kernel> {
+    do throws(Decline) {
+      return (try prepare(self), KernelChoice(set: name))
+    } catch {
+      let name = Self.portable.name
+      let declined = self.name == name ? [] : [KernelChoice.Declined(set: self.name, decline: error)]
+      return (portable(), KernelChoice(set: name, declined: declined))
+    }
+  }
 }

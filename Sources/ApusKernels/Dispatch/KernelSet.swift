@@ -12,17 +12,17 @@ package final class KernelSet: Sendable {
   package let requires: CPUFeatures
   /// The convolutions and products of the set.
   package let convolutions: any ConvolutionKernels
-  /// Generated code for elementwise operators and pictures; nil for a set that leaves them to plain Swift.
-  package let elementwise: (any ElementwiseKernels)?
+  /// Generated code for everything but convolutions; nil for a set that leaves it to plain Swift.
+  package let generated: (any GeneratedKernels)?
 
   /// Creates a set.
   package init(
     name: String, requires: CPUFeatures, convolutions: any ConvolutionKernels,
-    elementwise: (any ElementwiseKernels)? = nil
+    generated: (any GeneratedKernels)? = nil
   ) {
     self.name = name
     self.requires = requires
     self.convolutions = convolutions
-    self.elementwise = elementwise
+    self.generated = generated
   }
 }

@@ -19,9 +19,12 @@ package protocol BinaryKernel: Sendable {
 
   /// The code that runs, as `apus inspect --plan` reports it.
   var implementation: String { get }
+  /// Why it is not faster code of the same set.
+  var notes: [String] { get }
 }
 
 extension BinaryKernel {
+  package var notes: [String] { [] }
   package var implementation: String { "portable loops" }
   package func followed(by tail: PostOperation) -> (any BinaryKernel)? { nil }
   package var stage: ElementwiseStage? { nil }
@@ -39,6 +42,9 @@ package protocol BinaryFunction: Sendable {
 
   /// The loop that computes a stretch, as `apus inspect --plan` reports it. Kernels keep it, so it should be a literal.
   var way: String { get }
+
+  /// Why it is not faster code of the same set.
+  var notes: [String] { get }
 
   /// The function's value.
   func callAsFunction(_ lhs: Left, _ rhs: Right) -> Result
@@ -78,6 +84,7 @@ extension BinaryFunction {
 
   package static var leastTileLength: Int { 1 << 12 }
   package var way: String { "portable loop" }
+  package var notes: [String] { [] }
 
   @inline(__always)
   package func fill(
@@ -111,6 +118,7 @@ extension BinaryFunction {
   /// Computes several rows in one call; nil if the function is called for each stretch.
   private let fillRows: FillRows?
   private let way: String
+  package let notes: [String]
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
   private let courses: (lhs: BroadcastShapes.Course, rhs: BroadcastShapes.Course)?
@@ -134,7 +142,7 @@ extension BinaryFunction {
         lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
         rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
     }
-    way = function.way
+    (way, notes) = (function.way, function.notes)
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result)
     let depth = plan.longestStretch
     if plan.rowSteps != nil, function.takesRows(of: depth) {
@@ -163,7 +171,8 @@ extension BinaryFunction {
   /// The kernel of `function` with `tail` applied to its results.
   private init(_ function: BroadcastBinary, followedBy tail: PostOperation) {
     unsafe (fill, fillRows) = (function.fill, function.fillRows)
-    (way, plan, counts, courses) = (function.way, function.plan, function.counts, function.courses)
+    (way, notes) = (function.way, function.notes)
+    (plan, counts, courses) = (function.plan, function.counts, function.courses)
     (strides, leastTileLength) = (function.strides, function.leastTileLength)
     computesFloats = function.computesFloats
     self.tail = tail

@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// Conversions from one element type to another.
 ///
 /// Integers keep their low bits. Floats lose their fraction and saturate; NaN becomes the maximum integer. Truth values are 0
 /// and 1, and every value but zero is true. Complex numbers give their real part.
 package enum CastKernel {
   /// The kernel for `count` elements: code of the kernel set if it has some, otherwise a portable loop.
-  package static func kernel(
-    from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet? = nil
-  ) -> any UnaryKernel {
-    if source == .float32, let kernel = generatedKernel(to: target, count: count, using: set) {
-      return kernel
+  package static func choose(
+    from source: ScalarType, to target: ScalarType, count: Int, using set: KernelSet
+  ) -> KernelSet.Chosen<any UnaryKernel> {
+    guard source == .float32 else { return (kernel(from: source, to: target, count: count), .plain) }
+    return set.choose(otherwise: kernel(from: source, to: target, count: count)) { set throws(Decline) in
+      try generatedKernel(to: target, count: count, using: set)
     }
-    return switch source {
+  }
+
+  /// The kernel for `count` elements in plain Swift.
+  package static func kernel(from source: ScalarType, to target: ScalarType, count: Int) -> any UnaryKernel {
+    switch source {
     case .bool: kernel(Truth.self, target, count)
     case .int8: kernel(Int8.self, target, count)
     case .uint8: kernel(UInt8.self, target, count)
@@ -52,18 +59,18 @@ package enum CastKernel {
     }
   }
 
-  /// The generated kernel for floats to integers that `int32` holds; nil if there is none.
+  /// The generated kernel for floats to integers that `int32` holds; throws if there is none.
   private static func generatedKernel(
-    to target: ScalarType, count: Int, using set: KernelSet?
-  ) -> (any UnaryKernel)? {
-    guard let mapping = try? unsafe set?.elementwise?.truncation() else { return nil }
+    to target: ScalarType, count: Int, using set: KernelSet
+  ) throws(Decline) -> any UnaryKernel {
+    let code = try set.generatedKernels()
     return switch target {
-    case .int8: unsafe UnaryMap(TruncatingCast<Int8>(mapping: mapping), count: count)
-    case .uint8: unsafe UnaryMap(TruncatingCast<UInt8>(mapping: mapping), count: count)
-    case .int16: unsafe UnaryMap(TruncatingCast<Int16>(mapping: mapping), count: count)
-    case .uint16: unsafe UnaryMap(TruncatingCast<UInt16>(mapping: mapping), count: count)
-    case .int32: unsafe UnaryMap(TruncatingCast<Int32>(mapping: mapping), count: count)
-    default: nil
+    case .int8: unsafe UnaryMap(TruncatingCast<Int8>(mapping: try code.truncation()), count: count)
+    case .uint8: unsafe UnaryMap(TruncatingCast<UInt8>(mapping: try code.truncation()), count: count)
+    case .int16: unsafe UnaryMap(TruncatingCast<Int16>(mapping: try code.truncation()), count: count)
+    case .uint16: unsafe UnaryMap(TruncatingCast<UInt16>(mapping: try code.truncation()), count: count)
+    case .int32: unsafe UnaryMap(TruncatingCast<Int32>(mapping: try code.truncation()), count: count)
+    default: throw Decline("floats are converted to \(target), which int32 cannot hold")
     }
   }
 

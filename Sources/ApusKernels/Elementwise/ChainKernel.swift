@@ -33,12 +33,15 @@ package struct ChainParts: Sendable {
     let way: String
     let stageCount: Int
     let isCode: Bool
+    /// How the kernel of the stage was chosen.
     let choice: KernelChoice?
+    /// How the generated function of the stage, and of others with it, was chosen.
+    let joining: KernelChoice?
   }
 
-  init(_ parts: [Part], using set: KernelSet?) {
+  init(_ parts: [Part], using set: KernelSet) {
     self.parts = parts
-    let own = parts.contains(where: \.isCode) ? set?.name : nil
+    let own = parts.contains(where: \.isCode) ? set.name : nil
     let portable = KernelSet.portable.name
     kernelSet = own ?? parts.lazy.compactMap { $0.choice?.set }.first { $0 != portable } ?? portable
   }
@@ -52,9 +55,10 @@ package struct ChainParts: Sendable {
 
   /// Why parts are computed in plain Swift: the reason of each kernel set that declined.
   package var notes: [String] {
-    parts.flatMap { part in
-      part.isCode
-        ? [] : (part.choice?.declined ?? []).map { "\(part.way), as \($0.set) declined: \($0.reason)" }
+    parts.flatMap { part -> [String] in
+      if part.isCode { return [] }
+      return (part.choice?.notes(on: part.way) ?? [])
+        + (part.joining?.notes(on: "no generated loop of several operators") ?? [])
     }
   }
 }

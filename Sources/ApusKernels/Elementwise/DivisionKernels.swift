@@ -24,7 +24,7 @@ package enum NumberFunction: Hashable, Sendable {
   /// The kernel; nil for a type without one. Integer divisors must not be zero.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> (any BinaryKernel)? {
     switch type {
-    case .float32: ofFloats?.kernel(shapes) ?? floats.map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
+    case .float32: floats(shapes)
     case .int8: integers(Int8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .uint8: integers(UInt8.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
     case .int16: integers(Int16.self).map { BroadcastBinary(ClosureBinary(body: $0), shapes) }
@@ -42,21 +42,27 @@ package enum NumberFunction: Hashable, Sendable {
     case .divide(let minimum, let maximum): FloatOperation(.divide, minimum: minimum, maximum: maximum)
     case .squaredDifference: FloatOperation(.squaredDifference)
     case .parametricRelu: FloatOperation(.parametricRelu)
-    default: nil
+    case .floorDivide, .floorModulo, .power, .arcTangent, .exclusiveOr, .and, .shiftRight, .shiftLeft,
+      .logicalAnd, .logicalOr:
+      nil
     }
   }
 
-  private var floats: (@Sendable (Float, Float) -> Float)? {
-    switch self {
-    case .floorDivide: return { Float((Double($0) / Double($1)).rounded(.down)) }
+  private func floats(_ shapes: BroadcastShapes) -> (any BinaryKernel)? {
+    func loop(_ body: @escaping @Sendable (Float, Float) -> Float) -> any BinaryKernel {
+      BroadcastBinary(ClosureBinary(body: body), shapes)
+    }
+    return switch self {
+    case .divide, .squaredDifference, .parametricRelu: ofFloats?.kernel(shapes)
+    case .floorDivide: loop { Float((Double($0) / Double($1)).rounded(.down)) }
     case .floorModulo:
-      return {
+      loop {
         let rest = fmodf($0, $1)
         return rest != 0 && ($1 < 0) != (rest < 0) ? rest + $1 : rest
       }
-    case .power: return { powf($0, $1) }
-    case .arcTangent: return { atan2f($0, $1) }
-    default: return nil
+    case .power: loop { powf($0, $1) }
+    case .arcTangent: loop { atan2f($0, $1) }
+    case .exclusiveOr, .and, .shiftRight, .shiftLeft, .logicalAnd, .logicalOr: nil
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusRuntime
 
 /// Elementwise kernels applied one after the other to a stretch of elements at a time. A stage's results are still in the
@@ -80,7 +81,7 @@ package struct ElementwiseChain: ChainKernel {
   /// - Parameter set: the kernel set that may have code for groups of float stages.
   package init?(
     _ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int,
-    using set: KernelSet? = nil
+    using set: KernelSet = .portable
   ) {
     guard let last = stages.last?.stage, stages.count <= Self.mostStages, tensorCount <= Self.mostTensors
     else {
@@ -122,13 +123,14 @@ package struct ElementwiseChain: ChainKernel {
       let repeats = sources.map { source in
         if case .tensor(let number) = source { tensors[number]?.stays == true } else { false }
       }
-      return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
+      return set.choose(otherwise: nil) { set throws(Decline) in try set.code(of: formula, repeats) }
     }
     parts = ChainParts(
       groups.map { group in
         let stage = stages[group.last].stage
         return ChainParts.Part(
-          way: stage.way, stageCount: group.stageCount, isCode: group.code != nil, choice: stage.choice)
+          way: stage.way, stageCount: group.stageCount, isCode: group.code != nil, choice: stage.choice,
+          joining: group.choice)
       }, using: set)
     var (places, end) = StageGroups.places(
       of: groups, byteCounts: groups.map { _ in Self.stretchByteCount })

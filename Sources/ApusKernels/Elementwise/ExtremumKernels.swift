@@ -4,10 +4,13 @@
 package enum Extremum: Hashable, Sendable {
   case maximum, minimum
 
-  /// The kernel for elements of a type.
+  /// The corresponding operation on floats, which kernel sets may have code for.
+  package var ofFloats: FloatOperation { FloatOperation(self == .maximum ? .maximum : .minimum) }
+
+  /// The kernel for elements of a type, in plain Swift.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> any BinaryKernel {
     switch type {
-    case .float32: kernel(Float.self, shapes)
+    case .float32: ofFloats.kernel(shapes)
     case .int8: kernel(Int8.self, shapes)
     case .uint8: kernel(UInt8.self, shapes)
     case .int16: kernel(Int16.self, shapes)
@@ -23,10 +26,9 @@ package enum Extremum: Hashable, Sendable {
   private func kernel<T: Comparable & BitwiseCopyable & Sendable>(
     _ type: T.Type, _ shapes: BroadcastShapes
   ) -> any BinaryKernel {
-    let formula = T.self == Float.self ? FloatFormula(.extremum(self, .input(0), .input(1))) : nil
-    return switch self {
-    case .maximum: BroadcastBinary(Greater<T>(), shapes, formula: formula)
-    case .minimum: BroadcastBinary(Lesser<T>(), shapes, formula: formula)
+    switch self {
+    case .maximum: BroadcastBinary(Greater<T>(), shapes)
+    case .minimum: BroadcastBinary(Lesser<T>(), shapes)
     }
   }
 }

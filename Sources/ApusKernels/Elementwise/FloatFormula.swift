@@ -25,8 +25,6 @@ package struct FloatFormula: Sendable {
     case function(FloatFunction, Operand)
     /// The result is clamped to the bounds; NaN passes.
     case operation(FloatOperation.Kind, Operand, Operand, minimum: Float, maximum: Float)
-    /// The maximum or the minimum; the second operand if they are unordered.
-    case extremum(Extremum, Operand, Operand)
     /// The float that a byte stands for.
     case dequantization(Dequantization, Operand)
     /// The byte that stands for a float; the result of the last step is stored as a byte.
@@ -109,7 +107,7 @@ extension FloatFormula.Step {
   var operands: [FloatFormula.Operand] {
     switch self {
     case .function(_, let operand), .dequantization(_, let operand), .quantization(_, let operand): [operand]
-    case .operation(_, let lhs, let rhs, _, _), .extremum(_, let lhs, let rhs): [lhs, rhs]
+    case .operation(_, let lhs, let rhs, _, _): [lhs, rhs]
     }
   }
 
@@ -119,7 +117,6 @@ extension FloatFormula.Step {
     case .function(let function, let value): .function(function, operand(value))
     case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
       .operation(kind, operand(lhs), operand(rhs), minimum: minimum, maximum: maximum)
-    case .extremum(let kind, let lhs, let rhs): .extremum(kind, operand(lhs), operand(rhs))
     case .dequantization(let kind, let value): .dequantization(kind, operand(value))
     case .quantization(let kind, let value): .quantization(kind, operand(value))
     }

@@ -90,23 +90,12 @@ package enum FloatFunction: Hashable, Sendable {
   }
 
   /// The kernel for `count` floats: code of the kernel set if it has some, otherwise a portable loop.
-  package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    choose(count: count, using: set).kernel
-  }
-
-  /// The kernel for `count` floats, and how it was chosen.
-  package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
-    guard let set else {
-      return (portableKernel(count: count), KernelChoice(set: KernelSet.portable.name, declined: []))
-    }
-    do throws(Decline) {
+  package func choose(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
+    set.choose(otherwise: portableKernel(count: count)) { set throws(Decline) in
       let function = unsafe MappedFunction(
-        function: self, mapping: try set.generatedElementwise().floatMapping(self))
-      return (
-        UnaryMap(function, count: count, formula: FloatFormula(self)),
-        KernelChoice(set: set.name, declined: [])
-      )
-    } catch { return (portableKernel(count: count), .portable(instead: set, error)) }
+        function: self, mapping: try set.generatedKernels().floatMapping(self))
+      return UnaryMap(function, count: count, formula: FloatFormula(self))
+    }
   }
 
   private func portableKernel(count: Int) -> any UnaryKernel {
@@ -132,7 +121,8 @@ package enum FloatFunction: Hashable, Sendable {
     case .gelu(isApproximate: false): UnaryMap(Gelu(), count: count, isCostly: true)
     case .sin: UnaryMap(Sine(isCosine: false), count: count, isCostly: true)
     case .cos: UnaryMap(Sine(isCosine: true), count: count, isCostly: true)
-    default: UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
+    case .inverseSquareRoot, .halfGelu, .fakeQuantize:
+      UnaryMap(ClosureFunction { self($0) }, count: count, isCostly: true)
     }
   }
 }

@@ -3,10 +3,12 @@
 /// An operation of two floats, whose result is clamped to bounds; NaN passes.
 package struct FloatOperation: Sendable {
   /// An operation without bounds.
-  package enum Kind: Hashable, Sendable {
+  package enum Kind: Hashable, Sendable, CaseIterable {
     case add, subtract, multiply, divide, squaredDifference
     /// The first operand if it is not below zero, otherwise the product.
     case parametricRelu
+    /// The greater or the lesser operand; the second if they are equal or unordered.
+    case maximum, minimum
 
     /// The result before it is clamped.
     @inline(__always)
@@ -20,6 +22,8 @@ package struct FloatOperation: Sendable {
         let difference = lhs - rhs
         return difference * difference
       case .parametricRelu: return lhs >= 0 ? lhs : lhs * rhs
+      case .maximum: return lhs > rhs ? lhs : rhs
+      case .minimum: return lhs < rhs ? lhs : rhs
       }
     }
   }
@@ -46,6 +50,8 @@ package struct FloatOperation: Sendable {
     case .divide: BroadcastBinary(FloatQuotient(bounds: bounds), shapes, formula: formula)
     case .squaredDifference: BroadcastBinary(FloatSquaredDifference(bounds: bounds), shapes, formula: formula)
     case .parametricRelu: BroadcastBinary(FloatParametricRelu(bounds: bounds), shapes, formula: formula)
+    case .maximum: BroadcastBinary(FloatMaximum(bounds: bounds), shapes, formula: formula)
+    case .minimum: BroadcastBinary(FloatMinimum(bounds: bounds), shapes, formula: formula)
     }
   }
 }
@@ -93,4 +99,18 @@ private struct FloatParametricRelu: BinaryFunction {
 
   @inline(__always)
   func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs >= 0 ? lhs : lhs * rhs) }
+}
+
+private struct FloatMaximum: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs > rhs ? lhs : rhs) }
+}
+
+private struct FloatMinimum: BinaryFunction {
+  let bounds: ScalarBounds<Float>
+
+  @inline(__always)
+  func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float { bounds.clamp(lhs < rhs ? lhs : rhs) }
 }

@@ -15,38 +15,23 @@ package struct ByteTable: Sendable {
   }
 
   /// The kernel for `count` bytes: code of the kernel set if it has some, otherwise a portable loop.
-  package func kernel(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    choose(count: count, using: set).kernel
-  }
-
-  /// The kernel for `count` bytes, and how it was chosen.
-  package func choose(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
+  package func choose(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
     let first = results[0]
     // From uint8 to int8 of the same scale, requantization flips only the sign bit.
-    if results.indices.allSatisfy({ results[$0] == UInt8($0) ^ first }) {
-      return (
-        UnaryMap(BitFlip(bits: first), count: count),
-        .portable(instead: set, Decline("the table changes the same bits of all bytes, which takes no table"))
-      )
+    let isFlip = results.indices.allSatisfy { results[$0] == UInt8($0) ^ first }
+    let table = Table(count: isFlip ? 0 : 256) { results[$0] }
+    func map(_ mapping: ByteMapping?) -> any UnaryKernel {
+      unsafe UnaryMap(TableFunction(table: table, mapping: mapping), count: count)
     }
-    let table = Table(count: 256) { results[$0] }
-    do throws(Decline) {
-      let mapping = try unsafe mapping(count: count, by: set ?? .portable)
-      return unsafe (
-        UnaryMap(TableFunction(table: table, mapping: mapping), count: count),
-        KernelChoice(set: (set ?? .portable).name, declined: [])
-      )
-    } catch {
-      return unsafe (
-        UnaryMap(TableFunction(table: table, mapping: nil), count: count), .portable(instead: set, error)
-      )
+    return set.choose(
+      otherwise: isFlip ? UnaryMap(BitFlip(bits: first), count: count) : map(nil)
+    ) { set throws(Decline) in
+      guard !isFlip else {
+        throw Decline("the table changes the same bits of all bytes, which takes no table")
+      }
+      guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
+      return unsafe map(try set.generatedKernels().byteMapping(results))
     }
-  }
-
-  /// The set's code; throws if there is none, or for too few bytes.
-  private func mapping(count: Int, by set: KernelSet) throws(Decline) -> ByteMapping {
-    guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
-    return try unsafe set.generatedElementwise().byteMapping(results)
   }
 }
 

@@ -41,22 +41,20 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
   package func choose(
     isSigned: Bool, rows: Int, factors: [Int32], using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
-    do throws(Decline) {
-      let kernels = try set.generatedElementwise()
+    func tables() -> any UnaryKernel {
+      let tables = ChannelTables(channels: factors.count, isSigned: isSigned) { value, channel in
+        UInt8(truncatingIfNeeded: self(value, factors[channel]))
+      }
+      return UnaryMap(tables, rows: rows, depth: factors.count)
+    }
+    return set.choose(otherwise: tables()) { set throws(Decline) in
+      let kernels = try set.generatedKernels()
       guard factors.count <= Self.mostChannels else {
         throw Decline("rows of \(factors.count) bytes are longer than \(Self.mostChannels)")
       }
       let floats = try SinglePrecisionRelu(self, isSigned: isSigned, factors: factors)
       let code = try kernels.parametricRelu(floats)
-      return (
-        UnaryMap(RectifiedRows(code: code, factors: floats.factors), rows: rows, depth: factors.count),
-        KernelChoice(set: set.name)
-      )
-    } catch {
-      let tables = ChannelTables(channels: factors.count, isSigned: isSigned) { value, channel in
-        UInt8(truncatingIfNeeded: self(value, factors[channel]))
-      }
-      return (UnaryMap(tables, rows: rows, depth: factors.count), .portable(instead: set, error))
+      return UnaryMap(RectifiedRows(code: code, factors: floats.factors), rows: rows, depth: factors.count)
     }
   }
 

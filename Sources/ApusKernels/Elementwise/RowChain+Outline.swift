@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 extension RowChain {
   /// How an operand runs along the rows: its number of rows, after which it starts over, and its number of elements in each
   /// row.
@@ -109,7 +111,7 @@ extension RowChain {
     }
 
     /// The groups of stages that generated code computes together; each other stage is a group of its own.
-    func groups(using set: KernelSet?) -> [StageGroup] {
+    func groups(using set: KernelSet) -> [StageGroup] {
       let grouped = stages.indices.map { index in
         let formula: FloatFormula? =
           switch stages[index].stage {
@@ -128,28 +130,33 @@ extension RowChain {
           }
         }
         let length = operandLength(last)
-        guard
-          let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth),
-          length < depth ? formula.steps.count > 1 : depth.isMultiple(of: FormulaCode.unit)
-        else { return nil }
-        return formula.repeating(repeats).flatMap { try? set?.elementwise?.formula($0) }
+        guard formula.steps.count > 1 || length == depth else { return nil }
+        return set.choose(otherwise: nil) { set throws(Decline) in
+          guard length < depth || depth.isMultiple(of: FormulaCode.unit) else {
+            throw Decline("rows of \(depth) are no multiple of \(FormulaCode.unit)")
+          }
+          guard
+            let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth)
+          else { throw Decline("an operand is broadcast in a way that code does not read") }
+          return try set.code(of: formula, repeats)
+        }
       }
     }
 
     /// How each group is computed, as `apus inspect --plan` reports it.
-    func parts(_ groups: [StageGroup], using set: KernelSet?) -> ChainParts {
+    func parts(_ groups: [StageGroup], using set: KernelSet) -> ChainParts {
       ChainParts(
         groups.map { group in
           let isCode = group.code != nil
           switch stages[group.last].stage {
           case .elements(let stage):
             return ChainParts.Part(
-              way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice)
+              way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice,
+              joining: group.choice)
           case .reduction(let stage):
             return ChainParts.Part(
               way: isCode ? "generated sums of rows" : stage.way, stageCount: group.stageCount,
-              isCode: isCode,
-              choice: nil)
+              isCode: isCode, choice: nil, joining: group.choice)
           }
         }, using: set)
     }

@@ -48,7 +48,7 @@ import ApusRuntime
   /// - Parameter set: the kernel set that may have code for groups of float stages.
   package init?(
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
-    using set: KernelSet? = nil
+    using set: KernelSet = .portable
   ) {
     guard let outline = Outline(stages, tensorCount: tensorCount, rows: rows, depth: depth) else {
       return nil

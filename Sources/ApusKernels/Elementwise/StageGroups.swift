@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// Stages of a chain that one generated function computes, or one stage that its kernel computes.
 struct StageGroup {
   /// The code of the group; nil for a stage that its kernel computes.
   var code: FormulaCode?
+  /// How the code was chosen; nil for a stage without a formula.
+  var choice: KernelChoice?
   /// The index of the last stage, whose result is the group's.
   let last: Int
   /// The number of stages.
@@ -26,10 +30,11 @@ struct GroupedStage {
 enum StageGroups {
   /// The groups in the order of their last stages, with sources that name groups.
   ///
-  /// - Parameter code: returns the code of a formula with these sources, if there is any and it pays. Otherwise, a kernel
-  ///   computes the last stage.
+  /// - Parameter code: returns the code of a formula with these sources, with the reason if there is none; nil if the kernel of
+  ///   the last stage does as well.
   static func groups(
-    of stages: [GroupedStage], code: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> FormulaCode?
+    of stages: [GroupedStage],
+    code: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> KernelSet.Chosen<FormulaCode?>?
   ) -> [StageGroup] {
     var readers = Array(repeating: [Int](), count: stages.count)
     for (index, stage) in stages.enumerated() {
@@ -52,10 +57,14 @@ enum StageGroups {
         }
         let sources = sources(of: members, stages)
         if let joined = formula(members.sorted(), own, sources, stages),
-          let code = code(joined, last, sources)
+          let chosen = code(joined, last, sources)
         {
-          for member in members { isTaken[member] = true }
-          group = StageGroup(code: code, last: last, stageCount: members.count, sources: sources)
+          group.choice = chosen.choice
+          if let code = chosen.kernel {
+            for member in members { isTaken[member] = true }
+            group = StageGroup(
+              code: code, choice: chosen.choice, last: last, stageCount: members.count, sources: sources)
+          }
         }
       }
       groups.append(group)
@@ -126,6 +135,14 @@ enum StageGroups {
       places[index] = slots[slot].place
     }
     return (places, end)
+  }
+}
+
+extension KernelSet {
+  /// The set's code for a formula; the marked inputs have one float for each row. Throws if there is none.
+  func code(of formula: FloatFormula, _ isRepeated: [Bool]) throws(Decline) -> FormulaCode {
+    guard let formula = formula.repeating(isRepeated) else { throw Decline("bytes are repeated along rows") }
+    return try generatedKernels().formula(formula)
   }
 }
 

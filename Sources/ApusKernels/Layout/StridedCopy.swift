@@ -32,8 +32,8 @@ package final class StridedCopy: Sendable {
   private let byteCount: Int
   /// Code that transposes the two inner loops; nil for plain Swift.
   private let transposition: TranspositionCode?
-  /// The kernel set of that code.
-  package let generatingSet: String?
+  /// How the code of a transposition was chosen; nil for a copy that is none.
+  package let choice: KernelChoice?
   /// Copies up to this size run on the calling thread, and are transposed in plain Swift.
   private static let smallByteCount = 1 << 12
 
@@ -41,7 +41,7 @@ package final class StridedCopy: Sendable {
   /// or overflow. A kernel set may have code for transpositions.
   package init?(
     elementByteCount: Int, dimensions: [Int], sourceStrides: [Int], sourceOffset: Int = 0,
-    destinationStrides: [Int], destinationOffset: Int = 0, using set: KernelSet? = nil
+    destinationStrides: [Int], destinationOffset: Int = 0, using set: KernelSet = .portable
   ) {
     guard elementByteCount > 0, dimensions.count == sourceStrides.count,
       dimensions.count == destinationStrides.count, dimensions.allSatisfy({ $0 >= 0 })
@@ -52,7 +52,7 @@ package final class StridedCopy: Sendable {
     guard !isEmpty else {
       (self.run, self.loops, self.sourceOffset, self.destinationOffset) = (run, loops, 0, 0)
       (sourceEnd, destinationEnd, tiles, unit, byteCount) = (0, 0, 0, 1, 0)
-      (transposition, generatingSet) = (nil, nil)
+      (transposition, choice) = (nil, nil)
       return
     }
     guard
@@ -90,10 +90,14 @@ package final class StridedCopy: Sendable {
     self.run = run
     self.loops = loops
     byteCount = loops.reduce(run) { $0 * $1.count }
-    transposition =
-      byteCount > Self.smallByteCount && TranspositionCode.serves(loops, width: run)
-      ? try? set?.elementwise?.transposition(width: run) : nil
-    generatingSet = transposition == nil ? nil : set?.name
+    if byteCount > Self.smallByteCount, TranspositionCode.serves(loops, width: run) {
+      let chosen = set.choose(otherwise: nil as TranspositionCode?) { [run] set throws(Decline) in
+        try set.generatedKernels().transposition(width: run)
+      }
+      (transposition, choice) = (chosen.kernel, chosen.choice)
+    } else {
+      (transposition, choice) = (nil, nil)
+    }
     // One thread transposes a matrix as one tile. For several, tiles are whole cache lines, because sharing
     // those costs more than it gains. In other copies, gathered elements cost more than long runs.
     let isMatrix =

@@ -39,7 +39,7 @@ final class GeneratedPooling: Sendable {
   private static let mostReads = 1 << 22
 
   /// Plans a pooling layer; throws if the set has no code for it.
-  init(_ pooling: Pooling, using kernels: any ElementwiseKernels) throws(Decline) {
+  init(_ pooling: Pooling, using kernels: any GeneratedKernels) throws(Decline) {
     self.pooling = pooling
     let (first, last) = try pooling.tapReductions
     let p = pooling

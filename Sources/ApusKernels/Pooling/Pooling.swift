@@ -48,7 +48,7 @@ package struct Pooling: Sendable {
   /// Generated code; nil for plain Swift.
   private var generated: GeneratedPooling?
   /// Which kernel set was chosen, and why.
-  package private(set) var choice: KernelChoice?
+  package private(set) var choice = KernelChoice.plain
 
   /// The maximum number of rows or columns of the output.
   package static let maximumSize = 1 << 24
@@ -58,7 +58,7 @@ package struct Pooling: Sendable {
   package init?(
     kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
     outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
-    strideWidth: Int, paddingTop: Int, paddingLeft: Int, using set: KernelSet? = nil
+    strideWidth: Int, paddingTop: Int, paddingLeft: Int, using set: KernelSet = .portable
   ) {
     self.kind = kind
     self.elements = elements
@@ -91,11 +91,10 @@ package struct Pooling: Sendable {
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
     inputByteCount = Int(min(max(work, 0), 0x1p40)) * width
     // If one size is zero, the others are unlimited.
-    guard let set, batches > 0, tiles > 0 else { return }
-    do throws(Decline) {
-      generated = try GeneratedPooling(self, using: set.generatedElementwise())
-      choice = KernelChoice(set: set.name, declined: [])
-    } catch { choice = .portable(instead: set, error) }
+    guard batches > 0, tiles > 0 else { return }
+    (generated, choice) = set.choose(otherwise: nil) { [self] set throws(Decline) in
+      try GeneratedPooling(self, using: set.generatedKernels())
+    }
   }
 
   /// The implementation in the output of `apus inspect --plan`.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// A function of floats, applied in place to a part of a tensor right after it was computed.
 package struct PostOperation: Sendable {
   /// The maximum number of values per call.
@@ -11,13 +13,17 @@ package struct PostOperation: Sendable {
   }
 
   private let function: Function
+  /// Whose code computes it, and why.
+  package let choice: KernelChoice
   /// The function that is applied to each value, if there is only one.
   private(set) var floatFunction: FloatFunction?
 
   /// Applies one function to each value, by code of the kernel set if it has any.
   package init?(_ function: FloatFunction, using set: KernelSet) {
-    guard let map = function.kernel(count: 0, using: set) as? UnaryMap else { return nil }
+    let (kernel, choice) = function.choose(count: 0, using: set)
+    guard let map = kernel as? UnaryMap else { return nil }
     self.function = unsafe .map(map.fill)
+    self.choice = choice
     floatFunction = function
   }
 
@@ -25,6 +31,7 @@ package struct PostOperation: Sendable {
   package init?(parametricRelu factors: [Float], using set: KernelSet) {
     guard let function = Rectifier(factors, sumBounds: nil, using: set) else { return nil }
     self.function = .rectifier(function)
+    choice = function.choice
   }
 
   /// Adds `max(x, 0)` and a factor times `min(x, 0)`, and clamps the sum; the factors of a row repeat.
@@ -34,6 +41,7 @@ package struct PostOperation: Sendable {
     let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
     guard let function = Rectifier(factors, sumBounds: bounds, using: set) else { return nil }
     self.function = .rectifier(function)
+    choice = function.choice
   }
 
   /// One value of ``init(rectifiedSum:within:_:using:)``.
@@ -62,6 +70,7 @@ private struct Rectifier: Sendable {
   /// The bounds of the sum of both parts; nil for PRELU, which takes one part or the other.
   private let sumBounds: ScalarBounds<Float>?
   private let code: PostOperationCode?
+  let choice: KernelChoice
 
   init?(_ factors: [Float], sumBounds: ScalarBounds<Float>?, using set: KernelSet) {
     guard (1...1 << 16).contains(factors.count) else { return nil }
@@ -69,8 +78,10 @@ private struct Rectifier: Sendable {
     let rows = (PostOperation.stretch + factors.count - 1) / factors.count + 1
     self.factors = Array(Array(repeating: factors, count: rows).joined())
     self.sumBounds = sumBounds
-    let isFinite = factors.allSatisfy(\.isFinite)
-    code = isFinite ? set.elementwise?.postOperation(sumBounds == nil ? .parametricRelu : .rectifiedSum) : nil
+    (code, choice) = set.choose(otherwise: nil) { set throws(Decline) in
+      guard factors.allSatisfy(\.isFinite) else { throw Decline("a factor is not finite") }
+      return try set.generatedKernels().postOperation(sumBounds == nil ? .parametricRelu : .rectifiedSum)
+    }
   }
 
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// The operations on the float outputs of a convolution while they are in the cache.
 package final class PostOperations: Sendable {
   /// Whether a second tensor is added.
   package let addsOther: Bool
   private let bounds: ScalarBounds<Float>
   private let sum: PostOperationCode?
+  /// Why sums, or the last operation, are plain Swift.
+  package let notes: [String]
   /// The last operation.
   package let last: PostOperation?
 
@@ -14,6 +18,7 @@ package final class PostOperations: Sendable {
     addsOther = false
     bounds = ScalarBounds(minimum: 0, maximum: 0)
     sum = nil
+    notes = last.choice.notes(on: "a function of the results in plain Swift")
     self.last = last
   }
 
@@ -21,12 +26,17 @@ package final class PostOperations: Sendable {
   package init(addingWithin minimum: Float, _ maximum: Float, using set: KernelSet) {
     addsOther = true
     bounds = ScalarBounds(minimum: minimum, maximum: maximum)
-    sum = set.elementwise?.postOperation(.sum)
+    let (sum, choice) = set.choose(otherwise: nil as PostOperationCode?) { set throws(Decline) in
+      try set.generatedKernels().postOperation(.sum)
+    }
+    self.sum = sum
+    notes = choice.notes(on: "a sum in plain Swift")
     last = nil
   }
 
   private init(_ operations: PostOperations, last: PostOperation) {
     (addsOther, bounds, sum) = (operations.addsOther, operations.bounds, operations.sum)
+    notes = operations.notes + last.choice.notes(on: "a function of the results in plain Swift")
     self.last = last
   }
 

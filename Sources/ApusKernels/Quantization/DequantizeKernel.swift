@@ -17,25 +17,16 @@ package struct Dequantization: Hashable, Sendable {
   }
 
   /// The kernel for bytes, by a kernel set's code if it has any.
-  package func bytes(isSigned: Bool, count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    chooseBytes(isSigned: isSigned, count: count, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
   package func chooseBytes(
-    isSigned: Bool, count: Int, using set: KernelSet?
+    isSigned: Bool, count: Int, using set: KernelSet
   ) -> KernelSet.Chosen<any UnaryKernel> {
-    let set = set ?? .portable
-    do throws(Decline) {
+    set.choose(
+      otherwise: UnaryMap(ByteDequantization(self, isSigned: isSigned, code: nil), count: count)
+    ) { set throws(Decline) in
       let formula = FloatFormula(self, isSigned: isSigned)
       let function = ByteDequantization(
-        self, isSigned: isSigned, code: try set.generatedElementwise().formula(formula))
-      return (UnaryMap(function, count: count, formula: formula), KernelChoice(set: set.name, declined: []))
-    } catch {
-      return (
-        UnaryMap(ByteDequantization(self, isSigned: isSigned, code: nil), count: count),
-        .portable(instead: set, error)
-      )
+        self, isSigned: isSigned, code: try set.generatedKernels().formula(formula))
+      return UnaryMap(function, count: count, formula: formula)
     }
   }
 

@@ -32,15 +32,11 @@ package struct FloatQuantization: Hashable, Sendable {
   }
 
   /// The kernel to bytes, signed or not, by a kernel set's code if it has any.
-  package func bytes(count: Int, using set: KernelSet? = nil) -> any UnaryKernel {
-    chooseBytes(count: count, using: set).kernel
-  }
-
-  /// The kernel, and why it was chosen.
-  package func chooseBytes(count: Int, using set: KernelSet?) -> KernelSet.Chosen<any UnaryKernel> {
-    let set = set ?? .portable
-    do throws(Decline) {
-      let code = try set.generatedElementwise()
+  package func chooseBytes(count: Int, using set: KernelSet) -> KernelSet.Chosen<any UnaryKernel> {
+    set.choose(
+      otherwise: UnaryMap(ByteQuantization(quantization: self, code: nil), count: count)
+    ) { set throws(Decline) in
+      let code = try set.generatedKernels()
       guard (minimum...maximum).contains(zeroPoint) else {
         throw Decline("the zero point, \(zeroPoint), is no byte of the type")
       }
@@ -50,12 +46,7 @@ package struct FloatQuantization: Hashable, Sendable {
       }
       guard let formula = FloatFormula(quantization) else { throw Decline("the type has more than a byte") }
       let function = ByteQuantization(quantization: quantization, code: try code.formula(formula))
-      return (UnaryMap(function, count: count, formula: formula), KernelChoice(set: set.name, declined: []))
-    } catch {
-      return (
-        UnaryMap(ByteQuantization(quantization: self, code: nil), count: count),
-        .portable(instead: set, error)
-      )
+      return UnaryMap(function, count: count, formula: formula)
     }
   }
 

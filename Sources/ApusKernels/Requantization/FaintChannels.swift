@@ -53,7 +53,7 @@ package final class FaintChannels: Sendable {
   }
 
   /// Whether a channel's factor is zero, so that its sums make no difference.
-  @inlinable package func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
+  package func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
 
   /// Whether a channel's factor and bias are replaced.
   package func contains(_ channel: Int) -> Bool {

@@ -25,15 +25,15 @@ package struct BilinearResize: Sendable {
   /// replace ``horizontal``.
   let code: ResizeCode?
   let columns: [ResizeCode.Column]
-  /// Which kernel set was chosen, and why; nil for code that all sets share.
-  package let choice: KernelChoice?
+  /// Which kernel set was chosen, and why.
+  package let choice: KernelChoice
   private let batches: Int
   private let tiles: Int
 
   /// Plans a resize, in plain Swift if the set has no code for it; nil if a size is out of range.
   package init?(
     _ elements: ScalarType, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int, outputHeight: Int,
-    outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool, using set: KernelSet? = nil
+    outputWidth: Int, alignsCorners: Bool, usesHalfPixelCenters: Bool, using set: KernelSet = .portable
   ) {
     let sizes = 1...Self.maximumSize
     guard sizes.contains(inputHeight), sizes.contains(inputWidth), sizes.contains(outputHeight),
@@ -56,18 +56,13 @@ package struct BilinearResize: Sendable {
       usesHalfPixelCenters: usesHalfPixelCenters,
       isInteger: isInteger)
     hasSixteenths = (vertical + taps).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
-    let isBytes = elements == .int8 || elements == .uint8
-    if isBytes, !hasSixteenths, let set {
-      do throws(Decline) {
-        code = try set.generatedElementwise().resize(isSigned: elements == .int8)
-        choice = KernelChoice(set: set.name)
-      } catch {
-        code = nil
-        choice = .portable(instead: set, error)
+    let hasSixteenths = self.hasSixteenths
+    (code, choice) = set.choose(otherwise: nil) { set throws(Decline) in
+      guard elements == .int8 || elements == .uint8 else { throw Decline("\(elements) are no bytes") }
+      guard !hasSixteenths else {
+        throw Decline("weights are whole sixteenths, which plain Swift multiplies in 16 bits")
       }
-    } else {
-      code = nil
-      choice = nil
+      return try set.generatedKernels().resize(isSigned: elements == .int8)
     }
     columns = code?.table(taps, channels: channels) ?? []
     horizontal = code == nil ? taps : []

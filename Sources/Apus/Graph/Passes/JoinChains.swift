@@ -156,7 +156,7 @@ extension PlanDraft {
     case .table(let table): return UnaryOperator(table, input: input, output: output, using: kernels)
     case .channels(let kernel):
       try preparation.hold(256 * depth)
-      return UnaryOperator(kernel, input: input, output: output)
+      return UnaryOperator(kernel, choice: .plain, input: input, output: output)
     case nil: return nil
     }
   }

@@ -20,7 +20,7 @@ enum LeakyRelu {
       positive: try node.rescaling(ScaleFactor.narrow(source, over: target), from: input, to: output),
       negative: FixedPointMultiplier(abs(factor)), isNegated: factor < 0)
     if input.type == .int16 {
-      return UnaryOperator(function.words(count: count), input: input, output: output)
+      return UnaryOperator(function.words(count: count), choice: .plain, input: input, output: output)
     }
     let table = function.bytes(isSigned: input.type == .int8)
     return UnaryOperator(table, input: input, output: output, using: node.kernels)

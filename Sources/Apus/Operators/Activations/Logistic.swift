@@ -11,7 +11,8 @@ enum Logistic {
       return UnaryOperator(FloatFunction.logistic, input: input, output: output, using: node.kernels)
     case .int16:
       let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...0)
-      return UnaryOperator(sigmoid.logistic(count: input.shape.elementCount), input: input, output: output)
+      return UnaryOperator(
+        sigmoid.logistic(count: input.shape.elementCount), choice: .plain, input: input, output: output)
     default:
       try node.requireScale(1 / 256, of: output)
       return try node.tabulated({ FloatFunction.logistic($0) }, input: input, output: output)

@@ -49,6 +49,6 @@ enum PRelu {
     guard let type = input.type.scalarType(in: .numbers), let kernel = function.kernel(type, shapes) else {
       throw node.unsupported("\(input.type) is not supported")
     }
-    return BinaryOperator(kernel, operands, output: output)
+    return BinaryOperator(kernel, choice: .plain, operands, output: output)
   }
 }

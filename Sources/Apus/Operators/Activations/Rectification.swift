@@ -38,9 +38,9 @@ extension Rescaling {
   /// The operator that rescales an input to an output.
   func operation(input: TensorSlot, output: TensorSlot, node: Node) throws(ApusError) -> any Operator {
     guard let source = input.type.scalarType(in: .numbers), let target = output.type.scalarType(in: .numbers),
-      let kernel = kernel(
+      let (kernel, choice) = choose(
         from: source, to: target, count: input.shape.elementCount, using: node.kernels)
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(kernel, choice: choice, input: input, output: output)
   }
 }

@@ -17,7 +17,7 @@ final class RectifierOperator: Operator {
     self.output = output
   }
 
-  var implementation: Implementation { Implementation(text: kernel.implementation) }
+  var implementation: Implementation { Implementation(text: kernel.implementation, choice: tail.choice) }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
@@ -27,7 +27,9 @@ final class RectifierOperator: Operator {
   var facet: Facet { .rectifier(self) }
 
   var elementwise: ElementwiseStep? {
-    kernel.stage.map { ElementwiseStep(stage: $0, operands: [input], output: output) }
+    guard var stage = kernel.stage else { return nil }
+    stage.choice = tail.choice
+    return ElementwiseStep(stage: stage, operands: [input], output: output)
   }
 
   var floatFunction: FloatFunctionStep { FloatFunctionStep(input: input, output: output, tail: tail) }

@@ -11,7 +11,8 @@ enum Tanh {
       return UnaryOperator(FloatFunction.tanh, input: input, output: output, using: node.kernels)
     case .int16:
       let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...1)
-      return UnaryOperator(sigmoid.tanh(count: input.shape.elementCount), input: input, output: output)
+      return UnaryOperator(
+        sigmoid.tanh(count: input.shape.elementCount), choice: .plain, input: input, output: output)
     default:
       return try node.tabulated({ FloatFunction.tanh($0) }, input: input, output: output)
     }

@@ -49,20 +49,18 @@ struct Arithmetic {
     }
   }
 
-  /// A kernel, and how it was chosen, if there was a choice.
-  private typealias Chosen = (kernel: any BinaryKernel, choice: KernelChoice?)
+  private typealias Chosen = KernelSet.Chosen<any BinaryKernel>
 
   private func kernel(isPlainWord: Bool) throws(ApusError) -> Chosen {
     var bounds = activation.bounds ?? (-.greatestFiniteMagnitude, .greatestFiniteMagnitude)
     if node.isHalfPrecision { bounds = (max(bounds.minimum, -65504), min(bounds.maximum, 65504)) }
     switch operands.type {
     case .float32:
-      let (kernel, choice) = node.kernels.choose(
+      return node.kernels.choose(
         FloatOperation(operation.ofFloats, minimum: bounds.minimum, maximum: bounds.maximum), operands.shapes)
-      return (kernel, choice)
     case .complex64 where isProduct:
       guard activation == .none else { throw node.malformed("complex numbers have no activation") }
-      return (ComplexProduct.floats(operands.shapes), nil)
+      return (ComplexProduct.floats(operands.shapes), .plain)
     case .uint8, .int8:
       return isProduct ? try quantizedProduct() : try quantizedSum()
     case .int16 where !isPlainWord:
@@ -73,15 +71,14 @@ struct Arithmetic {
       guard let type = operands.type.scalarType(in: .numbers),
         let kernel = operation.integers(type, minimum: minimum, maximum: maximum, operands.shapes)
       else { throw node.unsupported("\(operands.type) is not supported") }
-      return (kernel, nil)
+      return (kernel, .plain)
     }
   }
 
   private func quantizedProduct() throws(ApusError) -> Chosen {
     let product = try product()
-    if operands.type == .int16 { return (product.words(operands.shapes), nil) }
-    let (kernel, choice) = node.kernels.choose(product, isSigned: operands.type == .int8, operands.shapes)
-    return (kernel, choice)
+    if operands.type == .int16 { return (product.words(operands.shapes), .plain) }
+    return node.kernels.choose(product, isSigned: operands.type == .int8, operands.shapes)
   }
 
   private func product() throws(ApusError) -> QuantizedProduct {
@@ -100,7 +97,7 @@ struct Arithmetic {
     let result = try node.quantization(of: output)
     if operands.type == .int16 {
       try requireNoZeroPoints()
-      if let kernel = try shiftedSum() { return (kernel, nil) }
+      if let kernel = try shiftedSum() { return (kernel, .plain) }
     }
     let leftShift: Int32 = operands.type == .int16 ? 15 : 20
     let factors = ScaleFactor.Sum(lhs.scale, rhs.scale)
@@ -109,9 +106,8 @@ struct Arithmetic {
       rhs: QuantizedOperand(zeroPoint: rhs.zeroPoint, multiplier: FixedPointMultiplier(factors.rhs)),
       isDifference: isDifference, leftShift: leftShift,
       output: try quantizedResult(factors.result(leftShift: leftShift, over: result.scale)))
-    if operands.type == .int16 { return (sum.words(operands.shapes), nil) }
-    let (kernel, choice) = node.kernels.choose(sum, isSigned: operands.type == .int8, operands.shapes)
-    return (kernel, choice)
+    if operands.type == .int16 { return (sum.words(operands.shapes), .plain) }
+    return node.kernels.choose(sum, isSigned: operands.type == .int8, operands.shapes)
   }
 
   /// The older form of `int16` sums, if an option permits it and all scales are powers of two.

@@ -11,7 +11,8 @@ enum Atan2 {
     }
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
     if operands.type == .float64 {
-      return BinaryOperator(DoubleFunctions.arcTangent(operands.shapes), operands, output: output)
+      return BinaryOperator(
+        DoubleFunctions.arcTangent(operands.shapes), choice: .plain, operands, output: output)
     }
     return try node.binary(.arcTangent, operands, output: output)
   }

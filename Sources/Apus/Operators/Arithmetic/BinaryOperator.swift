@@ -5,7 +5,7 @@ import ApusKernels
 /// A prepared kernel of two tensors that broadcast to each other.
 final class BinaryOperator: Operator {
   private let kernel: any BinaryKernel
-  private let choice: KernelChoice?
+  private let choice: KernelChoice
   private let lhs: TensorSlot
   private let rhs: TensorSlot
   private let output: TensorSlot
@@ -24,9 +24,9 @@ final class BinaryOperator: Operator {
 
   /// Connects a kernel with its tensors.
   ///
-  /// - Parameter choice: how the kernel was chosen, if there was a choice.
+  /// - Parameter choice: how the kernel was chosen.
   init(
-    _ kernel: any BinaryKernel, choice: KernelChoice? = nil, _ operands: BinaryOperands, output: TensorSlot,
+    _ kernel: any BinaryKernel, choice: KernelChoice, _ operands: BinaryOperands, output: TensorSlot,
     form: Form? = nil
   ) {
     self.kernel = kernel
@@ -47,7 +47,9 @@ final class BinaryOperator: Operator {
     form = other.form
   }
 
-  var implementation: Implementation { Implementation(text: kernel.implementation, choice: choice) }
+  var implementation: Implementation {
+    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes)
+  }
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)

@@ -26,7 +26,7 @@ enum Comparisons {
         kernel = relation.kernel(
           operands.type == .bool ? .uint8 : operands.type.scalarType(in: .numbers) ?? .int32, operands.shapes)
       }
-      return BinaryOperator(kernel, operands, output: output)
+      return BinaryOperator(kernel, choice: .plain, operands, output: output)
     }
   }
 }

@@ -33,7 +33,7 @@ enum Div {
       }
       return DivisorCheck(
         .equal(Int(rhs.zeroPoint)), of: operands.rhs,
-        before: BinaryOperator(kernel, operands, output: output),
+        before: BinaryOperator(kernel, choice: .plain, operands, output: output),
         node: node)
     }
   }

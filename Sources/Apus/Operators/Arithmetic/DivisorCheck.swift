@@ -25,6 +25,8 @@ struct DivisorCheck: Operator {
     place = node.place
   }
 
+  var implementation: Implementation { function.implementation }
+
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     switch operand.type {
     case .float32: try check(tensors.read(operand, as: Float.self)) { $0 == 0 }

@@ -17,6 +17,6 @@ extension Node {
     guard let type, let kernel = function.kernel(type, operands.shapes) else {
       throw unsupported("\(operands.type) is not supported")
     }
-    return BinaryOperator(kernel, operands, output: output, form: form)
+    return BinaryOperator(kernel, choice: .plain, operands, output: output, form: form)
   }
 }

@@ -68,9 +68,13 @@ struct DataMovement: Operator {
   }
 
   var implementation: Implementation {
-    guard let set = steps.lazy.compactMap(\.copy.generatingSet).first else { return .plain }
-    return Implementation(
-      text: "generated transposition of sixteen rows at a time", choice: KernelChoice(set: set))
+    var implementation = Implementation.plain
+    guard let choice = steps.lazy.compactMap(\.copy.choice).first else { return implementation }
+    if choice.set != KernelSet.portable.name {
+      implementation.text = "generated transposition of sixteen rows at a time"
+    }
+    implementation.choice = choice
+    return implementation
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

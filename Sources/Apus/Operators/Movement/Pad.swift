@@ -48,7 +48,7 @@ enum Pad {
     let strides = shape.strides
     let offset = input.shape.dimensions.indices.reduce(0) { $0 + amounts[2 * $1] * strides[$1] }
     if let rows = rows(input, amounts, filling) {
-      return UnaryOperator(rows, input: input, output: output)
+      return UnaryOperator(rows, choice: .plain, input: input, output: output)
     }
     var rim: [StridedCopy] = []
     if case .value = filling {

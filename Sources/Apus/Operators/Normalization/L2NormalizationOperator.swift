@@ -13,7 +13,8 @@ enum L2NormalizationOperator {
     }
     let (rows, depth) = input.shape.rows
     if input.type == .float32 {
-      return UnaryOperator(L2Normalization.floats(rows: rows, depth: depth), input: input, output: output)
+      return UnaryOperator(
+        L2Normalization.floats(rows: rows, depth: depth), choice: .plain, input: input, output: output)
     }
     try node.requireScale(1 / 128, of: output)
     let zeroPoint = try node.quantization(of: output).zeroPoint
@@ -26,6 +27,6 @@ enum L2NormalizationOperator {
       input.type == .uint8
       ? L2Normalization.unsignedBytes(zeroPoint: inputZeroPoint, rows: rows, depth: depth)
       : L2Normalization.signedBytes(zeroPoint: inputZeroPoint, rows: rows, depth: depth)
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(kernel, choice: .plain, input: input, output: output)
   }
 }

@@ -21,6 +21,6 @@ enum LogSoftmaxOperator {
     }
     let kernel = LogSoftmax.bytes(
       isSigned: input.type == .int8, scale: try node.quantization(of: input).scale, rows: rows, depth: depth)
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(kernel, choice: .plain, input: input, output: output)
   }
 }

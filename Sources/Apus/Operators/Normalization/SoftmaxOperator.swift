@@ -26,7 +26,8 @@ enum SoftmaxOperator {
       // The reference forms this product in single precision.
       let product = Double(try node.quantization(of: input).scale * beta)
       return UnaryOperator(
-        Softmax.words(factor: product, rows: rows, depth: depth), input: input, output: output)
+        Softmax.words(factor: product, rows: rows, depth: depth), choice: .plain, input: input,
+        output: output)
     }
     if output.type == .int8 {
       let (scale, zeroPoint) = try node.quantization(of: output)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 import ApusRuntime
 
@@ -14,6 +15,8 @@ struct BatchMatMul: UnpackedOperator {
   private let products: ProductBatch
   /// The kernel for products of few rows with matrices that are not packed; nil for others.
   private let thin: ThinProducts?
+  /// How that kernel was chosen; nil if only other operands can have one.
+  private let thinChoice: KernelChoice?
   private let isEmpty: Bool
   /// Whether the operands have changed places.
   private let isExchanged: Bool
@@ -88,9 +91,14 @@ struct BatchMatMul: UnpackedOperator {
         widths: (lhs.type.byteCount ?? 1, rhs.type.byteCount ?? 1, output.type.byteCount ?? 1)),
       pairs: pairs,
       isLhsTransposed: adjointLeft && !isExchanged, isRhsTransposed: !adjointRight)
-    thin =
-      operands == .float32 && !rhs.isConstant && !adjointRight && (!adjointLeft || rows == 1)
-      ? try? ThinProducts(rows: rows, depth: depth, columns: columns, pairs: pairs, using: node.kernels) : nil
+    if operands == .float32, !rhs.isConstant, !adjointRight, !adjointLeft || rows == 1 {
+      let chosen = node.kernels.choose(otherwise: nil as ThinProducts?) { set throws(Decline) in
+        try ThinProducts(rows: rows, depth: depth, columns: columns, pairs: pairs, using: set)
+      }
+      (thin, thinChoice) = (chosen.kernel, chosen.choice)
+    } else {
+      (thin, thinChoice) = (nil, nil)
+    }
     scratch = try node.scratch(
       byteCount: thin == nil ? products.scratchByteCount(threads: node.threadCount) : 0)
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(depth))
@@ -103,8 +111,10 @@ struct BatchMatMul: UnpackedOperator {
   var unpacked: (any UnpackedOperator)? { thin == nil ? self : nil }
 
   var implementation: Implementation {
-    if let thin { return Implementation(text: thin.implementation) }
-    return Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(weights.first))
+    if let thin, let thinChoice { return Implementation(text: thin.implementation, choice: thinChoice) }
+    return Implementation(
+      text: kernel.implementation, choice: choice,
+      notes: kernel.notes(weights.first) + (thinChoice?.notes(on: "matrices are packed") ?? []))
   }
 
   var summation: String? { thin?.summation ?? kernel.summation.map { isExchanged ? "exchanged, \($0)" : $0 } }

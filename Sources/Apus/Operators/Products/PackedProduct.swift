@@ -28,7 +28,9 @@ struct PackedProduct: Operator {
   }
 
   var implementation: Implementation {
-    Implementation(text: kernel.implementation, choice: choice, notes: kernel.notes(known))
+    Implementation(
+      text: kernel.implementation, choice: choice,
+      notes: kernel.notes(known) + (following?.operations.notes ?? []))
   }
 
   var summation: String? { kernel.summation }

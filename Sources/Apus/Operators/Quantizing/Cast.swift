@@ -17,13 +17,13 @@ enum Cast {
       let range = output.type.integerRange
       let kernel = CastKernel.packed(
         minimum: Float(range.lowerBound), maximum: Float(range.upperBound), count: count)
-      return UnaryOperator(kernel, input: input, output: output)
+      return UnaryOperator(kernel, choice: .plain, input: input, output: output)
     }
     guard let source = input.type.castType, let target = output.type.castType,
       !input.type.isPacked || output.type == .float32, !output.type.isPacked
     else { throw node.unsupported("from \(input.type) to \(output.type) is not supported") }
-    let kernel = CastKernel.kernel(from: source, to: target, count: count, using: node.kernels)
-    return UnaryOperator(kernel, input: input, output: output)
+    let (kernel, choice) = CastKernel.choose(from: source, to: target, count: count, using: node.kernels)
+    return UnaryOperator(kernel, choice: choice, input: input, output: output)
   }
 }
 

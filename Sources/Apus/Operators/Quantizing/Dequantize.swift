@@ -14,9 +14,9 @@ enum Dequantize {
 
   private static func kernel(
     _ input: TensorSlot, _ node: Node
-  ) throws(ApusError) -> (any UnaryKernel, KernelChoice?) {
+  ) throws(ApusError) -> KernelSet.Chosen<any UnaryKernel> {
     let count = input.shape.elementCount
-    if input.type == .float16 { return (Dequantization.halves(count: count), nil) }
+    if input.type == .float16 { return (Dequantization.halves(count: count), .plain) }
     let parameters = try node.channelQuantization(of: input)
     try node.keep(tablesOf: parameters.scales.count, entryByteCount: 64)
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
@@ -28,11 +28,11 @@ enum Dequantize {
       let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: input)
       let kernel = ChannelDequantization(
         slices: slices, outerCount: outer, innerCount: inner, isSigned: isSigned)
-      return (kernel, nil)
+      return (kernel, .plain)
     }
     if input.type == .int16 {
       try node.requireNoZeroPoint(input)
-      return (slices[0].words(count: count), nil)
+      return (slices[0].words(count: count), .plain)
     }
     return slices[0].chooseBytes(isSigned: isSigned, count: count, using: node.kernels)
   }

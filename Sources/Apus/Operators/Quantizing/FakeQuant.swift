@@ -24,7 +24,6 @@ enum FakeQuant {
     let zeroPoint = min(max(-minimum / scale, 0), steps).rounded(.toNearestOrAwayFromZero)
     let function = FloatFunction.fakeQuantize(
       scale: scale, minimum: -zeroPoint * scale, maximum: (steps - zeroPoint) * scale)
-    return UnaryOperator(
-      function.kernel(count: input.shape.elementCount), input: input, output: output)
+    return UnaryOperator(function, input: input, output: output, using: node.kernels)
   }
 }

@@ -76,7 +76,7 @@ private final class WideningNode: Node {
     let kernel = CastKernel.kernel(
       from: source.type.castType ?? .float32, to: target.type.castType ?? .float32,
       count: source.shape.elementCount)
-    return UnaryOperator(kernel, input: source, output: target)
+    return UnaryOperator(kernel, choice: .plain, input: source, output: target)
   }
 }
 
@@ -85,6 +85,12 @@ private struct WidenedOperator: Operator {
   let before: [UnaryOperator]
   let operation: any Operator
   let after: [UnaryOperator]
+
+  var implementation: Implementation {
+    var implementation = operation.implementation
+    implementation.text += ", between conversions from 16-bit floats and to them"
+    return implementation
+  }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     for conversion in before { conversion.invoke(tensors) }

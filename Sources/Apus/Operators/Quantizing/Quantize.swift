@@ -37,7 +37,7 @@ enum Quantize {
 
   private static func kernel(
     _ input: TensorSlot, _ output: TensorSlot, _ node: Node
-  ) throws(ApusError) -> (any UnaryKernel, KernelChoice?) {
+  ) throws(ApusError) -> KernelSet.Chosen<any UnaryKernel> {
     let parameters = try node.channelQuantization(of: output)
     try node.keep(tablesOf: parameters.scales.count, entryByteCount: 64)
     let range = Int32(output.type.integerRange.lowerBound)...Int32(output.type.integerRange.upperBound)
@@ -47,9 +47,9 @@ enum Quantize {
     let isWord = output.type == .int16
     if let only = slices.first, slices.count == 1 {
       let count = input.shape.elementCount
-      return isWord ? (only.words(count: count), nil) : only.chooseBytes(count: count, using: node.kernels)
+      return isWord ? (only.words(count: count), .plain) : only.chooseBytes(count: count, using: node.kernels)
     }
     let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: output)
-    return (ChannelQuantization(slices: slices, outerCount: outer, innerCount: inner, isWord: isWord), nil)
+    return (ChannelQuantization(slices: slices, outerCount: outer, innerCount: inner, isWord: isWord), .plain)
   }
 }

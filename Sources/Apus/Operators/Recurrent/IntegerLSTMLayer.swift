@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusKernels
 
 /// An LSTM layer on bytes with 16-bit cells, in integer arithmetic only.
@@ -50,6 +51,7 @@ struct IntegerLSTMLayer: SequenceLayer {
   private let hidden: TensorSlot
   /// Generated code for most of the layer; nil for plain Swift.
   private let code: RecurrentCode?
+  private let choice: KernelChoice
 
   /// Reads and checks the tensors; `intermediates` are the scales inside the gates, then that of the hidden values.
   init(
@@ -181,8 +183,15 @@ struct IntegerLSTMLayer: SequenceLayer {
     for _ in 0..<4 { scratch.append(try node.scratch(cellCount, of: .int16)) }
     self.scratch = scratch
     hidden = try node.scratch(cellCount, of: .int8)
-    code = try? node.kernels.elementwise?.recurrence(
-      tangentBits: [3, 15 + exponent], wordCount: cellCount)
+    (code, choice) = node.kernels.choose(otherwise: nil) { set throws(Decline) in
+      try set.generatedKernels().recurrence(tangentBits: [3, 15 + exponent], wordCount: cellCount)
+    }
+  }
+
+  var implementation: Implementation {
+    Implementation(
+      text: code == nil ? Implementation.plain.text : "generated products of four rows and gates of 16 bits",
+      choice: choice)
   }
 
   func step(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusCodeGeneration
 import ApusKernels
 
 /// STABLEHLO_ADD, STABLEHLO_MULTIPLY, STABLEHLO_MAXIMUM, STABLEHLO_MINIMUM, STABLEHLO_AND and STABLEHLO_SHIFT_LEFT: functions of
@@ -12,21 +13,20 @@ enum StableHLOFunctions {
   static let shiftTypes: [ElementType] = [.int8, .int16, .int32]
 
   static func add(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node) { type, shapes in
+    try prepared(node, floats: .add) { type, shapes in
       type == .bool ? NumberFunction.logicalOr.kernel(.uint8, shapes) : plain(.add, .sum, type, shapes)
     }
   }
 
   static func multiply(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node) { type, shapes in
+    try prepared(node, floats: .multiply) { type, shapes in
       type == .bool
         ? NumberFunction.logicalAnd.kernel(.uint8, shapes) : plain(.multiply, .product, type, shapes)
     }
   }
 
-  // For NaN, kernels return the second operand, StableHLO's operators the first.
   static func maximum(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node, isReversed: true) { type, shapes in
+    try prepared(node, floats: .maximum, isReversed: true) { type, shapes in
       wide(.greater, type, shapes)
         ?? (type == .bool ? .uint8 : type.scalarType(in: .numbers)).map {
           Extremum.maximum.kernel($0, shapes)
@@ -35,7 +35,7 @@ enum StableHLOFunctions {
   }
 
   static func minimum(_ node: Node) throws(ApusError) -> any Operator {
-    try prepared(node, isReversed: true) { type, shapes in
+    try prepared(node, floats: .minimum, isReversed: true) { type, shapes in
       wide(.lesser, type, shapes)
         ?? (type == .bool ? .uint8 : type.scalarType(in: .numbers)).map {
           Extremum.minimum.kernel($0, shapes)
@@ -65,7 +65,6 @@ enum StableHLOFunctions {
     _ shapes: BroadcastShapes
   ) -> (any BinaryKernel)? {
     if let kernel = wide(wideFunction, type, shapes) { return kernel }
-    if type == .float32 { return FloatOperation(operation.ofFloats).kernel(shapes) }
     return type.scalarType(in: .numbers).flatMap {
       operation.integers($0, minimum: .min, maximum: .max, shapes)
     }
@@ -82,8 +81,15 @@ enum StableHLOFunctions {
     }
   }
 
+  /// The operator.
+  ///
+  /// - Parameters:
+  ///   - floats: what it does with floats; nil if it does not take them.
+  ///   - isReversed: whether kernels get the second operand first. For NaN they return their second operand, but
+  ///     StableHLO's maximum and minimum return the first.
+  ///   - kernel: the kernel for elements of another type; nil if there is none.
   private static func prepared(
-    _ node: Node, isReversed: Bool = false,
+    _ node: Node, floats: FloatOperation.Kind? = nil, isReversed: Bool = false,
     _ kernel: (ElementType, BroadcastShapes) -> (any BinaryKernel)?
   ) throws(ApusError) -> any Operator {
     let operands = try BinaryOperands(node)
@@ -91,13 +97,20 @@ enum StableHLOFunctions {
       throw node.malformed(
         "the inputs are \(operands.lhs.shape) and \(operands.rhs.shape), not of one shape")
     }
+    let ordered =
+      isReversed
+      ? BinaryOperands(lhs: operands.rhs, rhs: operands.lhs, shapes: operands.shapes) : operands
+    if operands.type == .float32, let floats {
+      let (kernel, choice) = node.kernels.choose(FloatOperation(floats), operands.shapes)
+      let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
+      return BinaryOperator(
+        kernel, choice: choice, ordered, output: output,
+        form: floats == .add ? .sum(minimum: -.infinity, maximum: .infinity) : nil)
+    }
     guard let kernel = kernel(operands.type, operands.shapes) else {
       throw node.unsupported("\(operands.type) is not supported")
     }
     let output = try node.output(0, shape: operands.resultShape, like: operands.lhs)
-    let ordered =
-      isReversed
-      ? BinaryOperands(lhs: operands.rhs, rhs: operands.lhs, shapes: operands.shapes) : operands
-    return BinaryOperator(kernel, ordered, output: output)
+    return BinaryOperator(kernel, choice: .plain, ordered, output: output)
   }
 }

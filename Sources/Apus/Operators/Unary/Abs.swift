@@ -18,6 +18,6 @@ enum Abs {
     if input.type == .int8 {
       return UnaryOperator(function.bytes, input: input, output: output, using: node.kernels)
     }
-    return UnaryOperator(function.words(count: count), input: input, output: output)
+    return UnaryOperator(function.words(count: count), choice: .plain, input: input, output: output)
   }
 }

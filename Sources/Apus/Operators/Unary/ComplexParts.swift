@@ -15,8 +15,8 @@ enum ComplexParts {
       let output = try node.output(0, shape: input.shape, types: [isSingle ? .float32 : .float64])
       let count = input.shape.elementCount
       return UnaryOperator(
-        isSingle ? function.floats(count: count) : function.doubles(count: count), input: input,
-        output: output)
+        isSingle ? function.floats(count: count) : function.doubles(count: count), choice: .plain,
+        input: input, output: output)
     }
   }
 }

@@ -29,7 +29,7 @@ extension Node {
     else {
       throw unsupported("\(input.type) is not supported")
     }
-    return UnaryOperator(kernel, input: input, output: output)
+    return UnaryOperator(kernel, choice: .plain, input: input, output: output)
   }
 
   /// A real function: of floats directly, of quantized bytes through a table, of `int16` by interpolation in a table.
@@ -45,7 +45,7 @@ extension Node {
       let kernel = WordFunction.kernel(
         inputScale: source.scale, inputZeroPoint: source.zeroPoint, outputScale: target.scale,
         outputZeroPoint: target.zeroPoint, count: count, quantized ?? { function($0) })
-      return UnaryOperator(kernel, input: input, output: output)
+      return UnaryOperator(kernel, choice: .plain, input: input, output: output)
     default: return try tabulated(quantized ?? { function($0) }, input: input, output: output)
     }
   }

@@ -7,6 +7,6 @@ enum LogicalNot {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     let (input, output) = try node.unaryTensors()
     return UnaryOperator(
-      LogicalNegation.kernel(count: input.shape.elementCount), input: input, output: output)
+      LogicalNegation.kernel(count: input.shape.elementCount), choice: .plain, input: input, output: output)
   }
 }

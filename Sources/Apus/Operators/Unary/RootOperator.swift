@@ -9,12 +9,17 @@ struct RootOperator: Operator {
   private let zeroPoint: Int32
   private let place: String
 
-  init(_ kernel: any UnaryKernel, input: TensorSlot, output: TensorSlot, zeroPoint: Int32, place: String) {
-    root = UnaryOperator(kernel, input: input, output: output)
+  init(
+    _ kernel: any UnaryKernel, choice: KernelChoice, input: TensorSlot, output: TensorSlot, zeroPoint: Int32,
+    place: String
+  ) {
+    root = UnaryOperator(kernel, choice: choice, input: input, output: output)
     self.input = input
     self.zeroPoint = zeroPoint
     self.place = place
   }
+
+  var implementation: Implementation { root.implementation }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     if input.type == .int16 {

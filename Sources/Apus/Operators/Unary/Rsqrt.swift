@@ -19,11 +19,14 @@ enum Rsqrt {
         inputScale: source.scale, inputZeroPoint: 0, outputScale: target.scale, outputZeroPoint: 0,
         count: count
       ) { $0 <= 0 ? 32767 * target.scale : FloatFunction.inverseSquareRoot($0) }
-      return RootOperator(kernel, input: input, output: output, zeroPoint: 0, place: node.place)
+      return RootOperator(
+        kernel, choice: .plain, input: input, output: output, zeroPoint: 0, place: node.place)
     }
     let factor = ScaleFactor.inverseRoot(source.scale, over: target.scale)
     let function = QuantizedInverseSquareRoot(try node.rescaling(factor, from: input, to: output))
-    let kernel = ByteTable(isSigned: true) { function($0) }.kernel(count: count, using: node.kernels)
-    return RootOperator(kernel, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
+    let (kernel, choice) = ByteTable(isSigned: true) { function($0) }.choose(
+      count: count, using: node.kernels)
+    return RootOperator(
+      kernel, choice: choice, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
   }
 }

@@ -9,6 +9,7 @@ enum Sign {
       return try node.numberFunction(.sign, .sign)
     }
     let (input, output) = try node.unaryTensors()
-    return UnaryOperator(DoubleFunctions.sign(count: input.shape.elementCount), input: input, output: output)
+    let kernel = DoubleFunctions.sign(count: input.shape.elementCount)
+    return UnaryOperator(kernel, choice: .plain, input: input, output: output)
   }
 }

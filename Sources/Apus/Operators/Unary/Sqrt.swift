@@ -16,10 +16,11 @@ enum Sqrt {
     let function = QuantizedSquareRoot(
       inputScale: source.scale, inputZeroPoint: source.zeroPoint, outputScale: target.scale,
       outputZeroPoint: target.zeroPoint, range: output.type.integerRange)
-    let kernel =
+    let (kernel, choice) =
       input.type == .int16
-      ? function.words(count: count)
-      : ByteTable(isSigned: true) { function($0) }.kernel(count: count, using: node.kernels)
-    return RootOperator(kernel, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
+      ? (function.words(count: count), .plain)
+      : ByteTable(isSigned: true) { function($0) }.choose(count: count, using: node.kernels)
+    return RootOperator(
+      kernel, choice: choice, input: input, output: output, zeroPoint: source.zeroPoint, place: node.place)
   }
 }

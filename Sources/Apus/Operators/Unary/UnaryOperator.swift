@@ -11,7 +11,7 @@ final class UnaryOperator: Operator {
   }
 
   private let kernel: any UnaryKernel
-  private let choice: KernelChoice?
+  private let choice: KernelChoice
   let input: TensorSlot
   let output: TensorSlot
   /// The kernel's elementwise function, if it is known.
@@ -20,10 +20,10 @@ final class UnaryOperator: Operator {
   /// Connects a kernel with its tensors.
   ///
   /// - Parameters:
-  ///   - choice: how the kernel was chosen, if there was a choice.
+  ///   - choice: how the kernel was chosen.
   ///   - function: what the kernel does to each element, if another operator can absorb it.
   init(
-    _ kernel: any UnaryKernel, choice: KernelChoice? = nil, function: Function? = nil, input: TensorSlot,
+    _ kernel: any UnaryKernel, choice: KernelChoice, function: Function? = nil, input: TensorSlot,
     output: TensorSlot
   ) {
     self.kernel = kernel

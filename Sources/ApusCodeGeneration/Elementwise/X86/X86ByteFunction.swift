@@ -11,6 +11,8 @@ struct X86ByteFunction: BinaryFunction {
   private let spreadCode: Code?
   private let operation: Operation
   private let isSigned: Bool
+  /// Why there is no code in single precision; nil if there is.
+  private let declined: Decline?
 
   enum Operation {
     case sum(QuantizedSum)
@@ -43,17 +45,37 @@ struct X86ByteFunction: BinaryFunction {
     let exact = try X86ExactByteFunction(
       operation, target: target, isSigned: isSigned, (lhs: lhsStep, rhs: rhsStep))
     var code = Code(lhsStep: lhsStep, rhsStep: rhsStep, exact: exact)
-    switch operation {
-    case .sum(let sum) where !sum.isSquared && plan.elementCount >= X86LinearSum.leastCount:
-      code.single = X86LinearSum(sum, like: exact, target: target, isSigned: isSigned)
-    case .product(let product) where plan.elementCount >= X86SingleProduct.leastCount:
-      code.single = X86SingleProduct(product, like: exact, target: target, isSigned: isSigned)
-    default: break
+    do throws(Decline) {
+      code.single = try Self.single(operation, like: exact, target, isSigned: isSigned, plan.elementCount)
+      declined = nil
+    } catch {
+      declined = error
     }
     plannedCode = code
     let spreads = shapes.courses.map { $0.lhs.repeats > 1 || $0.rhs.repeats > 1 } ?? false
     spreadCode = spreads && (lhsStep, rhsStep) != (1, 1) ? try code.withoutStaying() : nil
   }
+
+  /// Code in single precision with the results of `exact`; throws if there is none, or the search for it does not pay.
+  private static func single(
+    _ operation: Operation, like exact: X86ExactByteFunction, _ target: X86Target, isSigned: Bool,
+    _ elementCount: Int
+  ) throws(Decline) -> any X86ByteCode {
+    func require(_ least: Int) throws(Decline) {
+      guard elementCount >= least else { throw Decline("\(elementCount) elements are fewer than \(least)") }
+    }
+    switch operation {
+    case .sum(let sum):
+      guard !sum.isSquared else { throw Decline("squares have no such code") }
+      try require(X86LinearSum.leastCount)
+      return try X86LinearSum(sum, like: exact, target: target, isSigned: isSigned)
+    case .product(let product):
+      try require(X86SingleProduct.leastCount)
+      return try X86SingleProduct(product, like: exact, target: target, isSigned: isSigned)
+    }
+  }
+
+  var notes: [String] { declined.map { ["not in single precision: \($0)"] } ?? [] }
 
   var way: String {
     switch (operation, plannedCode.single == nil) {

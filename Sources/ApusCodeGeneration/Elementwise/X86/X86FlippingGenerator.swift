@@ -43,10 +43,3 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 }
-
-extension FlippingCode {
-  /// The code for x86; nil if it cannot be placed.
-  static func x86(_ target: X86Target) -> FlippingCode? {
-    try? unsafe FlippingCode(X86FlippingGenerator(target: target))
-  }
-}

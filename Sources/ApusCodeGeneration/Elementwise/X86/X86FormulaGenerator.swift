@@ -184,9 +184,10 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       switch step {
       case .function(let function, let operand):
         let generator = X86FunctionGenerator(target: target, function: function)
-        guard generator.limit == nil, let result = generator.steps(of: function, value(operand), &program)
-        else { throw Decline("there is no code for \(function)") }
-        results.append(result)
+        if let limit = generator.limit {
+          throw Decline("the code of \(function) is precise up to \(limit) only")
+        }
+        results.append(try generator.steps(of: function, value(operand), &program))
       case .operation(let kind, let lhs, let rhs, let minimum, let maximum):
         let (left, right) = (value(lhs), value(rhs))
         var result = program.binary(kind, left, right)
@@ -194,10 +195,6 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
         if minimum != -.infinity { result = program.greater(minimum, result) }
         if maximum != .infinity { result = program.lesser(maximum, result) }
         results.append(result)
-      case .extremum(let kind, let lhs, let rhs):
-        let (left, right) = (value(lhs), value(rhs))
-        results.append(
-          kind == .maximum ? program.greaterOne(left, right) : program.lesserOne(left, right))
       case .dequantization(let dequantization, let operand):
         results.append(program.dequantized(value(operand), dequantization))
       case .quantization(let quantization, let operand):
@@ -226,6 +223,8 @@ extension X86VectorProgram {
       let difference = subtract(left, .value(right))
       return multiply(difference, .value(difference))
     case .parametricRelu: return parametricRelu(left, factors: right)
+    case .maximum: return greaterOne(left, right)
+    case .minimum: return lesserOne(left, right)
     }
   }
 

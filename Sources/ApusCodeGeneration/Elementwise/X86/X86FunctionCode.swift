@@ -40,8 +40,8 @@ private struct X86FunctionCode {
   private let lanes: Int
 
   init(_ generator: X86FunctionGenerator) throws(Decline) {
+    constants = try generator.constants()
     function = try unsafe CodeFunction(generator)
-    constants = generator.constants
     lanes = generator.target.lanes
   }
 

@@ -31,7 +31,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   var limit: Float? { function == .sin || function == .cos ? 8192 : nil }
 
   func generate() -> [UInt8]? {
-    guard let (program, result) = program else { return nil }
+    guard let (program, result) = try? program() else { return nil }
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.load(.rax, .init(.rdi, A.offset(\.source)))
     a.load(.rdx, .init(.rdi, A.offset(\.target)))
@@ -56,24 +56,25 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 
-  /// The function's steps; nil if it has no code.
-  private var program: (Program, result: Value)? {
+  /// The function's steps and the value of its result; throws if it has no code.
+  private func program() throws(Decline) -> (Program, result: Value) {
     var program = Program()
-    return steps(of: function, program.input(), &program).map { (program, $0) }
+    let result = try steps(of: function, program.input(), &program)
+    return (program, result)
   }
 
   /// The constants, in the form in which the code reads them.
-  var constants: [UInt32] {
-    guard let program = program?.0 else { return [] }
-    return Self.constants(of: program, target)
-  }
+  func constants() throws(Decline) -> [UInt32] { Self.constants(of: try program().0, target) }
 
   static func constants(of program: X86VectorProgram, _ target: X86Target) -> [UInt32] {
     target == .avx512
       ? program.constants : program.constants.flatMap { Array(repeating: $0, count: target.lanes) }
   }
 
-  func steps(of function: FloatFunction, _ x: Value, _ program: inout Program) -> Value? {
+  /// Appends the steps of a function of `x` to a program; throws if the function has no code.
+  func steps(
+    of function: FloatFunction, _ x: Value, _ program: inout Program
+  ) throws(Decline) -> Value {
     switch function {
     case .exp: return exponential(x, &program)
     case .log: return logarithm(x, &program)
@@ -92,7 +93,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .gelu(isApproximate: false): return gelu(x, &program)
     case .clamp(let minimum, let maximum): return program.lesser(maximum, program.greater(minimum, x))
     case .leakyRelu(let alpha):
-      guard alpha.isFinite else { return nil }
+      guard alpha.isFinite else { throw Decline("the factor, \(alpha), is not finite") }
       let product = program.multiply(x, .bits(alpha.bitPattern))
       // Zero is multiplied, too, which shows if the factor is negative. Of all numbers without a sign, only zero has one in its
       // bits less one.
@@ -115,7 +116,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
       // The smallest numbers, times 2²⁰⁰, are above one, and −0 + 0 is 0.
       let large = program.multiply(program.multiply(x, 0x1p100), 0x1p100)
       return program.add(program.lesser(1, program.greater(-1, large)), 0)
-    default: return nil
+    case .halfGelu, .fakeQuantize: throw Decline("there is no code for \(function)")
     }
   }
 

@@ -19,20 +19,19 @@ struct X86LinearSum: X86ByteCode {
   /// The relative amounts by which floats are scaled up, in the order in which they are tried.
   private static let excesses = [0, 0x1p-23, 0x1p-16, 0x1p-14]
 
-  /// Finds factors that give the results of `exact`; nil if there are none, or code cannot be placed.
-  init?(_ sum: QuantizedSum, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
+  /// Finds factors that give the results of `exact`; throws if there are none, or code cannot be placed.
+  init(
+    _ sum: QuantizedSum, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool
+  ) throws(Decline) {
     generator = X86LinearSumGenerator(
       target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
       rhsStays: exact.generator.rhsStays)
-    guard let function = try? unsafe CodeFunction<X86LinearSumGenerator.Arguments>(generator) else {
-      return nil
-    }
-    self.function = function
+    function = try unsafe CodeFunction(generator)
     for excess in Self.excesses {
       arguments = Self.numbers(sum, target: target, scale: 1 + excess)
       if equals(exact) { return }
     }
-    return nil
+    throw Decline("sums of some of the 65,536 pairs of bytes are others")
   }
 
   /// The arguments of a sum that is multiplied by `scale` before its zero point is added.

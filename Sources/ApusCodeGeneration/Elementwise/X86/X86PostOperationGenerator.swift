@@ -59,10 +59,9 @@ struct X86PostOperationGenerator: CodeGenerator, Hashable {
 }
 
 extension X86Target {
-  /// Code for an operation on float results; nil if it cannot be placed.
-  func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
+  /// Code for an operation on float results; throws if it cannot be placed.
+  func postOperation(_ kind: PostOperationCode.Kind) throws(Decline) -> PostOperationCode {
     let generator = X86PostOperationGenerator(target: self, kind: kind)
-    guard let function = try? unsafe CodeFunction<PostOperationCode.Arguments>(generator) else { return nil }
-    return PostOperationCode(function: function, lanes: lanes)
+    return PostOperationCode(function: try unsafe CodeFunction(generator), lanes: lanes)
   }
 }

@@ -172,21 +172,15 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
   }
 }
 
-/// Code that quantizes floats at run time.
-struct X86Hybrid: HybridCode {
-  let target: X86Target
-
-  /// The code that quantizes floats; nil if it cannot be placed.
-  func quantization(makesBytes: Bool) -> QuantizationCode? {
+extension X86Target {
+  func quantization(makesBytes: Bool) throws(Decline) -> QuantizationCode {
     // `int16` is for products without VNNI, 256 bits at a time.
-    let target = makesBytes ? target : .avx2
-    guard
-      let extremes = try? unsafe CodeFunction<QuantizationCode.Arguments>(
-        X86QuantizationGenerator(target: target, result: .extremes)),
-      let lanes = try? unsafe CodeFunction<QuantizationCode.Arguments>(
-        X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words))
-    else { return nil }
+    let target = makesBytes ? self : .avx2
+    let code = QuantizationCode(
+      extremes: try unsafe CodeFunction(X86QuantizationGenerator(target: target, result: .extremes)),
+      lanes: try unsafe CodeFunction(
+        X86QuantizationGenerator(target: target, result: makesBytes ? .bytes : .words)))
     ExecutableMemory.seal()
-    return QuantizationCode(extremes: extremes, lanes: lanes)
+    return code
   }
 }

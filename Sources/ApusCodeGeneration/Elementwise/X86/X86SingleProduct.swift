@@ -13,25 +13,26 @@ struct X86SingleProduct: X86ByteCode {
   /// The fewest results for which the search for floats pays: it takes as long as computing them.
   static let leastCount = 1 << 11
 
-  /// Finds the floats; nil if there are none, or code cannot be placed.
-  init?(_ product: QuantizedProduct, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool) {
+  /// Finds the floats; throws if there are none, or code cannot be placed.
+  init(
+    _ product: QuantizedProduct, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool
+  ) throws(Decline) {
     let output = product.output
     let last = max(output.maximum - output.zeroPoint, output.zeroPoint - output.minimum)
-    guard last > 0, output.multiplier.shift <= 0 else { return nil }
+    guard last > 0, output.multiplier.shift <= 0 else {
+      throw Decline("a factor of \(output.multiplier.text) shifts left, or all results are the zero point")
+    }
     let range = 1...Int(last)
     // Only AVX-512 has products that are rounded toward zero, which a factor of two floats needs.
     guard
       let factor = SinglePrecisionFactor(output.multiplier, steps: range)
         ?? (target == .avx512
           ? SinglePrecisionFactor(output.multiplier, steps: range, withRest: true) : nil)
-    else { return nil }
+    else { throw Decline("no floats stand for a factor of \(output.multiplier.text)") }
     generator = X86SingleProductGenerator(
       target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
       rhsStays: exact.generator.rhsStays, hasRest: factor.rest != nil)
-    guard let function = try? unsafe CodeFunction<X86SingleProductGenerator.Arguments>(generator) else {
-      return nil
-    }
-    self.function = function
+    function = try unsafe CodeFunction(generator)
     arguments = X86SingleProductGenerator.Arguments(
       factor: factor.multiplier, rest: factor.rest ?? 0, offset: factor.offset,
       lhsZeroPoint: Int16(truncatingIfNeeded: product.lhsZeroPoint),

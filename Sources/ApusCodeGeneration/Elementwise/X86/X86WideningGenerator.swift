@@ -31,12 +31,3 @@ struct X86WideningGenerator: CodeGenerator, Hashable {
     return a.finish()
   }
 }
-
-extension WideningCode {
-  /// The code for x86; nil if it cannot be placed.
-  static func x86(isSigned: Bool) -> WideningCode? {
-    guard let code = try? unsafe WideningCode(X86WideningGenerator(isSigned: isSigned)) else { return nil }
-    ExecutableMemory.seal()
-    return code
-  }
-}

@@ -22,8 +22,11 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
   private typealias A = ConvolutionArguments
 
   /// The maximum heights of blocks with 1 and 2 vectors, limited by registers for two sets of accumulators.
-  /// nil for more than 32 K-steps, where the epilogue takes a small part of the time.
-  static func mostRows(_ steps: ProductSteps) -> [Int]? { steps.taps * steps.perTap <= 32 ? [6, 4] : nil }
+  /// Throws for more than 32 K-steps, where the epilogue takes a small part of the time.
+  static func mostRows(_ steps: ProductSteps) throws(Decline) -> [Int] {
+    try Decline.require(steps.taps * steps.perTap, below: 33, "the number of K-steps")
+    return [6, 4]
+  }
 
   // MARK: Registers
 

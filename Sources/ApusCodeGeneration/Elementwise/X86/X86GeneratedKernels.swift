@@ -4,7 +4,7 @@ import ApusAssembly
 import ApusKernels
 
 /// Generated kernels of all operators but convolutions.
-package struct X86ElementwiseKernels: ElementwiseKernels {
+package struct X86GeneratedKernels: GeneratedKernels {
   let target: X86Target
   /// Whether bytes are looked up in each row of sixteen table entries in turn, as on machines without AVX-512 VBMI.
   package var looksUpRows = false
@@ -58,8 +58,8 @@ package struct X86ElementwiseKernels: ElementwiseKernels {
       exponentials: exponentials, summands: summands, isSigned: isSigned, depth: depth)
   }
 
-  package func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode? {
-    target.postOperation(kind)
+  package func postOperation(_ kind: PostOperationCode.Kind) throws(Decline) -> PostOperationCode {
+    try target.postOperation(kind)
   }
 
   package var vectorByteCount: Int { target.width.byteCount }

@@ -4,7 +4,7 @@ import ApusAssembly
 
 /// A kernel set's generated code for everything but convolutions: elementwise operators, softmax, pooling,
 /// transposition, resizing and LSTMs. Plain Swift computes what it declines.
-package protocol ElementwiseKernels: Sendable {
+package protocol GeneratedKernels: Sendable {
   /// Prepares a sum of bytes.
   func sum(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
@@ -48,8 +48,8 @@ package protocol ElementwiseKernels: Sendable {
     exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
   ) throws(Decline) -> ByteSoftmaxMapping
 
-  /// Code for a post-operation on a convolution's float outputs; nil if there is none.
-  func postOperation(_ kind: PostOperationCode.Kind) -> PostOperationCode?
+  /// Prepares a post-operation on a convolution's float outputs.
+  func postOperation(_ kind: PostOperationCode.Kind) throws(Decline) -> PostOperationCode
 
   /// The size of the widest vectors, in bytes.
   var vectorByteCount: Int { get }
@@ -73,8 +73,8 @@ package protocol ElementwiseKernels: Sendable {
 
 extension KernelSet {
   /// The set's generated code; throws if it has none.
-  package func generatedElementwise() throws(Decline) -> any ElementwiseKernels {
-    guard let elementwise else { throw Decline("the set has no elementwise kernels") }
-    return elementwise
+  package func generatedKernels() throws(Decline) -> any GeneratedKernels {
+    guard let generated else { throw Decline("the set has kernels of convolutions alone") }
+    return generated
   }
 }
