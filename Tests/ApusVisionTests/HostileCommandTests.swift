@@ -245,7 +245,7 @@ struct HostileCommandTests {
       #expect(answer.status == 2 && lines.count == 4, "\(answer.errors)")
       #expect(lines.first?.contains("\"matches\"") == true)
       #expect(
-        lines.dropFirst().allSatisfy { $0.contains("earlier answers show") && $0.contains("probability") })
+        lines.dropFirst().allSatisfy { $0.contains("a score of 2") && $0.contains("scores: probability") })
     }
   }
 
