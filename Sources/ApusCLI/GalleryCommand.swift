@@ -89,7 +89,8 @@ struct GalleryModels: ParsableArguments {
       ["pixels", "channels", "fit"].compactMap { subject in
         embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
       }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
-    return Finder(preparation: preparation, isUndecided: { [detector] in detector?.isUndecided == true }) {
+    let isUndecided: @Sendable () -> Bool = { [detector] in detector?.isUndecided == true }
+    return Finder(preparation: preparation, isUndecided: isUndecided) {
       [detector, limits = input.limits] image throws(ApusError) in
       func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
         Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
