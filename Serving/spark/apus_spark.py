@@ -32,7 +32,8 @@ import time
 SCHEMA = """
     path string, length bigint, modificationTime timestamp, model string,
     detections array<struct<label: string, index: int, score: float,
-                            box: struct<x: float, y: float, width: float, height: float>>>,
+                            box: struct<x: float, y: float, width: float, height: float>,
+                            keypoints: array<struct<name: string, x: float, y: float, score: float>>>>,
     milliseconds double, error string
 """
 
@@ -213,13 +214,20 @@ def _index(value):
     return value
 
 
+def _keypoint(point):
+    score = point.get("score")
+    return {"name": _text(point.get("name")), "x": _number(point["x"]), "y": _number(point["y"]),
+            "score": None if score is None else _number(score)}
+
+
 def _row(answer):
     """The detections and the error of an answer: one of the two is None."""
     try:
         if answer.get("error") is not None:
             return None, _text(answer["error"])
         return [{"label": _text(found.get("label")), "index": _index(found.get("index")), "score": _number(found["score"]),
-                 "box": {side: _number(found["box"][side]) for side in ("x", "y", "width", "height")}}
+                 "box": {side: _number(found["box"][side]) for side in ("x", "y", "width", "height")},
+                 "keypoints": [_keypoint(point) for point in found.get("keypoints") or []]}
                 for found in answer["detections"]], None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         return None, f"the answer of apus-worker cannot be read: {type(error).__name__}: {_line(str(error))}"
@@ -502,7 +510,8 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
     takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
     knows; the column `model` is the SHA-256 of the file. `pixels`, `channels`, `box_units`, `scores`, `layout` and `anchors` are
-    those of `apus detect`. The result's schema is SCHEMA.
+    those of `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
+    empty for others.
     """
     from pyspark.sql import functions
 
@@ -580,7 +589,9 @@ def _arrow_schema():
 
     number = pyarrow.float32()
     box = pyarrow.struct([(name, number) for name in ("x", "y", "width", "height")])
-    found = pyarrow.struct([("label", pyarrow.string()), ("index", pyarrow.int32()), ("score", number), ("box", box)])
+    point = pyarrow.struct([("name", pyarrow.string()), ("x", number), ("y", number), ("score", number)])
+    found = pyarrow.struct([("label", pyarrow.string()), ("index", pyarrow.int32()), ("score", number), ("box", box),
+                            ("keypoints", pyarrow.list_(point))])
     return pyarrow.schema([
         ("path", pyarrow.string()), ("length", pyarrow.int64()),
         ("modificationTime", pyarrow.timestamp("us", tz="UTC")), ("model", pyarrow.string()),

@@ -197,6 +197,7 @@ while head := sys.stdin.buffer.read(8):
 
 
 BOX = '{"x": 0, "y": 0, "width": 1, "height": 1}'
+POINTS = '{"name": "nose", "x": 1.5, "y": 2, "score": 0.75}, {"name": null, "x": 3, "y": "NaN", "score": null}'
 LINES = {
     # What is an answer in spite of everything.
     "noise": ("out.write('loading\\n\\n[1]\\n{}\\nnull\\n' + good)", None),
@@ -207,7 +208,11 @@ LINES = {
                       + """}]}\\n' % number)""", None),
     "half a character": ("""out.write('{"id": %d, "detections": [{"label": "\\\\ud800", "index": 1, "score": 1, "box": """
                          + BOX + """}]}\\n' % number)""", None),
+    "keypoints": ("""out.write('{"id": %d, "detections": [{"index": 0, "score": 1, "box": """ + BOX + """, "keypoints": [""" + POINTS
+                  + """]}]}\\n' % number)""", None),
     # What is none.
+    "keypoints that are none": ("""out.write('{"id": %d, "detections": [{"index": 0, "score": 1, "box": """ + BOX
+                                + """, "keypoints": [{"x": 1}]}]}\\n' % number)""", "cannot be read"),
     "words": ("out.write('x\\n' * 2000)", "lines that are no answers"),
     "bytes": ("out.buffer.write(b'\\xff\\xfe\\0\\n' * 2000)", "lines that are no answers"),
     "deep": ("out.write('[' * 100000 + '\\n'); sys.exit(0)", "ended with status 0"),
@@ -244,6 +249,12 @@ def test_nothing_that_a_worker_prints_stops_a_job(tmp_path, name):
         assert error is None or error in errors[number], errors
     if name in ("infinity", "beyond floats"):
         assert detections[0][0]["score"] == math.inf
+    if name == "keypoints":
+        first, second = detections[0][0]["keypoints"]
+        assert first == {"name": "nose", "x": 1.5, "y": 2, "score": 0.75}
+        assert second["name"] is second["score"] is None and second["x"] == 3 and math.isnan(second["y"])
+    elif error is None:
+        assert all(found["keypoints"] == [] for found in detections[0])
     # What Spark stores.
     import pyarrow
 

@@ -52,7 +52,7 @@ struct FaceMeshCommand: ParsableCommand {
     options.minDetectionConfidence = detectionThreshold
     options.minPresenceConfidence = scoreThreshold
     options.minSuppressionThreshold = iouThreshold
-    options.minTrackingConfidence = frames.trackingThreshold
+    if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =

@@ -52,6 +52,8 @@ struct GalleryModels: ParsableArguments {
   struct Finder {
     /// How pictures become embeddings.
     let preparation: String
+    /// Whether the next picture may decide how faces are read in all later ones.
+    let isUndecided: @Sendable () -> Bool
     let find: @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
 
     /// Warns if the embeddings of a gallery were made in another way.
@@ -87,7 +89,9 @@ struct GalleryModels: ParsableArguments {
       ["pixels", "channels", "fit"].compactMap { subject in
         embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
       }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
-    return Finder(preparation: preparation) { [detector, limits = input.limits] image throws(ApusError) in
+    let isUndecided: @Sendable () -> Bool = { [detector] in detector?.isUndecided == true }
+    return Finder(preparation: preparation, isUndecided: isUndecided) {
+      [detector, limits = input.limits] image throws(ApusError) in
       func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
         Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
       }
@@ -228,7 +232,7 @@ extension GalleryCommand {
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
-        copiesPicture: models.faces != nil,
+        copiesPicture: models.faces != nil, isUndecided: finder.isUndecided,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now

@@ -46,7 +46,7 @@ struct HandsCommand: ParsableCommand {
     options.maxHands = maxResults
     options.minDetectionConfidence = detectionThreshold
     options.minPresenceConfidence = scoreThreshold
-    options.minTrackingConfidence = frames.trackingThreshold
+    if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     options.palmAngle = palmAngle
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)

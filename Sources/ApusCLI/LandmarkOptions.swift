@@ -44,8 +44,10 @@ struct FrameOptions: ParsableArguments {
       valueName: "RATE"))
   var fps: Double?
 
-  @Option(name: .long, help: "The overlap above which something detected in a frame is tracked already.")
-  var trackingThreshold: Float = 0.5
+  @Option(
+    name: .long,
+    help: "With --fps, the overlap above which something detected in a frame is tracked already; 0.5.")
+  var trackingThreshold: Float?
 
   @Flag(help: "Do not smooth the landmarks of frames.")
   var noSmoothing = false
@@ -53,6 +55,9 @@ struct FrameOptions: ParsableArguments {
   func validate() throws {
     if let fps, !(fps > 0 && fps <= 1e6) {
       throw ValidationError("--fps is \(fps), not above 0 to 1000000")
+    }
+    if trackingThreshold != nil, fps == nil {
+      throw ValidationError("--tracking-threshold is for frames: --fps is missing")
     }
     if noSmoothing, fps == nil { throw ValidationError("--no-smoothing is for frames: --fps is missing") }
   }

@@ -44,7 +44,7 @@ struct PoseCommand: ParsableCommand {
     options.maxPoses = maxResults
     options.minDetectionConfidence = detectionThreshold
     options.minPresenceConfidence = scoreThreshold
-    options.minTrackingConfidence = frames.trackingThreshold
+    if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     options.outputsMasks = maskDir != nil
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)

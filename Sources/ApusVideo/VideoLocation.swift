@@ -13,6 +13,8 @@ package struct VideoLocation: Hashable, Sendable {
   let kind: Kind
   /// Whether the newest frame counts, unless the options say otherwise.
   package let isLive: Bool
+  /// Whether there may be frames again after the end: a stream or a device, not a file or a test pattern.
+  var comesBack: Bool { kind == .stream || kind == .device }
   /// The protocols that ffmpeg may use.
   private let protocols: String
   /// The options before ffmpeg's input, and the input.

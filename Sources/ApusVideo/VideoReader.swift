@@ -2,7 +2,7 @@
 import Apus
 import ApusSystem
 
-/// Reads frames from ffmpeg, on a thread of its own, and starts it again where a live source ends.
+/// Reads frames from ffmpeg, on a thread of its own, and starts it again where a live stream or camera ends.
 struct VideoReader: Sendable {
   let location: VideoLocation
   let options: VideoSource.Options
@@ -35,7 +35,7 @@ struct VideoReader: Sendable {
         }
       if progress.frames > before { (attempts, delay) = (0, 0.5) }
       attempts += 1
-      guard isLive, progress.frames > 0, attempts <= options.restartLimit else {
+      guard isLive, location.comesBack, progress.frames > 0, attempts <= options.restartLimit else {
         return queue.finish(error.map { .failure($0) } ?? .success(nil))
       }
       queue.countRestart()

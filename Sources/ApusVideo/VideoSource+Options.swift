@@ -22,7 +22,7 @@ extension VideoSource {
     public var loops: Int? = 0
     /// The maximum time without a byte, in seconds; a source that takes longer has stalled.
     public var stallLimit: Double = 15
-    /// How often a live source that has delivered frames is started again after it ended, failed or stalled, without a frame in
+    /// How often a live stream or device that has delivered frames is started again after it ended, failed or stalled, without a frame in
     /// between; after 0.5 seconds at first, then twice as long each time, up to 30 seconds.
     public var restartLimit = 10
     /// The maximum number of pixels of a frame.

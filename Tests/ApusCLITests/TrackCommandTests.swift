@@ -45,8 +45,12 @@ struct TrackCommandTests {
     arguments: [
       ("track none.txt", "none.txt"), ("track bad.txt", "bad.txt: line 1"),
       ("track det.txt --method deep", "deep"),
-      ("track det.txt --frame-rate 0", "frameRate"),
-      ("track det.txt --minimum-overlap nan", "minimumOverlap"),
+      ("track det.txt --frame-rate 0", "--frame-rate is 0.0"),
+      ("track det.txt --minimum-overlap nan", "--minimum-overlap is nan"),
+      ("track det.txt --minimum-hits 0", "--minimum-hits is 0"),
+      ("track det.txt --lost-time=-1", "--lost-time is -1"),
+      ("track det.txt --activation-score inf", "--activation-score is inf"),
+      ("track det.txt --method sort --high-score 0.5", "--high-score is for bytetrack"),
       ("track det.txt --output none/t.txt", "none/t.txt"),
     ])
   func refuses(arguments: String, message: String) throws {

@@ -150,6 +150,15 @@ struct WatchCommandTests {
     }
   }
 
+  @Test("a film that is taken as live ends at its end")
+  func endsALiveFilm() throws {
+    try withTemporaryFolder { folder in
+      let answer = try shell(
+        "timeout 60 $APUS watch test:testsrc2:64x48:0.2 --live --json > lines.json", in: folder)
+      #expect(answer.status == 0, "\(answer)")
+    }
+  }
+
   @Test(
     "refuses with one line",
     arguments: [
@@ -162,6 +171,15 @@ struct WatchCommandTests {
       ("test:testsrc2 --task faces", "--model"), ("test:testsrc2 --task dance", "dance"),
       ("test:testsrc2 --fps 0", "--fps"), ("test:testsrc2 --every 0", "--every"),
       ("test:testsrc2:64x48:1 --annotate a.gif", "a.gif"),
+      ("test:testsrc2 --activation-score 0.5", "--activation-score is for tracks"),
+      ("test:testsrc2 --lost-time 2", "--lost-time is for tracks"),
+      ("test:testsrc2 --track sort --high-score 0.5", "--high-score is for bytetrack"),
+      ("test:testsrc2 --track sort --minimum-hits 0", "--minimum-hits is 0"),
+      ("test:testsrc2 --crossing-frames 2", "--crossing-frames is for lines"),
+      ("test:testsrc2 --track sort --snapshots s", "--snapshots is for crossings"),
+      ("test:testsrc2 --reduced", "--reduced is for JPEG"),
+      ("test:testsrc2 --task faces --model m.tflite --layout yolo8", "--layout is for --task detect"),
+      ("test:testsrc2 --task faces --model m.tflite --allow face", "--allow is for --task detect"),
     ])
   func refuses(arguments: String, message: String) throws {
     try withTemporaryFolder { folder in

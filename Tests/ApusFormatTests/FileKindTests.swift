@@ -53,6 +53,13 @@ import Testing
         "Base64 text of a .tflite model"
       ),
       (String(repeating: "iVBORw0KGgoAAAANSUhEUgAA", count: 4), "a text in Base64"),
+      (
+        "1c000000 54464c33\n" + String(repeating: "14002000 ", count: 8),
+        "hexadecimal text of a .tflite model"
+      ),
+      (String(repeating: "89504E470D0A1A0A", count: 4), "hexadecimal text of other bytes"),
+      ("SQLite format 3\0", "SQLite"),
+      ("\0\u{5}\u{16}\u{7}\0\u{2}", "without '._'"), ("RKNN\0\0", ".rknn"),
       ("{\"modelTopology\": {}}", "TensorFlow.js"), ("{\"error\": \"gone\"}", "JSON"),
       ("#include <x>\nconst unsigned char m[] = {0x1c,", "C source"),
       ("Guten Tag,\nalles gut?", "text that begins with 'Guten Tag,'"),
@@ -63,6 +70,7 @@ import Testing
 
   @Test("archives are named by what is in them")
   func namesArchives() {
+    #expect(kind([0x4D, 0x5A, 0x90, 0, 3, 0]).contains("program or library of Windows"))
     #expect(kind(archive(["model.tflite", "labels.txt"])).contains("ZIP archive of model.tflite"))
     #expect(kind(archive(["a.tflite"]), "hands.TASK").contains("MediaPipe task bundle (ZIP) of a.tflite"))
     #expect(

@@ -11,13 +11,14 @@ import Testing
   private static let hasFFmpeg = ChildProcess.find("ffmpeg") != nil
 
   /// A source of what a script writes.
-  private func source(_ script: String, _ change: (inout VideoSource.Options) -> Void = { _ in }) throws
-    -> VideoSource
-  {
+  private func source(
+    _ script: String, as name: String = "test:testsrc2",
+    _ change: (inout VideoSource.Options) -> Void = { _ in }
+  ) throws -> VideoSource {
     var options = VideoSource.Options()
     options.stallLimit = 1
     change(&options)
-    return try VideoSource(VideoLocation("test:testsrc2"), options, program: "/bin/sh", ["-c", script])
+    return try VideoSource(VideoLocation(name), options, program: "/bin/sh", ["-c", script])
   }
 
   private static let header = "printf 'YUV4MPEG2 W4 H2 F10:1 C420jpeg\\n';"
@@ -61,7 +62,7 @@ import Testing
   }
 
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
-    let live = try source(Self.header + Self.frame) { $0.isLive = true }
+    let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []
     for try await frame in live {
       numbers.append(frame.number)
@@ -72,8 +73,19 @@ import Testing
     live.stop()
   }
 
+  @Test("a file that is taken as live ends at its end", arguments: ["test:testsrc2", "film.mp4"])
+  func endsAFileThatIsTakenAsLive(name: String) async throws {
+    try await withTemporaryFolderAsync { folder in
+      let path = name.hasPrefix("test:") ? name : folder.appending(path: name).path
+      if path != name { try Data([0]).write(to: URL(filePath: path)) }
+      let live = try source(Self.header + Self.frame, as: path) { $0.isLive = true }
+      let (frames, error) = await collect(live)
+      #expect(frames.count == 1 && error == nil && live.statistics.restarts == 0)
+    }
+  }
+
   @Test func doesNotTryForEverWhatNeverDelivered() async throws {
-    let (frames, error) = await collect(try source("echo refused >&2; exit 3") { $0.isLive = true })
+    let (frames, error) = await collect(try source("echo refused >&2; exit 3", as: "rtsp://camera/1"))
     #expect(frames.isEmpty && error?.message.contains("refused") == true)
   }
 

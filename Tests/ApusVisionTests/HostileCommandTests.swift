@@ -203,6 +203,52 @@ struct HostileCommandTests {
     }
   }
 
+  @Test("what the first picture shows of faces holds for all that a gallery is asked for", arguments: 0..<3)
+  func decidesFacesInOrder(_: Int) throws {
+    try withTemporaryFolder { folder in
+      // Scores within 0 to 1 for the dark picture, and beyond for bright ones.
+      let shape: [Int32] = [1, 896, 1]
+      let faces = DetectorModel(
+        tensors: [
+          .init(name: "image", shape: [1, 128, 128, 3]),
+          .init(
+            name: "axes", shape: [3], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]),
+          .init(name: "brightest", shape: [1]),
+          .init(
+            name: "table", shape: shape, data: DetectorModel.data([Float](repeating: 2, count: 896))),
+          .init(name: "scores", shape: shape),
+          .init(
+            name: "boxes", shape: [1, 896, 16],
+            data: DetectorModel.data([Float](repeating: 20, count: 896 * 16))),
+        ],
+        operators: [
+          .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]),
+          .init(code: DetectorModel.mul, inputs: [2, 3], outputs: [4]),
+        ], outputs: [5, 4])
+      try Data(faces.bytes).write(to: folder.appending(path: "faces.tflite"))
+      let embedder = DetectorModel.answering([.rows([1, 2, 3])], shape: [1, 32, 32, 3])
+      try Data(embedder.bytes).write(to: folder.appending(path: "embedder.tflite"))
+      func write(_ name: String, _ value: UInt8, _ side: Int) throws {
+        try ImageBuffer(
+          bytes: [UInt8](repeating: value, count: side * side * 3), width: side, height: side, format: .rgb
+        ).write(toFile: folder.appending(path: name).path)
+      }
+      try write("0.png", 140, 3_000)
+      try write("1.png", 255, 64)
+      let line = """
+        "$APUS" gallery add ann 1.png --gallery g --model embedder.tflite > none &&
+        "$APUS" gallery find 0.png 1.png 1.png 1.png --gallery g --model embedder.tflite --faces faces.tflite --jobs 4 --json --quiet > out
+        """
+      let answer = try shell(line, in: folder)
+      let lines = try String(contentsOf: folder.appending(path: "out"), encoding: .utf8).split(
+        separator: "\n")
+      #expect(answer.status == 2 && lines.count == 4, "\(answer.errors)")
+      #expect(lines.first?.contains("\"matches\"") == true)
+      #expect(
+        lines.dropFirst().allSatisfy { $0.contains("a score of 2") && $0.contains("scores: probability") })
+    }
+  }
+
   @Test("of eight million boxes, only the best take memory")
   func limitsCandidates() throws {
     try withTemporaryFolder { folder in

@@ -36,7 +36,7 @@ struct TrackCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    do { _ = try ObjectTracker(options) } catch { throw ValidationError(error.message) }
+    try tracking.check(method, frameRate: frameRate)
   }
 
   private var options: ObjectTracker.Options { tracking.options(method, frameRate: frameRate) }

@@ -21,6 +21,34 @@ struct TrackingOptions: ParsableArguments {
   @Option(name: .long, help: "How many seconds an object may be unseen; 1.")
   var lostTime: Double?
 
+  /// The thresholds' names, by those of the library.
+  private static let names = [
+    "activationScore": "--activation-score", "highScore": "--high-score",
+    "minimumOverlap": "--minimum-overlap",
+    "minimumHits": "--minimum-hits", "maximumLostTime": "--lost-time", "frameRate": "--frame-rate",
+  ]
+
+  /// The first threshold that was given.
+  var given: String? {
+    let all: [(String, Bool)] = [
+      ("--activation-score", activationScore != nil), ("--high-score", highScore != nil),
+      ("--minimum-overlap", minimumOverlap != nil), ("--minimum-hits", minimumHits != nil),
+      ("--lost-time", lostTime != nil),
+    ]
+    return all.first { $0.1 }?.0
+  }
+
+  /// Throws wrong usage for a value out of its range, and for a threshold that the method does not have.
+  func check(_ method: TrackingMethod, frameRate: Double) throws {
+    if method == .sort, highScore != nil {
+      throw ValidationError("--high-score is for bytetrack; sort has one threshold, --activation-score")
+    }
+    do { _ = try ObjectTracker(options(method, frameRate: frameRate)) } catch {
+      let name = error.message.prefix { $0 != " " }
+      throw ValidationError((Self.names[String(name)] ?? String(name)) + error.message.dropFirst(name.count))
+    }
+  }
+
   /// The method's thresholds, with those that were given instead.
   func options(_ method: TrackingMethod, frameRate: Double) -> ObjectTracker.Options {
     var options = method.options

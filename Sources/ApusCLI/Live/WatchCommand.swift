@@ -91,8 +91,28 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--task faces needs a --model; none is embedded")
     }
     _ = try scaledSize
-    if let options = trackerOptions {
-      do { _ = try ObjectTracker(options) } catch { throw ValidationError(error.message) }
+    if let method = trackingMethod { try tracking.check(method, frameRate: trackingRate) }
+    try checkIdleOptions()
+  }
+
+  /// Throws for an option that would change nothing beside the others.
+  private func checkIdleOptions() throws {
+    if trackingMethod == nil, let given = tracking.given {
+      throw ValidationError("\(given) is for tracks: --track, --line or --zone is missing")
+    }
+    if scene.line.isEmpty, scene.zone.isEmpty {
+      if scene.crossingFrames != 1 {
+        throw ValidationError("--crossing-frames is for lines and zones: --line or --zone is missing")
+      }
+      if snapshots != nil {
+        throw ValidationError("--snapshots is for crossings and stays: --line or --zone is missing")
+      }
+    }
+    if input.reduced {
+      throw ValidationError("--reduced is for JPEG files, not for frames; --size scales those")
+    }
+    if task == .faces, let given = detectorOptions.givenForObjects {
+      throw ValidationError("\(given) is for --task detect, not for faces")
     }
   }
 
@@ -107,12 +127,17 @@ struct WatchCommand: ParsableCommand {
     }
   }
 
+  /// How objects are tracked; nil if nothing needs tracks.
+  private var trackingMethod: TrackingMethod? {
+    track ?? (scene.line.isEmpty && scene.zone.isEmpty ? nil : .bytetrack)
+  }
+
+  /// The nominal frames per second.
+  private var trackingRate: Double { fps ?? 30 / Double(every) }
+
   /// The tracker, if one is needed.
   private var trackerOptions: ObjectTracker.Options? {
-    guard let method = track ?? (scene.line.isEmpty && scene.zone.isEmpty ? nil : .bytetrack) else {
-      return nil
-    }
-    return tracking.options(method, frameRate: fps ?? 30 / Double(every))
+    trackingMethod.map { tracking.options($0, frameRate: trackingRate) }
   }
 
   func run() throws {

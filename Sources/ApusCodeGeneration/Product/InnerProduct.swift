@@ -55,11 +55,13 @@ extension ProductPacking {
   ) {
     let target = unsafe packed.address + start
     let stepByteCount = panel.paddedCount * plan.weightByteCount
+    var sinceClock = 0
     for column in 0..<panel.columnCount {
       for tap in 0..<plan.tapCount {
         let source = position(group: group, column: panel.firstColumn + column, tap: tap)
         for step in 0..<plan.stepsPerTap {
-          if step & 0x7FFF == 0x7FFF, packed.mustStop { return }
+          sinceClock &+= 1
+          if sinceClock & 0x7FFF == 0, packed.mustStop { return }
           let first = step * plan.lanesPerStep
           let place =
             (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.lanesPerStep

@@ -116,7 +116,7 @@ struct ProductPacking {
     }
     let pairs = plan.pairs(panel)
     if let pairs, pairs.hasHalf {
-      unsafe packHalf(weights, pairs, group: group, panel: panel, to: packed.address + start)
+      unsafe packHalf(weights, pairs, group: group, panel: panel, at: start, into: packed)
     }
     let columns = panel.columns
     let (firstChannel, depth) = (group * convolution.columnCount + panel.firstColumn, convolution.depth)

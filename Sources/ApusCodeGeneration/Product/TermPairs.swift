@@ -65,13 +65,15 @@ extension ProductPacking {
   /// zeros.
   func packHalf(
     _ weights: UnsafeRawPointer, _ pairs: TermPairs, group: Int,
-    panel: ProductPlan.Panel, to target: UnsafeMutableRawPointer
+    panel: ProductPlan.Panel, at start: Int, into packed: PackedWeights
   ) {
+    let target = unsafe packed.address + start
     let wholeColumns = pairs.wholeByteCount / 4
     for column in wholeColumns..<panel.columnCount {
       let source = unsafe weights + 4 * position(group: group, column: panel.firstColumn + column, tap: 0)
       let place = unsafe target + 2 * pairs.wholeByteCount + 8 * (column - wholeColumns)
       for step in 0..<plan.stepCount {
+        if step & 0xFFFF == 0xFFFF, packed.mustStop { return }
         let pair = unsafe source.loadUnaligned(fromByteOffset: 8 &* step, as: UInt64.self)
         unsafe place.storeBytes(of: pair, toByteOffset: step &* pairs.stepByteCount, as: UInt64.self)
       }

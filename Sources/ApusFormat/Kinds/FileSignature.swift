@@ -41,6 +41,12 @@ struct FileSignature {
       FileSignature(
         [0x7F, 0x45, 0x4C, 0x46], "a program or library of Linux",
         "an .eim of Edge Impulse contains its model; export it as .tflite"),
+      FileSignature([0x4D, 0x5A, 0x90, 0], "a program or library of Windows"),
+      FileSignature([0xCF, 0xFA, 0xED, 0xFE], "a program or library of macOS"),
+      FileSignature("SQLite format 3\0", "a SQLite database"),
+      FileSignature(
+        [0, 5, 0x16, 7], "what macOS keeps beside a file (AppleDouble)",
+        "take the file of the same name without '._' in front"),
       FileSignature([0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59], "a NumPy array (.npy)"),
     ]
 
@@ -52,6 +58,8 @@ struct FileSignature {
       "LITERTLM", "a bundle of a language model (.litertlm)",
       "LiteRT-LM runs it; the .tflite models are inside it"),
     FileSignature("GGUF", "a GGUF file of a language model"),
+    FileSignature("RKNN", "a model for Rockchip's processors (.rknn)", FileKind.fromSource),
+    FileSignature("ftrt", "a TensorRT engine", FileKind.fromSource),
     FileSignature("ET12", at: 4, "an ExecuTorch program (.pte)", FileKind.fromSource),
     FileSignature(
       [0x80, 2, 0x8A, 10, 0x6C, 0xFC, 0x9C, 0x46, 0xF9, 0x20, 0x6A, 0xA8, 0x50, 0x19],

@@ -39,7 +39,7 @@ enum TextContents {
   }
 
   private static func text(_ text: String) -> FileKind {
-    if let kind = base64(text) { return kind }
+    if let kind = hexadecimal(text) ?? base64(text) { return kind }
     if text.hasPrefix("<svg") || text.hasPrefix("<") && text.contains("<svg") {
       return FileKind(picture: "SVG")
     }
@@ -56,6 +56,22 @@ enum TextContents {
       return FileKind("a C source with the bytes of a model", "use the .tflite file that it is made from")
     }
     return FileKind("a text that begins with '\(firstLine(of: text))'")
+  }
+
+  /// The kind of a text of hexadecimal digits, two for each byte; nil for others.
+  private static func hexadecimal(_ text: String) -> FileKind? {
+    let digits = text.utf8.filter { ![0x20, 0x0A, 0x0D].contains($0) }
+    guard digits.count >= 64,
+      digits.allSatisfy({
+        (0x30...0x39).contains($0) || (0x41...0x46).contains($0) || (0x61...0x66).contains($0)
+      })
+    else { return nil }
+    // The fifth to the eighth byte name the kind of a model.
+    let isModel =
+      digits[8..<16].elementsEqual("54464c33".utf8) || digits[8..<16].elementsEqual("54464C33".utf8)
+    return FileKind(
+      "the hexadecimal text of \(isModel ? "a .tflite model" : "other bytes")",
+      "turn it into bytes first, for example with 'xxd -r -p FILE > model.tflite'")
   }
 
   /// The kind of a text that holds other bytes in Base64, with or without `data:` in front; nil for others.

@@ -13,6 +13,7 @@ package enum LogSoftmax {
     unsafe set.choose(
       otherwise: UnaryMap(FloatLogSoftmax(code: nil), rows: rows, depth: depth)
     ) { set throws(Decline) in
+      guard depth <= longestGeneratedRow else { throw Decline(longRow: depth) }
       let code = try unsafe set.generatedKernels().floatLogSoftmax(depth: depth)
       return unsafe UnaryMap(FloatLogSoftmax(code: code), rows: rows, depth: depth)
     }
@@ -40,27 +41,58 @@ package enum LogSoftmax {
   }
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    let greatest = unsafe greatest(input, 0..<count, besides: -.greatestFiniteMagnitude)
+    var sums = SIMD8<Float>()
+    unsafe add(input, 0..<count, greatest, to: &sums)
+    let logarithm = logf(sums.sum())
+    for index in 0..<count { unsafe output[index] = input[index] - greatest - logarithm }
+  }
+
+  static var hasLongRows: Bool { true }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, poll: inout StopPoll
+  ) {
+    if let code = unsafe code { return unsafe code(output, count, input) }
     var greatest = -Float.greatestFiniteMagnitude
-    for index in 0..<count {
+    forEachPiece(of: count, &poll) { greatest = unsafe self.greatest(input, $0, besides: greatest) }
+    var sums = SIMD8<Float>()
+    forEachPiece(of: count, &poll) { unsafe add(input, $0, greatest, to: &sums) }
+    let logarithm = logf(sums.sum())
+    forEachPiece(of: count, &poll) {
+      for index in $0 { unsafe output[index] = input[index] - greatest - logarithm }
+    }
+  }
+
+  @inline(__always)
+  private func greatest(_ input: UnsafePointer<Float>, _ range: Range<Int>, besides least: Float) -> Float {
+    var greatest = least
+    for index in range {
       let value = unsafe input[index]
       greatest = greatest < value ? value : greatest
     }
-    var sums = SIMD8<Float>()
-    var first = 0
-    while first < count {
+    return greatest
+  }
+
+  /// Adds exponentials of differences from the maximum, each to the sum of its lane.
+  @inline(__always)
+  private func add(
+    _ input: UnsafePointer<Float>, _ range: Range<Int>, _ greatest: Float, to sums: inout SIMD8<Float>
+  ) {
+    var first = range.lowerBound
+    while first < range.upperBound {
       // Lanes beyond the row contribute zero.
       var values = SIMD8<Float>(repeating: -.infinity)
-      if first &+ 8 <= count {
+      if first &+ 8 <= range.upperBound {
         values = unsafe UnsafeRawPointer(input + first).loadUnaligned(as: SIMD8<Float>.self)
       } else {
-        for lane in 0..<8 where first &+ lane < count { values[lane] = unsafe input[first &+ lane] }
+        for lane in 0..<8 where first &+ lane < range.upperBound {
+          values[lane] = unsafe input[first &+ lane]
+        }
       }
       sums += (values - greatest).exponential
       first &+= 8
     }
-    let sum = sums.sum()
-    let logarithm = logf(sum)
-    for index in 0..<count { unsafe output[index] = input[index] - greatest - logarithm }
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusRuntime
 
 /// A function of rows: the last axis of a tensor.
@@ -46,7 +47,19 @@ extension RowFunction {
   }
 }
 
-/// Calls `body` for pieces of a long row, until `poll` says that the run must end.
+/// The longest row, in elements, that generated code computes as a whole, without asking whether the run must end.
+let longestGeneratedRow = 1 << 22
+
+extension Decline {
+  /// A row is too long for code that does not ask whether the run must end.
+  init(longRow depth: Int) {
+    self.init(
+      "rows of \(depth) elements are more than \(longestGeneratedRow), so that loops ask whether to stop"
+    )
+  }
+}
+
+/// Calls `body` for pieces of a long row, until `poll` says that the run must end. Pieces but the last have a multiple of 64 elements.
 @inline(__always)
 func forEachPiece(of count: Int, _ poll: inout StopPoll, _ body: (Range<Int>) -> Void) {
   var first = 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusAssembly
+import ApusRuntime
 import ApusSystem
 
 /// `e^(βx)` over its sum, row by row.
@@ -21,6 +22,7 @@ package enum Softmax {
         throw Decline(
           "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
       }
+      guard depth <= longestGeneratedRow else { throw Decline(longRow: depth) }
       return unsafe kernel(try set.generatedKernels().floatSoftmax(beta: beta, depth: depth))
     }
   }
@@ -90,17 +92,41 @@ package enum Softmax {
   static let mostColumns = 16
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
-    let greatest = unsafe greatest(input, count)
+    let greatest = unsafe greatest(input, 0..<count, besides: -.greatestFiniteMagnitude)
     var sums = SIMD8<Float>()
-    var index = 0
-    while index &+ 8 <= count {
+    unsafe raise(output, input, 0..<count, greatest, addingTo: &sums)
+    unsafe divide(output, 0..<count, sums.sum())
+  }
+
+  static var hasLongRows: Bool { true }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, poll: inout StopPoll
+  ) {
+    if let code = unsafe code { return unsafe code(output, count, input) }
+    var greatest = -Float.greatestFiniteMagnitude
+    forEachPiece(of: count, &poll) { greatest = unsafe self.greatest(input, $0, besides: greatest) }
+    var sums = SIMD8<Float>()
+    forEachPiece(of: count, &poll) { unsafe raise(output, input, $0, greatest, addingTo: &sums) }
+    let sum = sums.sum()
+    forEachPiece(of: count, &poll) { unsafe divide(output, $0, sum) }
+  }
+
+  /// Writes exponentials of differences from the maximum, and adds each to the sum of its lane.
+  @inline(__always)
+  private func raise(
+    _ output: UnsafeMutablePointer<Float>, _ input: UnsafePointer<Float>, _ range: Range<Int>,
+    _ greatest: Float, addingTo sums: inout SIMD8<Float>
+  ) {
+    var index = range.lowerBound
+    while index &+ 8 <= range.upperBound {
       let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
       let powers = ((values - greatest) * beta).exponential
       unsafe UnsafeMutableRawPointer(output + index).storeBytes(of: powers, as: SIMD8<Float>.self)
       sums += powers
       index &+= 8
     }
-    let rest = count &- index
+    let rest = range.upperBound &- index
     if rest > 0 {
       var values = SIMD8<Float>()
       for lane in 0..<8 where lane < rest { values[lane] = unsafe input[index &+ lane] }
@@ -110,11 +136,14 @@ package enum Softmax {
         sums[lane] += powers[lane]
       }
     }
-    let sum = sums.sum()
+  }
+
+  @inline(__always)
+  private func divide(_ output: UnsafeMutablePointer<Float>, _ range: Range<Int>, _ sum: Float) {
     if isHalf {
-      for index in 0..<count { unsafe output[index] = output[index].roundedToHalf }
+      for index in range { unsafe output[index] = output[index].roundedToHalf }
     }
-    for index in 0..<count { unsafe output[index] /= sum }
+    for index in range { unsafe output[index] /= sum }
   }
 
   /// Rows of few elements are computed eight at a time, each in a lane.
@@ -164,227 +193,23 @@ package enum Softmax {
     for index in 0..<depth { unsafe store(column(UnsafePointer(output), index) / sums, index) }
   }
 
-  /// The maximum of a row; NaN is skipped.
+  /// The maximum of some values, and of `least`; NaN is skipped.
   @inline(__always)
-  private func greatest(_ input: UnsafePointer<Float>, _ count: Int) -> Float {
+  private func greatest(_ input: UnsafePointer<Float>, _ range: Range<Int>, besides least: Float) -> Float {
     var most = SIMD8<Float>(repeating: -.greatestFiniteMagnitude)
-    var index = 0
-    while index &+ 8 <= count {
+    var index = range.lowerBound
+    while index &+ 8 <= range.upperBound {
       let values = unsafe UnsafeRawPointer(input + index).loadUnaligned(as: SIMD8<Float>.self)
       most.replace(with: values, where: most .< values)
       index &+= 8
     }
-    var greatest = -Float.greatestFiniteMagnitude
+    var greatest = least
     for lane in 0..<8 { greatest = greatest < most[lane] ? most[lane] : greatest }
-    while index < count {
+    while index < range.upperBound {
       let value = unsafe input[index]
       greatest = greatest < value ? value : greatest
       index &+= 1
     }
     return greatest
-  }
-}
-
-/// Computes softmax of rows of bytes from the first on, and returns how many it did; the next row is left to
-/// plain Swift.
-package typealias ByteSoftmaxMapping =
-  @Sendable (_ output: UnsafeMutableRawPointer, _ rows: Int, _ input: UnsafeRawPointer) -> Int
-
-/// The exponentials of all 256 differences from a row's maximum.
-private final class SoftmaxTable: Sendable {
-  /// `e^(−factor·d)` as Q0, by the difference `d`.
-  let exponentials: Table<Int32>
-  /// The exponentials with 12 bits before the binary point, for sums, from the last to the first.
-  let summands: Table<Int32>
-  /// The first difference whose exponential counts as zero.
-  let end: Int
-
-  init(factor: Double) {
-    // With the maximum factor, only the maximum contributes.
-    let multiplier = FixedPointMultiplier(min(factor * 0x1p26, 0x1p31 - 1))
-    let radius = 31.0 * 0x1p26 / Double(sign: .plus, exponent: Int(multiplier.shift), significand: 1)
-    let end = min(256, Int(radius.rounded(.down)) + 1)
-    let exponentials = Table(count: 256) { difference in
-      difference < end ? FixedPointFunctions.exponential(multiplier.apply(0 &- Int32(difference))) : 0
-    }
-    self.end = end
-    self.exponentials = exponentials
-    summands = Table(count: 256) {
-      unsafe roundingDivideByPowerOfTwo(exponentials.values[255 - $0], 12)
-    }
-  }
-}
-
-@safe private struct ByteSoftmax<Result: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
-  let table: SoftmaxTable
-  let isSigned: Bool
-  /// Generated code for rows.
-  private let code: ByteSoftmaxMapping?
-  /// The results of the larger and the smaller of two bytes, by their difference, for many rows of two.
-  private var pairs: Table<Result>?
-
-  var way: String {
-    unsafe code != nil
-      ? "generated look-up of 64 bytes at a time"
-      : pairs == nil ? "portable table of exponentials" : "portable table of all pairs"
-  }
-
-  init(table: SoftmaxTable, isSigned: Bool, rows: Int, depth: Int, code: ByteSoftmaxMapping?) {
-    self.table = table
-    self.isSigned = isSigned
-    unsafe self.code = code
-    guard depth == 2, rows >= 1024 else { return }
-    let plain = self
-    pairs = Table(count: 512) { place in
-      // As bytes of the type: the maximum, and one that is smaller by the difference.
-      let flip: UInt8 = isSigned ? 0x80 : 0
-      let bytes: [UInt8] = [255 ^ flip, UInt8(255 - place / 2) ^ flip]
-      var results: [Result] = [0, 0]
-      unsafe results.withUnsafeMutableBufferPointer { results in
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-          guard let input = bytes.baseAddress, let output = results.baseAddress else { return }
-          unsafe plain.fill(output, count: 2, input: input)
-        }
-      }
-      return results[place % 2]
-    }
-  }
-
-  func fill(_ output: UnsafeMutablePointer<Result>, rows: Int, depth: Int, input: UnsafePointer<UInt8>) {
-    guard let pairs else {
-      var row = 0
-      while row < rows {
-        if let code = unsafe code {
-          unsafe row &+= code(output + row &* depth, rows &- row, input + row &* depth)
-          guard row < rows else { return }
-        }
-        unsafe fill(output + row &* depth, count: depth, input: input + row &* depth)
-        row &+= 1
-      }
-      return
-    }
-    let flip: UInt8 = isSigned ? 0x80 : 0
-    for row in 0..<rows {
-      let (first, second) = unsafe (input[2 &* row] ^ flip, input[2 &* row &+ 1] ^ flip)
-      let isLess = first < second
-      let pair = unsafe pairs.values + 2 &* Int(isLess ? second &- first : first &- second)
-      unsafe output[2 &* row] = pair[isLess ? 1 : 0]
-      unsafe output[2 &* row &+ 1] = pair[isLess ? 0 : 1]
-    }
-  }
-
-  func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<UInt8>) {
-    // Signed bytes with their sign flipped are unsigned ones of equal order and equal differences.
-    let flip: UInt8 = isSigned ? 0x80 : 0
-    var greatest: UInt8 = 0
-    for index in 0..<count { greatest = max(greatest, unsafe input[index] ^ flip) }
-    // Entries are at 255 minus a difference: from `shift` on, at the byte itself.
-    let shift = 255 &- Int(greatest)
-    let summands = unsafe table.summands.values + shift
-    var sum: Int32 = 0
-    unsafe forEachByte(input, count) { _, byte in sum &+= unsafe summands[byte] }
-    let (scale, bits) = FixedPointFunctions.reciprocal(sum, integerBits: 12)
-    // Only an overflowed sum, of more than 4096 elements, exceeds these bounds.
-    let exponent = min(max(bits &+ 31 &- Int32(Result.bitWidth), 0), 31)
-    let exponentials = unsafe table.exponentials.values
-    let end = table.end
-    // Four at a time; beyond the end, exponentials are zero.
-    let factors = SIMD4(repeating: UInt32(bitPattern: scale))
-    let (exponents, masks) = (SIMD4(repeating: exponent), SIMD4(repeating: Int32(1) &<< exponent &- 1))
-    @inline(__always)
-    func results(_ differences: (Int) -> UInt8) -> SIMD4<Int32> {
-      var values = SIMD4<Int32>()
-      for lane in 0..<4 { values[lane] = unsafe exponentials[Int(differences(lane))] }
-      return roundingDivideByPowerOfTwo(
-        roundingDoublingHighMultiply(values, factors), exponents, masks)
-    }
-    if count >= Self.leastTabled {
-      // The results of all differences, from the last to the first; from some difference on they are zero.
-      return unsafe withUnsafeTemporaryAllocation(of: Result.self, capacity: 256) { memory in
-        guard let table = memory.baseAddress else { return }
-        unsafe table.update(repeating: .min, count: 256)
-        for first in stride(from: 0, to: 256, by: 4) {
-          let quotients = results { UInt8(truncatingIfNeeded: first &+ $0) }
-          if quotients == .zero { break }
-          for lane in 0..<4 {
-            unsafe table[255 &- first &- lane] = Result(clamping: quotients[lane] &+ Int32(Result.min))
-          }
-        }
-        let results = unsafe table + shift
-        unsafe forEachByte(input, count) { index, byte in unsafe output[index] = results[byte] }
-      }
-    }
-    var first = 0
-    while first &+ 4 <= count {
-      let quotients = results { unsafe greatest &- (input[first &+ $0] ^ flip) }
-      for lane in 0..<4 {
-        unsafe output[first &+ lane] = Result(clamping: quotients[lane] &+ Int32(Result.min))
-      }
-      first &+= 4
-    }
-    for index in first..<count {
-      let difference = unsafe Int(greatest &- (input[index] ^ flip))
-      var result = Int32(Result.min)
-      if difference < end {
-        let product = unsafe saturatingRoundingDoublingHighMultiply(scale, exponentials[difference])
-        result &+= roundingDivideByPowerOfTwo(product, exponent)
-      }
-      unsafe output[index] = Result(clamping: result)
-    }
-  }
-
-  /// Calls `body` with each index and its byte, as an unsigned one of equal order.
-  @inline(__always)
-  private func forEachByte(_ input: UnsafePointer<UInt8>, _ count: Int, _ body: (Int, Int) -> Void) {
-    if isSigned {
-      for index in 0..<count { body(index, unsafe Int(Int8(bitPattern: input[index])) &+ 128) }
-    } else {
-      for index in 0..<count { body(index, unsafe Int(input[index])) }
-    }
-  }
-
-  /// The minimum length of rows whose results are looked up in a table.
-  private static var leastTabled: Int { 64 }
-}
-
-private struct WordSoftmax: RowFunction {
-  private let multiplier: FixedPointMultiplier
-  private let exponentials: WordTable
-  private let reciprocals: WordTable
-
-  var way: String { "portable tables of 16-bit integers" }
-
-  init(factor: Double) {
-    // A difference of 65535 is 10, beyond which exponentials count as zero.
-    multiplier = FixedPointMultiplier(factor / (10.0 / 65535.0))
-    let unit = 2.0 / 65535.0
-    exponentials = WordTable(
-      inputScale: 10.0 / 65535.0, inputZeroPoint: 32767, outputScale: unit, outputZeroPoint: 0
-    ) { exp($0) }
-    reciprocals = WordTable(
-      inputScale: 1.0 / 65535.0, inputZeroPoint: -32768, outputScale: unit, outputZeroPoint: 0
-    ) { 1 / (1 + $0) }
-  }
-
-  func fill(_ output: UnsafeMutablePointer<Int16>, count: Int, input: UnsafePointer<Int16>) {
-    var greatest = Int16.min
-    for index in 0..<count { greatest = max(greatest, unsafe input[index]) }
-    var sum: Int32 = 0
-    for index in 0..<count {
-      let difference = unsafe Int32(input[index]) &- Int32(greatest)
-      let value = exponentials[Int16(clamping: multiplier.apply(difference) &+ 32767)]
-      unsafe output[index] = value
-      sum &+= Int32(value)
-    }
-    let headroom = Int32(sum.leadingZeroBitCount)
-    let shifted = (Int64(sum) &<< Int64(headroom &- 1) &+ 1 << 13) &>> 14
-    let position = Int32(truncatingIfNeeded: shifted) &- (1 << 15 &+ 1 << 16)
-    let scale = Int64(reciprocals[Int16(clamping: position)])
-    let shift = Int64(31 &- headroom)
-    let round = Int64(1) &<< (shift &- 1)
-    for index in 0..<count {
-      let result = unsafe Int32(truncatingIfNeeded: (Int64(output[index]) &* scale &+ round) &>> shift)
-      unsafe output[index] = Int16(min(max(result, 0), 32767))
-    }
   }
 }

@@ -47,7 +47,12 @@ final class BLASFloatConvolution: TiledConvolution {
     precondition(weights.byteCount >= convolution.weightCount * 4 && packed.byteCount >= packedByteCount)
     unsafe weights.withUnsafeBytes { weights in
       guard let source = weights.baseAddress else { return }
-      unsafe packed.address.copyMemory(from: source, byteCount: convolution.weightCount * 4)
+      let byteCount = convolution.weightCount * 4
+      for first in stride(from: 0, to: byteCount, by: 1 << 24) {
+        if first > 0, packed.mustStop { return }
+        unsafe (packed.address + first).copyMemory(
+          from: source + first, byteCount: min(1 << 24, byteCount - first))
+      }
     }
     unsafe packBias(bias, count: convolution.outputChannels, to: packed.address + biasOffset)
   }

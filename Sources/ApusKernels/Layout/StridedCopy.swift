@@ -27,6 +27,8 @@ package final class StridedCopy: Sendable {
   private let isEmpty: Bool
   /// The number of tiles on one thread.
   private let tiles: Int
+  /// How many runs are copied between two questions whether to stop: some megabytes.
+  private var unitsAtOnce: Int { max(1, (1 << 22) / run) }
   /// Iterations of the first loop that stay in one tile.
   private let unit: Int
   private let byteCount: Int
@@ -145,8 +147,8 @@ package final class StridedCopy: Sendable {
         let rows = loops.isEmpty ? run / 64 : unsafe ceilingQuotient(loops[0].count, unit)
         let tiles = threads.tileCount(rows: rows, bytes: byteCount, alone: tiles)
         let work = unsafe Work(
-          loops: loops, run: run, transposition: transposition, tiles: tiles, unit: unit,
-          source: source + sourceOffset,
+          loops: loops, run: run, unitsAtOnce: unitsAtOnce, transposition: transposition, tiles: tiles,
+          unit: unit, threads: threads, source: source + sourceOffset,
           destination: destination + (destinationOffset + shift))
         threads.run(tiles: tiles, work)
       }
@@ -178,48 +180,120 @@ package final class StridedCopy: Sendable {
 
     let loops: UnsafeBufferPointer<Loop>
     let run: Int
+    let unitsAtOnce: Int
     let transposition: TranspositionCode?
     let tiles: Int
     let unit: Int
+    let threads: ThreadTeam
     let source: UnsafeRawPointer
     let destination: UnsafeMutableRawPointer
 
     func run(tile: Int, worker: Int) {
-      guard tiles > 1 else { return unsafe copy(0, source, destination) }
+      var poll = StopPoll(threads)
+      guard tiles > 1 else { return unsafe copy(0, source, destination, &poll) }
       guard unsafe !loops.isEmpty else {
         let lines = share(of: run / 64, tile: tile, of: tiles)
         let first = lines.lowerBound &* 64
         let end = tile == tiles &- 1 ? run : lines.upperBound &* 64
-        return unsafe (destination + first).copyMemory(from: source + first, byteCount: end &- first)
+        return unsafe copyBytes(end &- first, source + first, destination + first, &poll)
       }
       let outer = unsafe loops[0]
       let units = share(of: ceilingQuotient(outer.count, unit), tile: tile, of: tiles)
       let range = units.lowerBound &* unit..<min(units.upperBound &* unit, outer.count)
       unsafe copy(
         0, source + outer.source &* range.lowerBound, destination + outer.destination &* range.lowerBound,
-        count: range.count)
-    }
-
-    private func copy(_ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer) {
-      guard unsafe depth < loops.count else {
-        return unsafe destination.copyMemory(from: source, byteCount: run)
-      }
-      unsafe copy(depth, source, destination, count: loops[depth].count)
+        count: range.count, &poll)
     }
 
     private func copy(
-      _ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, count: Int
+      _ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, _ poll: inout StopPoll
+    ) {
+      guard unsafe depth < loops.count else { return unsafe copyBytes(run, source, destination, &poll) }
+      unsafe copy(depth, source, destination, count: loops[depth].count, &poll)
+    }
+
+    private func copy(
+      _ depth: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, count: Int,
+      _ poll: inout StopPoll
     ) {
       let loop = unsafe Loop(
         count: count, source: loops[depth].source, destination: loops[depth].destination)
       if unsafe depth == loops.count &- 1 {
-        return unsafe copyUnits(loop, run: run, source, destination)
+        return unsafe copyLoop(loop, source, destination, &poll)
       }
       if unsafe depth == loops.count &- 2, unsafe loop.source == run && loops[depth &+ 1].source != run {
-        return unsafe transposeUnits(loop, loops[depth &+ 1], run: run, transposition, source, destination)
+        return unsafe transpose(loop, loops[depth &+ 1], source, destination, &poll)
       }
       for index in 0..<count {
-        unsafe copy(depth &+ 1, source + index &* loop.source, destination + index &* loop.destination)
+        if poll.mustStop(before: 1) { return }
+        unsafe copy(
+          depth &+ 1, source + index &* loop.source, destination + index &* loop.destination, &poll)
+      }
+    }
+
+    /// Copies bytes that are contiguous on both sides.
+    private func copyBytes(
+      _ count: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, _ poll: inout StopPoll
+    ) {
+      var first = 0
+      while first < count {
+        if poll.mustStop(before: (count &- first) / 16) { return }
+        // Large parts, which are copied past the caches.
+        let part = min(count &- first, 1 << 26)
+        unsafe (destination + first).copyMemory(from: source + first, byteCount: part)
+        first &+= part
+      }
+    }
+
+    /// Copies units along the innermost loop, some at a time.
+    private func copyLoop(
+      _ loop: Loop, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer, _ poll: inout StopPoll
+    ) {
+      if loop.count <= unitsAtOnce, unitsAtOnce > 1 {
+        if poll.mustStop(before: loop.count) { return }
+        return unsafe copyUnits(loop, run: run, source, destination)
+      }
+      var first = 0
+      while first < loop.count {
+        let (from, to) = unsafe (source + first &* loop.source, destination + first &* loop.destination)
+        if unitsAtOnce == 1 {
+          unsafe copyBytes(run, from, to, &poll)
+          first &+= 1
+          if poll.mustStop(before: 1) { return }
+          continue
+        }
+        if poll.mustStop(before: unitsAtOnce) { return }
+        var part = loop
+        part.count = min(unitsAtOnce, loop.count &- first)
+        unsafe copyUnits(part, run: run, from, to)
+        first &+= part.count
+      }
+    }
+
+    /// Copies units along the two inner loops, a part of some millions at a time.
+    private func transpose(
+      _ outer: Loop, _ inner: Loop, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer,
+      _ poll: inout StopPoll
+    ) {
+      let most = 1 << 22
+      if outer.count &* inner.count <= most {
+        if poll.mustStop(before: outer.count &* inner.count) { return }
+        return unsafe transposeUnits(outer, inner, run: run, transposition, source, destination)
+      }
+      // Parts are wide on both sides, and but for the last made up of whole lines.
+      let columns = min(inner.count, max(1 << 10, most / outer.count & ~63))
+      let rows = min(outer.count, max(64, most / columns & ~63))
+      var (outerPart, innerPart) = (outer, inner)
+      for row in stride(from: 0, to: outer.count, by: rows) {
+        outerPart.count = min(rows, outer.count &- row)
+        for column in stride(from: 0, to: inner.count, by: columns) {
+          if poll.mustStop(before: most) { return }
+          innerPart.count = min(columns, inner.count &- column)
+          unsafe transposeUnits(
+            outerPart, innerPart, run: run, transposition,
+            source + (row &* outer.source &+ column &* inner.source),
+            destination + (row &* outer.destination &+ column &* inner.destination))
+        }
       }
     }
   }

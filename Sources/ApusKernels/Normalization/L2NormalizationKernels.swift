@@ -21,15 +21,35 @@ package enum L2Normalization {
 }
 
 private struct FloatL2Normalization: RowFunction {
+  static var hasLongRows: Bool { true }
+
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
+    let norm = norm(unsafe squares(input, 0..<count, after: 0))
+    for index in 0..<count { unsafe output[index] = input[index] / norm }
+  }
+
+  func fillLong(
+    _ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>, poll: inout StopPoll
+  ) {
     var sum: Float = 0
-    for index in 0..<count {
+    forEachPiece(of: count, &poll) { sum = unsafe squares(input, $0, after: sum) }
+    let norm = norm(sum)
+    forEachPiece(of: count, &poll) { for index in $0 { unsafe output[index] = input[index] / norm } }
+  }
+
+  @inline(__always)
+  private func squares(_ input: UnsafePointer<Float>, _ range: Range<Int>, after before: Float) -> Float {
+    var sum = before
+    for index in range {
       let value = unsafe input[index]
       sum += value * value
     }
-    let root = sum.squareRoot()
-    let norm = root < 1e-6 ? 1e-6 : root
-    for index in 0..<count { unsafe output[index] = input[index] / norm }
+    return sum
+  }
+
+  private func norm(_ squares: Float) -> Float {
+    let root = squares.squareRoot()
+    return root < 1e-6 ? 1e-6 : root
   }
 }
 

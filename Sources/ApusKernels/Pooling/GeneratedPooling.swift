@@ -13,7 +13,7 @@ final class GeneratedPooling: Sendable {
     let first: Int
     var count: Int
     /// The input columns of the first window.
-    let taps: Pooling.Taps
+    let taps: PoolingTaps.Taps
     /// The index of the first tap offset in ``offsets``.
     let list: Int
   }
@@ -41,15 +41,20 @@ final class GeneratedPooling: Sendable {
   /// Plans a pooling layer; throws if the set has no code for it.
   init(_ pooling: Pooling, using kernels: any GeneratedKernels) throws(Decline) {
     self.pooling = pooling
-    let (first, last) = try pooling.tapReductions
     let p = pooling
+    let (height, width) = p.mostTaps
+    func hasNoCode() -> Decline {
+      Decline("windows of \(height)×\(width) of \(p.channels) channels have no code")
+    }
+    // Before what depends on all sizes of windows.
+    guard height <= Self.mostRows, width <= Self.mostRows else { throw hasNoCode() }
+    let (first, last) = try pooling.tapReductions
     let (kept, most) = (last.byteCounts.kept, kernels.vectorByteCount)
     let widths = [16, 32, 64].filter { $0 <= most && ($0 > 16 || kept != 2) }
     // The widest vectors that a pixel fills, and the narrowest that hold all its channels.
     let filled = widths.last { $0 <= p.channels * kept }
     let roomy = widths.first { $0 >= p.channels * kept } ?? most
     let byRows = widths.last { $0 <= p.inputWidth * p.channels * kept }
-    let (height, width) = (p.mostTaps.rows, p.mostTaps.columns)
     /// The cycles of a reduction per pixel: a load of 512 bits takes two.
     func cycles(_ loads: Int, _ width: Int, contiguous: Bool = false) -> Double {
       let vectors =
@@ -65,9 +70,7 @@ final class GeneratedPooling: Sendable {
         cycles(height + 2, $0, contiguous: true) * Double(p.strideWidth)
           + cycles(width + 2, isContiguous ? most : roomy, contiguous: isContiguous)
       } ?? .infinity
-    guard min(direct, twice).isFinite, height <= Self.mostRows, width <= Self.mostRows else {
-      throw Decline("windows of \(height)×\(width) of \(p.channels) channels have no code")
-    }
+    guard min(direct, twice).isFinite else { throw hasNoCode() }
     let result: TapReduction.Result =
       switch last {
       case .greatestFloats, .greatestSignedBytes, .greatestUnsignedBytes: .bounded

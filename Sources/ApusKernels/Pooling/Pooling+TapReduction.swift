@@ -13,8 +13,8 @@ extension Pooling {
       case (.maximum, .integer(.int8, _, _)): return (.greatestSignedBytes, .greatestSignedBytes)
       case (.average, .float32): return (.sumOfFloats, .sumOfFloats)
       case (.average, .integer(.uint8, _, _)), (.average, .integer(.int8, _, _)):
-        for rows in Set(rowTaps.map(\.count)) {
-          for columns in Set(columnTaps.map(\.count)) where wordMean(taps: rows * columns) == nil {
+        for rows in rowTaps.counts {
+          for columns in columnTaps.counts where wordMean(taps: rows * columns) == nil {
             throw Decline("means of \(rows * columns) bytes are not made of sums of 16 bits")
           }
         }
@@ -26,12 +26,12 @@ extension Pooling {
 
   /// The maximum number of rows, and of columns, of the input in a window.
   var mostTaps: (rows: Int, columns: Int) {
-    (rowTaps.map(\.count).max() ?? 0, columnTaps.map(\.count).max() ?? 0)
+    (rowTaps.most, columnTaps.most)
   }
 
   /// Whether multiplying by the inverse of each window's count is exactly dividing by the count.
   var countsArePowersOfTwo: Bool {
-    (rowTaps + columnTaps).allSatisfy { $0.count & ($0.count - 1) == 0 }
+    rowTaps.counts.union(columnTaps.counts).allSatisfy { $0 & ($0 - 1) == 0 }
   }
 
   private var isSigned: Bool { if case .integer(.int8, _, _) = elements { true } else { false } }

@@ -21,12 +21,6 @@ package struct Pooling: Sendable {
     case integer(ScalarType, minimum: Int32, maximum: Int32)
   }
 
-  /// The taps of one output row or column that lie inside the input.
-  struct Taps {
-    let first: Int
-    let count: Int
-  }
-
   let kind: Kind
   let elements: Elements
   let channels: Int
@@ -34,8 +28,8 @@ package struct Pooling: Sendable {
   let inputWidth: Int
   let outputWidth: Int
   let strideWidth: Int
-  let rowTaps: [Taps]
-  let columnTaps: [Taps]
+  let rowTaps: PoolingTaps
+  let columnTaps: PoolingTaps
   private let outputHeight: Int
   private let inputCount: Int
   private let outputCount: Int
@@ -68,18 +62,14 @@ package struct Pooling: Sendable {
     self.outputHeight = outputHeight
     self.outputWidth = outputWidth
     self.strideWidth = strideWidth
-    func taps(_ output: Int, _ stride: Int, _ padding: Int, _ filter: Int, _ size: Int) -> [Taps] {
-      (0..<output).map { position in
-        let origin = position * stride - padding
-        let first = max(0, origin)
-        return Taps(first: first, count: min(size, origin + filter) - first)
-      }
-    }
     outputCount = batches &* outputHeight &* outputWidth &* channels
     guard outputHeight <= Self.maximumSize, outputWidth <= Self.maximumSize else { return nil }
-    rowTaps = taps(outputHeight, strideHeight, paddingTop, filterHeight, inputHeight)
-    columnTaps = taps(outputWidth, strideWidth, paddingLeft, filterWidth, inputWidth)
-    guard rowTaps.allSatisfy({ $0.count > 0 }), columnTaps.allSatisfy({ $0.count > 0 }) else { return nil }
+    rowTaps = PoolingTaps(
+      endIndex: outputHeight, stride: strideHeight, padding: paddingTop, filter: filterHeight,
+      size: inputHeight)
+    columnTaps = PoolingTaps(
+      endIndex: outputWidth, stride: strideWidth, padding: paddingLeft, filter: filterWidth, size: inputWidth)
+    guard rowTaps.areAllSome, columnTaps.areAllSome else { return nil }
     switch elements {
     case .float32: width = 4
     case .integer(let type, _, _): width = type.byteCount
@@ -162,7 +152,7 @@ package struct Pooling: Sendable {
   }
 
   /// The image of a row of the output, and the rows of the input in its windows.
-  func window(row: Int) -> (image: Int, taps: Taps) {
+  func window(row: Int) -> (image: Int, taps: PoolingTaps.Taps) {
     let (image, line) = row.quotientAndRemainder(dividingBy: outputHeight)
     return (image, rowTaps[line])
   }

@@ -65,6 +65,8 @@ package struct Selection: Sendable {
           }
           unsafe select(chosen, &poll, precedes)
           for place in 0..<count {
+            // The values lie anywhere in the row.
+            if place & 0xFFF == 0, poll.mustStop(before: min(count &- place, 1 << 12) &* 16) { return }
             let index = unsafe chosen[place]
             let position = row &* count &+ place
             unsafe values.storeBytes(of: line[Int(index)], toByteOffset: position &* width, as: T.self)
@@ -100,12 +102,16 @@ package struct Selection: Sendable {
       }
       unsafe heap[parent] = place
     }
-    for index in 0..<count { unsafe heap[index] = Int32(truncatingIfNeeded: index) }
+    for index in 0..<count {
+      if index & 0xFFFF == 0, poll.mustStop(before: min(count &- index, 1 << 16)) { return }
+      unsafe heap[index] = Int32(truncatingIfNeeded: index)
+    }
     for root in (0..<count / 2).reversed() {
       if poll.mustStop(before: 4) { return }
       unsafe sink(heap[root], from: root, size: count)
     }
     for index in count..<length {
+      if index & 0xFFFF == 0, poll.mustStop(before: 1 << 16) { return }
       let place = Int32(truncatingIfNeeded: index)
       if unsafe precedes(place, heap[0]) {
         if poll.mustStop(before: 4 &* depth) { return }

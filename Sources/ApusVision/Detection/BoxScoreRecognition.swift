@@ -126,7 +126,11 @@ struct BoxScoreRecognition {
   func boxForm(_ reading: LayoutReading) -> (isCorners: Bool, BoxReading) {
     let given = prepared.options.boxUnits
     switch reading.layout {
-    case .rtDETR, .detr: return (false, reading.boxUnits(.fraction, given: given))
+    case .rtDETR, .detr:
+      let (width, height) = (prepared.geometry.width, prepared.geometry.height)
+      let found = prepared.boxUnits(of: boxes.output, given: given, side: max(width, height))
+      let isProven = given != nil && found.assumption.source == .model
+      return (false, isProven ? found : reading.boxUnits(.fraction, given: given))
     default: break
     }
     guard let values = probed(boxes) else {

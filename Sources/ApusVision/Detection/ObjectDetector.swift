@@ -21,7 +21,7 @@ public final class ObjectDetector: VisionTask {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
       roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings + beyondNames.warnings(names))
+      warnings: head.warnings + idleWarnings + beyondNames.warnings(names))
   }
 
   private let pictures: PictureModel
@@ -65,6 +65,24 @@ public final class ObjectDetector: VisionTask {
       categories: try CategorySelection(
         allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
+  }
+
+  /// What is said of options that change no step for this kind of model.
+  private var idleWarnings: [String] {
+    let usual = Options()
+    let (steps, layout) = (head.steps(criteria), head.layout.rawValue)
+    func isIdle(_ change: (inout DetectionCriteria) -> Void) -> Bool {
+      var other = criteria
+      change(&other)
+      return head.steps(other) == steps
+    }
+    var idle: [String] = []
+    if options.iouThreshold != usual.iouThreshold, isIdle({ $0.iouThreshold = usual.iouThreshold }) {
+      idle.append("--iou-threshold")
+    }
+    if options.isClassAgnostic, isIdle({ $0.isClassAgnostic = false }) { idle.append("--class-agnostic") }
+    if options.isMultiLabel, isIdle({ $0.isMultiLabel = false }) { idle.append("--multi-label") }
+    return idle.map { "\($0) changes nothing for a model of the layout \(layout)" }
   }
 
   /// Makes a detector from files.

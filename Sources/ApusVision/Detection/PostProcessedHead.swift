@@ -37,7 +37,8 @@ struct PostProcessedHead: DetectionHead {
     self.edges = edges
     let geometry = prepared.geometry
     (width, height) = (Float(geometry.width), Float(geometry.height))
-    if rows.isOfOperator, prepared.options.boxUnits == nil {
+    if rows.isOfOperator {
+      // By the operator's definition, whatever is given: see `BaseOptions.check(_:)`.
       boxUnits = Decision(
         .fraction,
         Assumption(

@@ -48,6 +48,8 @@ struct MoveNetHead: KeypointHead {
   private let columns: Int
   /// What the scores are; where nothing is given, they are probabilities.
   private let scores: Assumption
+  /// What the model says against scores that are given.
+  let warnings: [String]
 
   /// Recognizes `1×1×17×3` and `1×6×56`; nil for other outputs.
   init?(_ prepared: PreparedModel) {
@@ -56,6 +58,7 @@ struct MoveNetHead: KeypointHead {
     scores = Assumption(
       "scores", (given ?? .probability).rawValue, given == nil ? .guess : .given,
       reason: given == nil ? "so MoveNet has them" : "the options", option: "--scores")
+    warnings = [prepared.scores(of: 0, given: given, usual: .probability).warning].compactMap(\.self)
     let shape = prepared.outputs[0].shape.dimensions
     if shape == [1, 1, Self.pointCount, 3] || shape == [1, Self.pointCount, 3] {
       (people, columns) = (1, 3 * Self.pointCount)

@@ -159,6 +159,12 @@ public final class ImageSegmenter: VisionTask {
       guard let grid = grid(prepared, output) else { continue }
       do throws(ApusError) {
         try MaskReading.refusePicture(prepared, grid, isNamed: isNamed)
+        if grid.form == .classes, let given = prepared.options.scores {
+          throw ApusError(
+            .invalidArgument,
+            "scores are given as \(given.rawValue), but output \(output) has whole classes, which have no scores"
+          )
+        }
         guard grid.form == .probability else { return (grid, nil) }
         return (grid, try MaskReading(of: output, in: prepared, given: prepared.options.scores))
       } catch {

@@ -78,7 +78,7 @@ extension DescribedModel {
     return reading(usual, .guess, "usual for this kind of model")
   }
 
-  /// The unit of an output's boxes: what the caller says; else what the metadata, the output's quantization and the
+  /// The unit of an output's boxes: what the caller says, unless the graph proves that it cannot be; else what the metadata, the output's quantization and the
   /// exporter say; else fractions.
   ///
   /// - Parameters:
@@ -93,18 +93,19 @@ extension DescribedModel {
         units: units,
         assumption: Assumption("box units", units.rawValue, source, reason: reason, option: "--box-units"))
     }
-    if let given { return reading(given, .given, "the options") }
+    let bounds = bounds(ofTensor: model.file.subgraphs[0].outputs[output])
+    let bounded = "the last operators and the quantization allow \(bounds)"
+    if let given {
+      // Pixels of a larger picture reach beyond 4: what is given cannot be.
+      if given == .pixel, bounds.upper < 4, side > 8 { return reading(.fraction, .model, bounded) }
+      return reading(given, .given, "the options")
+    }
     if case .boundingBox(let properties) = description(of: output)?.content {
       return reading(
         properties.coordinateType == .pixel ? .pixel : .fraction, .model, "the metadata's coordinate type")
     }
-    let bounds = bounds(ofTensor: model.file.subgraphs[0].outputs[output])
-    if bounds.upper < 4 {
-      return reading(.fraction, .model, "the last operators and the quantization allow \(bounds)")
-    }
-    if bounds.upper.isFinite, bounds.upper >= Double(side) / 2 {
-      return reading(.pixel, .model, "the last operators and the quantization allow \(bounds)")
-    }
+    if bounds.upper < 4 { return reading(.fraction, .model, bounded) }
+    if bounds.upper.isFinite, bounds.upper >= Double(side) / 2 { return reading(.pixel, .model, bounded) }
     if let exported { return reading(exported.units, .exporter, exported.reason) }
     return reading(.fraction, .guess, "usual for this kind of model")
   }

@@ -7,11 +7,12 @@ import math
 import numpy as np
 from PIL import Image
 
+from random_commands import live
 from random_commands.checking import Broken, strict
 
 # Float32 arithmetic on numbers of at most a few hundred.
 NEAR = 1e-3
-PICTURES = {"detect", "classify", "embed", "gallery find", "faces", "segment", "transform", "keypoints"}
+PICTURES = {"detect", "classify", "embed", "gallery find", "faces", "segment", "transform", "keypoints", *live.LANDMARKS}
 
 
 def check(line, ending, out, err, outputs, world):
@@ -36,11 +37,15 @@ def check(line, ending, out, err, outputs, world):
             CHECKS[name](line, document, world, err)
         if name == "classify" and len({document.get("scores") for document in documents if "error" not in document}) > 1:
             raise Broken("a model is read in two ways", [document.get("scores") for document in documents])
+    elif name in ("watch", "cameras"):
+        getattr(live, name)(line, documents, ending, world)
     elif ending.status == 0:
         if len(documents) != 1:
             raise Broken("not one JSON document", len(documents))
         if name in CHECKS:
             CHECKS[name](line, documents[0], world, err)
+        if name == "track":
+            live.track(line, documents[0], ending, world)
     written(line, ending, documents, outputs, world)
     return documents
 
@@ -399,7 +404,7 @@ def inspect(line, document, world, err):
 
 
 CHECKS = {"detect": detect, "classify": classify, "embed": embed, "compare": compare, "gallery find": find, "faces": faces,
-          "keypoints": keypoints, "segment": segment, "transform": transform, "hear": hear, "run": run, "inspect": inspect}
+          "keypoints": keypoints, "segment": segment, "transform": transform, "hear": hear, "run": run, "inspect": inspect, **live.CHECKS}
 
 
 # MARK: Files
@@ -410,6 +415,9 @@ def written(line, ending, documents, outputs, world):
     name = line.command.name
     for path in outputs:
         data = (world.folder / path).read_bytes()
+        if name == "track":
+            live.tracks(line, data.decode("utf-8"), documents[0] if documents else None)
+            continue
         if not data:
             raise Broken("a file is empty", path)
         if path.endswith((".png", ".jpg", ".ppm")):

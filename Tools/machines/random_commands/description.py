@@ -23,10 +23,6 @@ class Argument:
                 pass
 
 
-# Commands that are not drawn yet: there are no small bundles of two models, no films and no lists of detections among the files.
-NOT_DRAWN = {"cameras", "face-mesh", "hands", "holistic", "pose", "track", "watch"}
-
-
 class Command:
     """A command that runs something, with its path of names."""
 
@@ -50,7 +46,7 @@ def commands(executable):
     def visit(entry, path):
         children = entry.get("subcommands", [])
         for child in children:
-            if child["commandName"] not in {"help", *NOT_DRAWN}:
+            if child["commandName"] != "help":
                 visit(child, [*path, child["commandName"]])
         if not children:
             result.append(Command(path, entry.get("arguments", [])))

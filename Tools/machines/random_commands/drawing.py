@@ -3,22 +3,35 @@
 
 import numpy as np
 
+from random_commands import bundles, films
 from random_commands.hostile import odd_texts
 
 # The task of the model that a command takes.
 TASKS = {"detect": "detect", "classify": "classify", "embed": "embed", "compare": "embed", "gallery add": "embed",
          "gallery find": "embed", "faces": "faces", "segment": "segment", "transform": "transform", "keypoints": "keypoints",
-         "hear": "hear", "run": "run"}
+         "hear": "hear", "run": "run", "watch": "detect", **{task: task for task in bundles.TASKS}}
 # How often each command is drawn; those that are not named, once.
 WEIGHTS = {"detect": 18, "classify": 15, "embed": 6, "compare": 4, "gallery add": 2, "gallery find": 5, "gallery list": 2, "faces": 5,
-           "segment": 10, "transform": 7, "keypoints": 8, "hear": 8, "filter": 4, "run": 8, "inspect": 12}
+           "segment": 10, "transform": 7, "keypoints": 8, "hear": 8, "filter": 4, "run": 8, "inspect": 12, "hands": 4,
+           "face-mesh": 4, "pose": 4, "holistic": 4, "watch": 8, "track": 6}
 # Options that take numbers, besides those whose default is one.
 NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window",
-           "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit"}
+           "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "fps", "frames",
+           "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time"}
 # What inspect heeds with --as alone.
 READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
+# Options that are for others, which may be missing.
+BESIDE = {"tracking-threshold", "snapshots"}
+# What trackers take.
+TRACKING = {"activation-score": lambda number, whole: number(0, 1), "high-score": lambda number, whole: number(0, 1),
+            "minimum-overlap": lambda number, whole: number(0.01, 1), "minimum-hits": lambda number, whole: whole(1, 5),
+            "lost-time": lambda number, whole: number(0, 3), "crossing-frames": lambda number, whole: whole(1, 3)}
+# Videos that ffmpeg draws, then what is no pattern.
+PATTERNS = ["test:testsrc2:64x48:0.2", "test:testsrc:33x47:0.2", "test:", "test:nothing", "test:testsrc:0x0:1", "test:testsrc:64x48:nan",
+            "test:testsrc:64x48:-1", "test:testsrc:99999x99999:1", "test:testsrc,movie=/etc/passwd", "file:/etc/passwd", "http://127.0.0.1:9/x",
+            "rtsp://127.0.0.1:9/x", "/dev/video99", "concat:a|b", "lavfi:testsrc", "pipe:0", "-"]
 # Options that name a file or folder to write.
-OUTPUTS = {"annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery"}
+OUTPUTS = {"mask-dir", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery"}
 # Numbers that no option takes.
 NO_NUMBERS = ["nan", "inf", "-inf", "NaN", "x", "", "1e999", "１", "1,2", "--"]
 FILTERS = ["invert", "prewitt:0.7", "sobel", "erosion:1", "dilation:1", "closing:1", "gaussian:1", "gaussian:0.5", "erosion:0",
@@ -107,13 +120,18 @@ class Drawer:
         name, options = line.command.name, line.command.options
         task = TASKS.get(name)
         if name == "inspect":
-            task = str(random.choice(list(world.models)))
+            task = str(random.choice([task for task in world.models if task not in bundles.TASKS]))
         if task and ("model" in options or name in ("run", "inspect")):
             line.model = self._model(world, random, task, mood)
             line.is_valid &= line.model.is_valid or name == "inspect" and not line.model.name.startswith("damaged")
             if name in ("run", "inspect"):
                 line.positionals.append(line.model.path)
-            elif name != "detect" or random.random() < 0.95:
+            elif line.model.parts and random.random() < 0.4:
+                # Instead of a bundle, files of their own; one may be missing.
+                parts = [option for option in line.model.parts if mood != "odd" or random.random() < 0.9]
+                line.options += [Option(option, line.model.parts[option].path) for option in parts]
+                line.is_valid &= all(part.is_valid for part in line.model.parts.values()) and len(parts) == len(line.model.parts)
+            elif name not in ("detect", "watch") or random.random() < 0.95:
                 line.options.append(Option("model", line.model.path))
                 for option, value in zip(line.model.options[::2], line.model.options[1::2]):
                     known = options.get(option.lstrip("-"))
@@ -133,6 +151,10 @@ class Drawer:
                 line.positionals += [self._picture(line, world, random, mood) for _ in range(count)]
             elif positional.name == "sound":
                 line.positionals += [self._sound(line, world, random, mood) for _ in range(random.integers(1, 3))]
+            elif positional.name == "source":
+                line.positionals.append(self._film(line, world, random, mood))
+            elif positional.name == "detections":
+                line.positionals.append(self._list(line, world, random, mood))
             elif positional.name == "output":
                 line.positionals.append(self._target(random, [".png", ".jpg", ".ppm"], mood))
                 line.is_valid &= mood != "odd"
@@ -188,6 +210,33 @@ class Drawer:
             return world.sounds[random.integers(len(world.sounds))].path
         whole = [sound for sound in world.sounds if sound.is_valid]
         return whole[random.integers(len(whole))].path
+
+    def _film(self, line, world, random, mood):
+        """A video, or a pattern that ffmpeg draws."""
+        line.is_valid &= bool(films.whole())
+        if mood == "bad file" and random.integers(2):
+            line.is_valid = False
+            if random.integers(2):
+                return str(random.choice([path for path in world.nowhere if path not in ("/dev/zero", "/dev/fd/99")] + PATTERNS))
+            return world.films[random.integers(len(world.films))].path
+        whole = [film for film in world.films if film.is_valid]
+        if not whole or random.random() < 0.2:
+            return str(random.choice(PATTERNS[:2]))
+        return whole[random.integers(len(whole))].path
+
+    def _list(self, line, world, random, mood):
+        """A file of detections."""
+        if mood == "bad file" and random.integers(2):
+            line.is_valid = False
+            if random.integers(2):
+                return str(random.choice(world.nowhere))
+            return world.lists[random.integers(len(world.lists))].path
+        whole = [found for found in world.lists if found.is_valid]
+        found = whole[random.integers(len(whole))]
+        if random.random() < 0.1:
+            line.stdin, line.is_valid = found.data, False
+            return "-"
+        return found.path
 
     def _gallery(self, line, world, random, mood):
         path, model = world.galleries[random.integers(len(world.galleries))]
@@ -256,28 +305,38 @@ class Drawer:
         """A value that users mean, or None where the option does not go with the rest."""
         name = argument.name
         if argument.kind == "flag":
-            return Option(name, is_plain=name not in ("video", "markdown"))
+            return Option(name, is_plain=name not in ("video", "markdown", "no-smoothing", "real-time", "live") and not (
+                name == "reduced" and line.command.name == "watch"))
         number = lambda low, high: str(round(float(random.uniform(low, high)), 3))  # noqa: E731
         whole = lambda low, high: str(int(random.integers(low, high)))  # noqa: E731
+        if name in line.command.options and name in ("detector", "landmarks", "hand", "hand-region", "face-detector", "face", "blendshapes"):
+            parts = [model for model in world.models["part"] if model.is_valid]
+            return Option(name, parts[random.integers(len(parts))].path, is_plain=False)
         one = len(line.positionals) == 1 and not line.positionals[0].startswith("folders") and line.positionals[0] != "-"
         if name in ("annotate", "output") and not one or name in ("output", "output-dir") and (
                 line.has("output") or line.has("output-dir")) or name == "annotate-dir" and line.has("annotate"):
             return None
+        if line.command.name == "watch" and name in ("annotate", "size"):
+            return Option(name, "out/drawn.mp4" if name == "annotate" else "64x48")
         simple = {
             "jobs": lambda: whole(1, 4), "pixel-limit": lambda: whole(1, 268), "score-threshold": lambda: number(0, 1),
             "max-results": lambda: whole(1, 20), "iou-threshold": lambda: number(0.05, 1), "threads": lambda: whole(1, 5),
             "time-limit": lambda: whole(10, 100), "memory-limit": lambda: whole(128, 4096), "top": lambda: whole(1, 400),
             "decide": lambda: number(0, 1), "overlap": lambda: number(0, 0.9), "k": lambda: whole(1, 5),
+            "detection-threshold": lambda: number(0, 1), "tracking-threshold": lambda: number(0, 1), "palm-angle": lambda: number(-180, 180),
+            "fps": lambda: str(random.choice(["5", "30", "29.97"])), "frames": lambda: whole(1, 5), "seconds": lambda: number(0.05, 2),
+            "every": lambda: whole(1, 4), "mask-dir": lambda: "out/masks", "snapshots": lambda: "out/events",
+            "frame-rate": lambda: number(1, 60),
             "distance": lambda: number(0, 2), "align-size": lambda: whole(16, 200), "locale": lambda: "de",
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
             "output-dir": lambda: "out/masks", "region": lambda: "0,0,1,1",
             "annotate": lambda: self._target(random, [".png", ".jpg", ".ppm"], "good"),
-            "output": lambda: self._target(random, [".npy"] if line.command.name == "embed" else [".png", ".npy"], "good"),
+            "output": lambda: self._target(random, {"embed": [".npy"], "track": [".txt"]}.get(line.command.name, [".png", ".npy"]), "good"),
         }
         if name in simple:
             # A row of a file has room for one embedding.
-            return Option(name, simple[name](), is_joined=bool(random.integers(2)),
-                          is_plain=not (name == "output" and line.model and line.model.name == "two embeddings"))
+            return Option(name, simple[name](), is_joined=bool(random.integers(2)), is_plain=name not in BESIDE and not (
+                name == "output" and line.model and line.model.name == "two embeddings"))
         if name in ("fit", "resampling"):
             return Option(name, str(random.choice(argument.values)))
         if name == "labels":
@@ -285,6 +344,12 @@ class Drawer:
                        labels.facts["classes"] == line.model.classes]
             labels = (fitting or world.labels)[random.integers(len(fitting or world.labels))]
             return Option(name, labels.path, is_plain=bool(fitting))
+        if name in ("line", "zone"):
+            corners = ",".join(number(0, 1) for _ in range(4 if name == "line" else 6))
+            return Option(name, f"{random.choice(['gate', 'door-2', 'Tür'])}:{corners}", is_plain=not (line.has("line") or line.has("zone")))
+        if name in TRACKING:
+            # Only what tracks takes them.
+            return Option(name, TRACKING[name](number, whole), is_plain=False)
         texts = {
             "pixels": ["unit", "signed", "raw", "127.5:127.5", "0:255", "123,116,103:58,57,57"], "output-pixels": ["unit", "signed", "raw"],
             "label-offset": ["0", "1"], "anchors": ["10,13,16,30,33,23", "9,9,20,11,30,30,17,40"], "input-size": ["16x16", "32x24"],

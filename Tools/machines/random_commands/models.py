@@ -14,11 +14,12 @@ from graph_builder import GraphBuilder
 from model_builder import Quantization
 from networks import Picture, Result
 
+from random_commands import bundles
 from random_commands.hostile import FORGED, SPECIAL, odd_name
 
 UNIT8, SIGNED8 = Quantization.per_tensor(1 / 255, 0), Quantization.per_tensor(1 / 255, -128)
 SCORES8, SCORES_SIGNED8 = Quantization.per_tensor(1 / 256, 0), Quantization.per_tensor(1 / 256, -128)
-TASKS = ("classify", "detect", "embed", "segment", "transform", "keypoints", "faces", "hear", "run")
+TASKS = ("classify", "detect", "embed", "segment", "transform", "keypoints", "faces", "hear", "run", *bundles.TASKS, "part")
 
 
 class Model:
@@ -35,6 +36,12 @@ class Model:
         self.is_refused = is_refused
         # The same model but for rows that decide nothing.
         self.path, self.twin = None, None
+        # Of a bundle: its models by the options that take their files.
+        self.parts = {}
+
+    @property
+    def ending(self):
+        return ".task" if self.task in bundles.TASKS else ".tflite"
 
     def at(self, path):
         self.path = path
@@ -46,11 +53,12 @@ def draw(random, count):
     result = []
     makers = {"classify": classifier, "detect": detector, "embed": embedder, "segment": segmenter, "transform": transformer,
               "keypoints": keypoints, "faces": faces, "hear": sound, "run": graph}
-    for task in TASKS:
+    for task in makers:
         for number in range(count * 3 if task == "detect" else count):
             result.append(makers[task](random, number))
             if result[-1].twin:
                 result.append(result[-1].twin)
+    result += bundles.draw(random, 4, Model)
     for number in range(count):
         result.append(damaged(random, result[random.integers(len(result))], number))
     return result

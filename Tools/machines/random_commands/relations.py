@@ -13,7 +13,8 @@ from random_commands.checking import Broken, strict
 from random_commands.drawing import Option
 
 TIMES = [re.compile(rb'"milliseconds":\{[^}]*\}'), re.compile(rb'"milliseconds":[-+.0-9eE]+'), re.compile(rb'"[a-z_]*per_second[a-z_]*":[-+.0-9eE]+'),
-         re.compile(rb"[0-9.]+ ms\b")]
+         re.compile(rb"[0-9.]+ ms\b"),
+         re.compile(rb'"fps":[-+.0-9eE]+'), re.compile(rb"[0-9.]+ a second\b")]
 # Commands that measure, or print what differs from run to run.
 MEASURES = {"kernels"}
 
@@ -42,7 +43,7 @@ class Relations:
         if name in PICTURES:
             if len(line.positionals) > 1 or any(path in line.world.folders for path in line.positionals):
                 choice += ["jobs"]
-            if len(line.positionals) > 1 and line.has("json") and not line.has("video") and name != "embed":
+            if len(line.positionals) > 1 and line.has("json") and not any(map(line.has, ("video", "fps", "frames"))) and name != "embed":
                 choice += ["order", "alone", "order", "alone"]
             if name in ("classify", "detect", "faces", "keypoints", "segment") and line.has("json"):
                 if len(line.positionals) == 1 and line.positionals[0] in line.world.by_path and not any(
@@ -64,6 +65,8 @@ class Relations:
         if name == "hear" and line.has("json") and len(line.positionals) == 1:
             sound = line.world.by_path.get(line.positionals[0])
             choice += ["twin"] * 2 * (sound is not None and sound.twin is not None)
+        if name == "track":
+            choice += ["shuffled"] * 2
         if line.model is not None and line.model.twin is not None and line.has("model"):
             choice += ["rows"] * 4
         if name == "compare" and line.has("json"):
@@ -220,6 +223,23 @@ class Relations:
     def _swapped(self, line, ending):
         second = self._run(line.changed(positionals=line.positionals[::-1]))
         self._alike("another distance the other way", ending, second, 1e-6)
+
+    def _shuffled(self, line, ending):
+        """The same boxes with the frames' lines in another order, and with other ids."""
+        found = line.world.by_path.get(line.positionals[0])
+        if found is None or not found.is_valid or found.data.startswith(b"frame"):
+            return
+        frames = {}
+        for entry in found.data.decode().splitlines():
+            fields = re.split(r"[,; \t]+", entry)
+            if len(fields) > 6:
+                frames.setdefault(fields[0], []).append(",".join([fields[0], "7", *fields[2:7]]))
+        lines = [entry for frame in sorted(frames, reverse=True) for entry in frames[frame]]
+        other = line.changed(positionals=["-"])
+        other.stdin = "\n".join(lines).encode()
+        second = self._run(other)
+        if (ending.status, ending.out) != (second.status, second.out):
+            raise Broken("other tracks of the same boxes in another order", difference(ending.out, second.out))
 
     def _file(self, line, ending):
         """The rows of a file are the embeddings of the answer."""

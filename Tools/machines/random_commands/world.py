@@ -8,7 +8,7 @@ import shutil
 
 import numpy as np
 
-from random_commands import files, models
+from random_commands import files, films, models
 
 # Where commands may write.
 OUT = "out"
@@ -28,18 +28,21 @@ class World:
         self.labels = files.labels(random, 10 * scale)
         self.arrays = files.arrays(random, 12 * scale, graphs)
         self.sounds = files.sounds(random, 8 * scale)
+        self.films, self.lists = films.films(random), films.lists(random, 10 * scale)
         for kind, members in (("models", drawn), ("pictures", self.pictures), ("labels", self.labels),
-                              ("arrays", self.arrays), ("sounds", self.sounds)):
+                              ("arrays", self.arrays), ("sounds", self.sounds), ("films", self.films),
+                              ("lists", self.lists)):
             (self.folder / kind).mkdir(parents=True)
             for place, member in enumerate(members):
-                name = f"{place}-{member.task}-{member.name.replace('/', ' ')[:60]}.tflite" if kind == "models" else member.name
+                name = f"{place}-{member.task}-{member.name.replace('/', ' ')[:60]}{member.ending}" if kind == "models" else member.name
                 member.path = f"{kind}/{name}"
                 with open(os.fsencode(self.folder / member.path), "wb") as file:
                     file.write(member.data)
         self._folders()
         self._galleries(random, runner)
         (self.folder / OUT).mkdir()
-        self.by_path = {member.path: member for members in (drawn, self.pictures, self.labels, self.arrays, self.sounds)
+        self.by_path = {member.path: member for members in (drawn, self.pictures, self.labels, self.arrays, self.sounds,
+                                                                   self.films, self.lists)
                         for member in members}
         self._watched = [os.fsencode(path) for path in sorted(self.folder.rglob("*")) if OUT not in path.parts[len(self.folder.parts):]]
         self._state = self.state()

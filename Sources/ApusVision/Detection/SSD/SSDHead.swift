@@ -156,7 +156,8 @@ struct SSDHead: DetectionHead {
     if scoreForm.value == .logit { steps.append("score = 1 / (1 + exp(-value))") }
     if let calibration { steps.append(calibration.description) }
     steps += [
-      "the best class of a box counts: score >= \(criteria.scoreThreshold)",
+      (criteria.isMultiLabel ? "every class counts" : "the best class of a box counts")
+        + ": score >= \(criteria.scoreThreshold)",
       """
       suppression where IoU > \(criteria.iouThreshold) \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"); best first, at most \(criteria.maxResults)

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The taps of all output rows or columns of a pooling layer that lie inside the input; computed when asked for, as there may be
+/// millions of rows.
+struct PoolingTaps: RandomAccessCollection, Sendable {
+  /// The taps of one output row or column.
+  struct Taps {
+    let first: Int
+    let count: Int
+  }
+
+  let endIndex: Int
+  let stride: Int
+  let padding: Int
+  let filter: Int
+  let size: Int
+
+  var startIndex: Int { 0 }
+
+  @inline(__always)
+  subscript(position: Int) -> Taps {
+    let origin = position &* stride &- padding
+    let first = Swift.max(0, origin)
+    return Taps(first: first, count: Swift.min(size, origin &+ filter) &- first)
+  }
+
+  /// Whether there is a tap for each row or column: the first or the last has the fewest.
+  var areAllSome: Bool { isEmpty || self[0].count > 0 && self[endIndex - 1].count > 0 }
+
+  /// The different numbers of taps.
+  var counts: Set<Int> {
+    var found: Set<Int> = []
+    var last = -1
+    for taps in self where taps.count != last {
+      last = taps.count
+      found.insert(last)
+    }
+    return found
+  }
+
+  /// The maximum number of taps.
+  var most: Int { reduce(0) { Swift.max($0, $1.count) } }
+}
