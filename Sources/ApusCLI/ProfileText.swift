@@ -3,7 +3,8 @@
 import Apus
 import ApusConsole
 
-/// A profile as a table, and its sums by kind of operator.
+/// A profile as a table, and its sums by kind of operator. Where lines have room for it, the table says how each step
+/// works.
 struct ProfileText {
   let text: String
 
@@ -30,7 +31,12 @@ struct ProfileText {
         name, "\(sum.count)", decimal(sum.milliseconds, 3), decimal(sum.milliseconds / total * 100, 1),
       ])
     }
-    text = table(rows, rightAligned: [0, 3, 4]) + "\n\n" + table(summary, rightAligned: [1, 2, 3])
+    let columns = Output.columns
+    // How a step works is long; broken into the column that is left, it would be hard to read.
+    let widest = table(rows, rightAligned: [0, 3, 4]).split(separator: "\n").map(\.count).max() ?? 0
+    if widest > columns { rows = rows.map { Array($0.dropLast()) } }
+    text =
+      table(rows, rightAligned: [0, 3, 4], width: columns) + "\n\n" + table(summary, rightAligned: [1, 2, 3])
   }
 }
 
