@@ -24,12 +24,21 @@ let package = Package(
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
+    .library(name: "ApusShapes", targets: ["ApusShapes"]),
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
     .executable(name: "apus-picture-benchmark", targets: ["ApusPictureBenchmark"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["LocalizedErrors"]),
+    .trait(
+      name: "LocalizedErrors",
+      description:
+        "Errors are LocalizedError; without it, nothing of Foundation is linked into a static program that only runs models."
+    ),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -69,6 +78,8 @@ let package = Package(
         "Apus", "ApusFormat", "ApusKernels", "ApusPixels", "ApusRuntime", "ApusSystem", "ApusTracking",
       ],
       swiftSettings: marked),
+    // The model and the picture of the demo: half a megabyte that only those who ask for it get.
+    .target(name: "ApusShapes", dependencies: ["Apus", "ApusVision"], swiftSettings: marked),
     .target(
       name: "ApusImages",
       dependencies: [
@@ -91,7 +102,7 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking", "ApusVideo",
+        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem", "ApusTracking", "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
@@ -144,11 +155,12 @@ let package = Package(
     .testTarget(
       name: "ApusVisionTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport",
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "ApusShapes",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],
+      name: "TensorFlowLiteTests", dependencies: ["ApusShapes", "TensorFlowLite", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],

@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusShapes
 import ApusVision
 import ArgumentParser
 
