@@ -102,7 +102,8 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem", "ApusTracking", "ApusVideo",
+        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem", "ApusTracking",
+        "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
