@@ -24,6 +24,7 @@ let package = Package(
     .library(name: "Apus", targets: ["Apus"]),
     .library(name: "ApusVision", targets: ["ApusVision"]),
     .library(name: "ApusImages", targets: ["ApusImages"]),
+    .library(name: "ApusShapes", targets: ["ApusShapes"]),
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
@@ -31,6 +32,14 @@ let package = Package(
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
     .executable(name: "apus-picture-benchmark", targets: ["ApusPictureBenchmark"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["LocalizedErrors"]),
+    .trait(
+      name: "LocalizedErrors",
+      description:
+        "Errors are LocalizedError; without it, nothing of Foundation is linked into a static program that only runs models."
+    ),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0")
@@ -70,6 +79,8 @@ let package = Package(
         "Apus", "ApusFormat", "ApusKernels", "ApusPixels", "ApusRuntime", "ApusSystem", "ApusTracking",
       ],
       swiftSettings: marked),
+    // The model and the picture of the demo: half a megabyte that only those who ask for it get.
+    .target(name: "ApusShapes", dependencies: ["Apus", "ApusVision"], swiftSettings: marked),
     .target(
       name: "ApusImages",
       dependencies: [
@@ -92,7 +103,8 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusInterfaces", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking",
+        "Apus", "ApusConsole", "ApusInterfaces", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem",
+        "ApusTracking",
         "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -154,11 +166,12 @@ let package = Package(
     .testTarget(
       name: "ApusVisionTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "TestSupport",
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "ApusShapes",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "TensorFlowLiteTests", dependencies: ["ApusVision", "TensorFlowLite", "TestSupport"],
+      name: "TensorFlowLiteTests", dependencies: ["ApusShapes", "TensorFlowLite", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],

@@ -14,7 +14,7 @@ let package = Package(
   targets: [
     .target(
       name: "Documented",
-      dependencies: ["Apus", "ApusVision", "ApusImages", "ApusTracking", "ApusVideo", "TensorFlowLite"].map {
+      dependencies: ["Apus", "ApusVision", "ApusImages", "ApusShapes", "ApusTracking", "ApusVideo", "TensorFlowLite"].map {
         .product(name: $0, package: "apus")
       })
   ]

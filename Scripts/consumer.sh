@@ -26,7 +26,7 @@ cp -r Tests/Client "$scratch/consumer/Tests/ClientTests"
 cp -r Tests/FormerClient "$scratch/consumer/Tests/FormerClientTests"
 sed -e "s|.package(name: \"apus\", path: \"..\")|.package(url: \"file://$scratch/apus\", from: \"$version\")|" \
   -e 's|^  targets: \[|&\n    .testTarget(name: "ClientTests", dependencies: [\
-      .product(name: "ApusVision", package: "apus"), .product(name: "TensorFlowLite", package: "apus")]),\
+      .product(name: "ApusShapes", package: "apus"), .product(name: "TensorFlowLite", package: "apus")]),\
     .testTarget(name: "FormerClientTests", dependencies: [.product(name: "TensorFlowLite", package: "apus")],\
       swiftSettings: [.swiftLanguageMode(.v5)]),|' \
   Examples/Package.swift > "$scratch/consumer/Package.swift"

@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 python3 - "$scratch/shapes.jpg" <<'PYTHON'
 import base64, re, sys
-text = open("Sources/ApusVision/Embedded/ShapesPicture.swift").read()
+text = open("Sources/ApusShapes/ShapesPicture.swift").read()
 open(sys.argv[1], "wb").write(base64.b64decode(re.search(r'StaticString = "([^"]*)"', text).group(1)))
 PYTHON
 

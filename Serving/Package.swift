@@ -42,6 +42,7 @@ let package = Package(
         .product(name: "Apus", package: "apus"),
         .product(name: "ApusVision", package: "apus"),
         .product(name: "ApusImages", package: "apus"),
+        .product(name: "ApusShapes", package: "apus"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
       ],

@@ -11,7 +11,7 @@ let package = Package(
     .library(name: "tensorflowlite_c", type: .dynamic, targets: ["TensorFlowLiteC"])
   ],
   // The name is given because a path's identity is its folder, and a clone's folder may have any name.
-  dependencies: [.package(name: "apus", path: "../..")],
+  dependencies: [.package(name: "apus", path: "../..", traits: [])],
   targets: [
     .target(
       name: "TensorFlowLiteC", dependencies: [.product(name: "Apus", package: "apus")],

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if LocalizedErrors
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+#endif
+
 /// Why a model, an argument, a picture or a label file was refused.
 ///
 /// Branch on ``code``; show ``message`` to people. A message names the place, what was found there and what
@@ -70,3 +78,10 @@ extension ApusError: CustomStringConvertible {
   /// The message.
   public var description: String { message }
 }
+
+#if LocalizedErrors
+  extension ApusError: LocalizedError {
+    /// The message, which `localizedDescription` returns.
+    public var errorDescription: String? { message }
+  }
+#endif

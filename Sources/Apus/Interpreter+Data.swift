@@ -6,6 +6,9 @@ import ApusKernels
 ///
 /// Elements lie row by row, the last dimension fastest; pictures are mostly `[batch, height, width, channels]`.
 /// Integers are raw: ``Tensor/quantization`` says which real numbers they represent.
+///
+/// A closure that gets memory may throw errors of its own, and they reach the caller as they are. Where all errors are
+/// ``ApusError``, so are those of the call: `{ span throws(ApusError) in … }` says so of a closure.
 extension Interpreter {
   /// Lends an input's elements to `body`, which writes them in place.
   ///
@@ -18,12 +21,28 @@ extension Interpreter {
   public func withInput<T: TensorElement, R>(
     at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    let index = try inputTensor(position)
-    let slot = try slot(index, as: type, role: "input \(position)")
+    let slot = try inputSlot(position, as: type)
     return try graph.withTable { table throws(ApusError) in
       var span = table.write(slot, as: type)
       return try body(&span)
     }
+  }
+
+  /// Lends an input's elements to `body`, which writes them in place and may throw errors of its own.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input or `T` is not its type; errors of `body`.
+  public func withInput<T: TensorElement, R, E: Error>(
+    at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(E) -> R
+  ) throws -> R {
+    let slot = try inputSlot(position, as: type)
+    return try graph.withTable { table throws(E) in
+      var span = table.write(slot, as: type)
+      return try body(&span)
+    }
+  }
+
+  private func inputSlot<T: TensorElement>(_ position: Int, as type: T.Type) throws(ApusError) -> TensorSlot {
+    try slot(inputTensor(position), as: type, role: "input \(position)")
   }
 
   /// Lends an input's bytes to `body`, which writes them in place, whatever the tensor's type.
@@ -39,6 +58,19 @@ extension Interpreter {
     }
   }
 
+  /// Lends an input's bytes to `body`, which writes them in place and may throw errors of its own.
+  ///
+  /// - Throws: `invalidArgument` if there is no such input; errors of `body`.
+  public func withInputBytes<R, E: Error>(
+    at position: Int, _ body: (inout MutableRawSpan) throws(E) -> R
+  ) throws -> R {
+    let tensor = try inputTensor(position)
+    return try graph.withTable { table throws(E) in
+      var span = table.writeBytes(at: tensor)
+      return try body(&span)
+    }
+  }
+
   /// Lends an output's bytes to `body`, the results of the last run, whatever the tensor's type.
   ///
   /// - Throws: `invalidArgument` if there is no such output; errors of `body`.
@@ -47,6 +79,16 @@ extension Interpreter {
   ) throws(ApusError) -> R {
     let tensor = try outputTensor(position)
     return try graph.withTable { table throws(ApusError) in try body(table.readBytes(at: tensor)) }
+  }
+
+  /// Lends an output's bytes to `body`, which may throw errors of its own.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output; errors of `body`.
+  public func withOutputBytes<R, E: Error>(
+    at position: Int, _ body: (RawSpan) throws(E) -> R
+  ) throws -> R {
+    let tensor = try outputTensor(position)
+    return try graph.withTable { table throws(E) in try body(table.readBytes(at: tensor)) }
   }
 
   /// Lends an output's elements to `body`: the results of the last run.
@@ -60,7 +102,18 @@ extension Interpreter {
   public func withOutput<T: TensorElement, R>(
     at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
-    try withTensor(outputTensor(position), role: "output \(position)", body)
+    let slot = try slot(outputTensor(position), as: type, role: "output \(position)")
+    return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
+  }
+
+  /// Lends an output's elements, the results of the last run, to `body`, which may throw errors of its own.
+  ///
+  /// - Throws: `invalidArgument` if there is no such output or `T` is not its type; errors of `body`.
+  public func withOutput<T: TensorElement, R, E: Error>(
+    at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(E) -> R
+  ) throws -> R {
+    let slot = try slot(outputTensor(position), as: type, role: "output \(position)")
+    return try graph.withTable { table throws(E) in try body(table.read(slot)) }
   }
 
   /// Lends any tensor's elements to `body`. Intermediate results are meaningful only with
@@ -75,18 +128,27 @@ extension Interpreter {
   public func withTensor<T: TensorElement, R>(
     at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
+    let slot = try presentSlot(index, as: type)
+    return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
+  }
+
+  /// Lends any tensor's elements to `body`, which may throw errors of its own.
+  ///
+  /// - Throws: `invalidArgument` if there is no such tensor or `T` is not its type; `unreadableFile` if it is a
+  ///   constant that can no longer be read; errors of `body`.
+  public func withTensor<T: TensorElement, R, E: Error>(
+    at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(E) -> R
+  ) throws -> R {
+    let slot = try presentSlot(index, as: type)
+    return try graph.withTable { table throws(E) in try body(table.read(slot)) }
+  }
+
+  private func presentSlot<T: TensorElement>(_ index: Int, as type: T.Type) throws(ApusError) -> TensorSlot {
     guard graph.subgraph.tensors.indices.contains(index) else {
       throw ApusError(.invalidArgument, "there is no tensor \(index), only \(graph.subgraph.tensors.count)")
     }
     try graph.present(index)
-    return try withTensor(index, role: "tensor \(index)", body)
-  }
-
-  private func withTensor<T: TensorElement, R>(
-    _ index: Int, role: String, _ body: (Span<T>) throws(ApusError) -> R
-  ) throws(ApusError) -> R {
-    let slot = try slot(index, as: T.self, role: role)
-    return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
+    return try slot(index, as: type, role: "tensor \(index)")
   }
 
   private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError)

@@ -47,7 +47,7 @@ extension Interpreter {
     /// Whether to time each operator; ``Interpreter/profile`` has the result.
     public var profiles = false
 
-    /// Whether each tensor has memory of its own, so that ``Interpreter/withTensor(at:as:_:)`` can read all of them
+    /// Whether each tensor has memory of its own, so that `withTensor(at:as:_:)` can read all of them
     /// after a run. Costs memory and speed.
     public var preservesAllTensors = false
 

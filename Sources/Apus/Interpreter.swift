@@ -94,11 +94,15 @@ public final class Interpreter {
     try prepare()
   }
 
-  private static func subgraph(ofSignature key: String?, in model: Model) throws(ApusError) -> Int {
+  static func subgraph(ofSignature key: String?, in model: Model) throws(ApusError) -> Int {
     guard let key else { return 0 }
     guard let signature = model.signatures.first(where: { $0.key == key }) else {
       let known = model.signatures.map(\.key).joined(separator: ", ")
-      throw ApusError(.invalidArgument, "the model has no signature \(key), only: \(known)")
+      throw ApusError(
+        .invalidArgument,
+        known.isEmpty
+          ? "the model has no signatures, and so none that is called \(key)"
+          : "the model has no signature \(key), only: \(known)")
     }
     return signature.subgraph
   }
@@ -160,8 +164,11 @@ public final class Interpreter {
     if let position = tensors.firstIndex(where: { graph.subgraph.tensors[$0].name == name }) {
       return position
     }
-    let known = tensors.map { graph.wiring.name(of: $0) }.joined(separator: ", ")
-    throw ApusError(.invalidArgument, "there is no tensor \(name) here, only: \(known)")
+    let known = tensors.map { tensor in
+      signature?.first { $0.tensor.index == tensor }?.name ?? graph.wiring.name(of: tensor)
+    }
+    throw ApusError(
+      .invalidArgument, "there is no tensor \(name) here, only: \(known.joined(separator: ", "))")
   }
 
   /// Changes the shape of an input and prepares the model for it. All tensors lose their values.

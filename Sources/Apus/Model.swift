@@ -149,6 +149,12 @@ public final class Model: Sendable {
   /// The outputs of the main subgraph, in order, with the file's shapes.
   public var outputs: [Tensor] { file.subgraphs[0].outputs.map { tensor($0, subgraph: 0) } }
 
+  /// The inputs of a signature's interpreter, in order, with the file's shapes; those of the main subgraph for nil.
+  package func inputs(ofSignature key: String?) throws(ApusError) -> [Tensor] {
+    let subgraph = try Interpreter.subgraph(ofSignature: key, in: self)
+    return file.subgraphs[subgraph].inputs.map { tensor($0, subgraph: subgraph) }
+  }
+
   /// The functions that can be called by name, with their inputs and outputs.
   public var signatures: [Signature] {
     file.signatures.map { entry in

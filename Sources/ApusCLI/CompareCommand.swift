@@ -11,7 +11,8 @@ struct CompareCommand: ParsableCommand {
     commandName: "compare", abstract: "Measures how alike two pictures are.",
     usage: "apus compare <image> <image> --model <model> [<options>]",
     discussion: """
-      Embeddings are scaled to length 1. Their distance is 0 for the same picture, and at most 2.
+      Embeddings are scaled to length 1. Their distance is 0 for the same picture,
+      and at most 2.
 
       For example:
         apus compare one.jpg other.jpg --model embedder.tflite

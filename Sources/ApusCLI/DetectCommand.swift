@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusShapes
 import ApusVision
 import ArgumentParser
 
@@ -12,8 +13,8 @@ struct DetectCommand: ParsableCommand {
     commandName: "detect", abstract: "Finds objects in pictures.",
     discussion: """
       Without a model, the embedded one finds triangles, rectangles, pentagons and
-      circles. If no picture is given either, it uses the embedded picture, and draws the
-      boxes into \(Self.embeddedAnnotation) in the current folder.
+      circles. If no picture is given either, it uses the embedded picture, and
+      draws the boxes into \(Self.embeddedAnnotation) in the current folder.
 
       For example:
         apus detect street.jpg --model yolo11n.tflite --annotate found.png

@@ -11,7 +11,8 @@ struct EmbedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "embed", abstract: "Turns pictures into embeddings.",
     discussion: """
-      Embeddings have length 1 unless --raw is given. A picture that fails is a row of NaN.
+      Embeddings have length 1 unless --raw is given. A picture that fails is a row
+      of NaN.
 
       For example:
         apus embed photos --model embedder.tflite --output photos.npy

@@ -12,7 +12,7 @@ struct FaceMeshCommand: ParsableCommand {
     discussion: """
       For example:
         apus face-mesh portrait.jpg --model face_landmarker.task --annotate mesh.png
-        apus face-mesh frames --detector blazeface.tflite --landmarks mesh.tflite --fps 30 --json
+        apus face-mesh frames --detector blazeface.tflite --landmarks mesh.tflite --fps 30
       """)
 
   @OptionGroup var pictures: PictureOptions

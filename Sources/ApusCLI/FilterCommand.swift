@@ -9,10 +9,11 @@ import ArgumentParser
 struct FilterCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "filter", abstract: "Filters a picture: edges, erosion, dilation, inversion, blur.",
+    usage: "apus filter <image> <output> --chain <chain> [<options>]",
     discussion: """
-      Filters are prewitt:STRENGTH and sobel:STRENGTH, erosion:RADIUS, dilation:RADIUS and
-      closing:RADIUS, invert, and gaussian:RADIUS. Edges are those of the red channel, or of
-      the luminance: prewitt:0.7:luminance.
+      Filters are prewitt:STRENGTH and sobel:STRENGTH, erosion:RADIUS,
+      dilation:RADIUS and closing:RADIUS, invert, and gaussian:RADIUS. Edges are
+      those of the red channel, or of the luminance: prewitt:0.7:luminance.
 
       For example:
         apus filter hidden.png shown.png \\

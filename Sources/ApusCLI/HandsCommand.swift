@@ -12,7 +12,7 @@ struct HandsCommand: ParsableCommand {
     discussion: """
       For example:
         apus hands wave.jpg --model hand_landmarker.task --annotate hands.png
-        apus hands frames --detector palm.tflite --landmarks hand.tflite --fps 30 --json
+        apus hands frames --detector palm.tflite --landmarks hand.tflite --fps 30
       """)
 
   @OptionGroup var pictures: PictureOptions

@@ -13,8 +13,8 @@ struct HolisticCommand: ParsableCommand {
       For example:
         apus holistic dancer.jpg --model holistic_landmarker.task \\
           --annotate person.png
-      Instead of a bundle, each model can be given: --detector, --landmarks (of the body), --hand, --hand-region, --face-detector and \
-      --face.
+      Instead of a bundle, each model can be given: --detector, --landmarks (of the
+      body), --hand, --hand-region, --face-detector and --face.
       """)
 
   @OptionGroup var pictures: PictureOptions

@@ -12,8 +12,9 @@ struct InspectCommand: ParsableCommand {
     abstract: "Shows what a model contains, and what it needs that this build lacks.",
     usage: "apus inspect <model> [--as <task>] [--plan] [--all] [--json] [<options>]",
     discussion: """
-      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task assumes
-      about the model: enough to reproduce its results with other means.
+      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task
+      assumes about the model: enough to reproduce its results with other means.
+      Lines have 80 characters, or as many as the variable COLUMNS says.
 
       For example:
         apus inspect detect.tflite

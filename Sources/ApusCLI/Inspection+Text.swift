@@ -4,7 +4,7 @@ import Apus
 import ApusConsole
 
 extension Inspection {
-  /// The report for people; `all` leaves nothing out.
+  /// The report for people; `all` leaves nothing out. Lines have at most as many characters as ``Output/columns`` says.
   func text(all: Bool) -> String {
     var sections = [headline]
     sections.append(shortened(inputs, all) { tensors("inputs", $0) })
@@ -15,7 +15,7 @@ extension Inspection {
       shortened(signatures, all, signatureText), metadataText, labelText(all: all), memoryText(all: all),
       plan?.text ?? "", batchText, conclusion,
     ]
-    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+    return folded(sections.filter { !$0.isEmpty }.joined(separator: "\n\n"), width: Output.columns)
   }
 
   /// The most rows of a list that is not shown as a whole.
@@ -47,7 +47,7 @@ extension Inspection {
         "\(position)", oneLine(tensor.name), tensor.type, shape, quantizationText(tensor.quantization),
       ])
     }
-    return table(rows)
+    return table(rows, width: Output.columns)
   }
 
   private func quantizationText(_ quantization: Quantization?) -> String {
@@ -66,7 +66,7 @@ extension Inspection {
         entry.types.joined(separator: " "),
       ])
     }
-    return table(rows, rightAligned: [1, 2])
+    return table(rows, rightAligned: [1, 2], width: Output.columns)
   }
 
   private func subgraphTable(_ subgraphs: ArraySlice<SubgraphReport>) -> String {
@@ -77,7 +77,7 @@ extension Inspection {
         "\(entry.outputs)",
       ])
     }
-    return table(rows, rightAligned: [2, 3, 4, 5])
+    return table(rows, rightAligned: [2, 3, 4, 5], width: Output.columns)
   }
 
   private func signatureText(_ signatures: ArraySlice<SignatureReport>) -> String {
@@ -139,9 +139,9 @@ extension Inspection {
         entry.name.isEmpty ? "(scratch)" : oneLine(entry.name),
       ])
     }
-    var text = title + "\n" + table(rows, rightAligned: [0, 1, 2])
+    var text = title + "\n" + table(rows, rightAligned: [0, 1, 2], width: Output.columns)
     if shown.count < memoryPlan.entries.count {
-      text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--plan shows them)"
+      text += "\n… and \(memoryPlan.entries.count - shown.count) smaller ones (--all shows them)"
     }
     return text
   }

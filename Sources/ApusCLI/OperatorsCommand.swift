@@ -46,7 +46,7 @@ struct OperatorsCommand: ParsableCommand {
         })
       return
     }
-    var rows = [["operator", "versions", "types", "of the first input"]]
+    var rows = [["operator", "versions", "types", "first input"]]
     for entry in operators {
       rows.append([
         entry.name + (entry.isCustom ? " (custom)" : ""),
@@ -55,6 +55,6 @@ struct OperatorsCommand: ParsableCommand {
         entry.firstInputTypes.map(\.rawValue).joined(separator: " "),
       ])
     }
-    Output.write(table(rows))
+    Output.write(table(rows, width: Output.columns))
   }
 }

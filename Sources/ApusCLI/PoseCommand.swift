@@ -13,7 +13,7 @@ struct PoseCommand: ParsableCommand {
     discussion: """
       For example:
         apus pose dancer.jpg --model pose_landmarker_full.task --annotate pose.png
-        apus pose frames --detector person.tflite --landmarks pose.tflite --fps 30 --json
+        apus pose frames --detector person.tflite --landmarks pose.tflite --fps 30
       Models with 17 points, such as MoveNet, are for 'apus keypoints'.
       """)
 

@@ -15,7 +15,7 @@ struct RunCommand: ParsableCommand {
     discussion: """
       For example:
         apus run model.tflite --input picture.npy --output-dir results
-        apus run model.tflite --threads 2 --profile
+        apus run model.tflite --threads 2 --warmup 2 --runs 20 --profile
       """)
 
   @Argument(help: "The .tflite file.")
@@ -23,6 +23,15 @@ struct RunCommand: ParsableCommand {
 
   @Option(name: .long, help: "A .npy file for the next input, in the model's order.")
   var input: [String] = []
+
+  @Option(name: .long, help: "The function to run; by default the model's main one. See apus inspect.")
+  var signature: String?
+
+  @Option(name: .long, help: "How many runs are measured; times are medians.")
+  var runs = 1
+
+  @Option(name: .long, help: "How many runs precede them.")
+  var warmup = 0
 
   @Option(name: .long, help: "Where output_0.npy, output_1.npy, … are written.")
   var outputDir: String?
@@ -58,19 +67,23 @@ struct RunCommand: ParsableCommand {
     let operators: [Operator]?
   }
 
+  func validate() throws {
+    guard (1...1_000).contains(runs) else { throw ValidationError("--runs is \(runs), not 1 to 1000") }
+    guard (0...1_000).contains(warmup) else { throw ValidationError("--warmup is \(warmup), not 0 to 1000") }
+  }
+
   func run() throws {
     let model = try Model(contentsOfFile: model)
+    let tensors = try model.inputs(ofSignature: signature)
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
     options.profiles = profile
-    let files = try inputFiles(for: model)
+    let files = try inputFiles(for: tensors)
     options.inputShapes = Dictionary(
       uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
-    let interpreter = try Interpreter(model: model, options: options)
+    let interpreter = try Interpreter(model: model, options: options, signature: signature)
     try fillInputs(of: interpreter, with: files)
-    let start = ContinuousClock.now
-    try interpreter.invoke()
-    let milliseconds = (ContinuousClock.now - start).milliseconds
+    let (milliseconds, entries) = try measure(interpreter)
 
     var outputs: [Report.Output] = []
     if let outputDir { try makeFolder(outputDir) }
@@ -84,11 +97,11 @@ struct RunCommand: ParsableCommand {
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
     }
-    let entries = profile ? interpreter.profile : []
     if json {
       let operators = entries.map {
         Report.Operator(
-          index: $0.operatorIndex, name: $0.name, output: $0.output.dimensions, milliseconds: $0.milliseconds)
+          index: $0.entry.operatorIndex, name: $0.entry.name, output: $0.entry.output.dimensions,
+          milliseconds: $0.milliseconds)
       }
       try Output.writeJSON(
         Report(
@@ -102,8 +115,31 @@ struct RunCommand: ParsableCommand {
       Output.write("\(oneLine(output.name)): \(output.type) \(TensorShape(output.shape))\(place)")
     }
     if profile { Output.write(ProfileText(entries).text) }
+    let count = runs > 1 ? " (median of \(runs) runs)" : ""
     Output.write(
-      "\(decimal(milliseconds, 3)) ms, kernels \(interpreter.kernels), threads \(options.threadCount)")
+      "\(decimal(milliseconds, 3)) ms\(count), kernels \(interpreter.kernels), threads \(options.threadCount)"
+    )
+  }
+
+  /// Runs the model as often as asked.
+  ///
+  /// - Returns: The median of the times of the runs that are measured, and of each step in them.
+  private func measure(_ interpreter: Interpreter) throws(ApusError) -> (Double, [ProfileText.Row]) {
+    for _ in 0..<warmup { try interpreter.invoke() }
+    var times: [Double] = []
+    var profiles: [[ProfileEntry]] = []
+    for _ in 0..<runs {
+      times.append(
+        try milliseconds { () throws(ApusError) in try interpreter.invoke() })
+      if profile { profiles.append(interpreter.profile) }
+    }
+    let last = profiles.last ?? []
+    // Where data decides what is run, runs may differ in their steps: those of the last one stand for themselves.
+    let alike = profiles.filter { $0.map(\.operatorIndex) == last.map(\.operatorIndex) }
+    let rows = last.indices.map { step in
+      ProfileText.Row(entry: last[step], milliseconds: alike.map { $0[step].milliseconds }.median)
+    }
+    return (times.median, rows)
   }
 
   /// A file whose head is read, and whose elements are read into the input once there is one.
@@ -141,8 +177,7 @@ struct RunCommand: ParsableCommand {
   }
 
   /// The files, each of its input's type and of a shape that the model allows.
-  private func inputFiles(for model: Model) throws -> [InputFile] {
-    let tensors = model.inputs
+  private func inputFiles(for tensors: [Tensor]) throws -> [InputFile] {
     guard input.isEmpty || input.count == tensors.count else {
       throw ApusError(
         .invalidArgument, "the model has \(tensors.count) inputs, but --input is given \(input.count) times")

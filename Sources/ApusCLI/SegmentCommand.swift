@@ -11,9 +11,9 @@ struct SegmentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment", abstract: "Says what each pixel of pictures shows.",
     discussion: """
-      A mask has the picture's size and a class index for each pixel, as 8-bit gray .png or
-      as uint8 .npy. Models that may have more than 256 classes, which is also so where the
-      file does not say how many, give 16-bit gray and uint16.
+      A mask has the picture's size and a class index for each pixel, as 8-bit gray
+      .png or as uint8 .npy. Models that may have more than 256 classes, which is
+      also so where the file does not say how many, give 16-bit gray and uint16.
 
       For example:
         apus segment street.jpg --model deeplabv3.tflite --annotate overlay.png

@@ -11,12 +11,13 @@ struct TransformCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "transform", abstract: "Turns pictures into pictures, or into depth.",
     discussion: """
-      For models of style, super-resolution, deblurring and depth. A .png has 8 bits for
-      each color; of one number for each pixel, such as depth, 16 bits from the smallest
-      to the largest, which --json prints. A .npy has the model's numbers as float32.
+      For models of style, super-resolution, deblurring and depth. A .png has 8 bits
+      for each color; of one number for each pixel, such as depth, 16 bits from the
+      smallest to the largest, which --json prints. A .npy has the model's numbers
+      as float32.
 
       For example:
-        apus transform street.jpg --model style.tflite --output painted.png --fit-output
+        apus transform street.jpg --model style.tflite --output out.png --fit-output
         apus transform photos --model depth.tflite --output-dir depths --json
       """)
 

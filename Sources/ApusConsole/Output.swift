@@ -17,6 +17,14 @@ package enum Output {
     signal(SIGXFSZ, SIG_IGN)
   }
 
+  /// How long lines of results for people are: as the variable `COLUMNS` says, by default 80 characters.
+  package static var columns: Int {
+    guard let text = unsafe getenv("COLUMNS"), let count = unsafe Int(String(cString: text)), count > 0 else {
+      return 80
+    }
+    return min(max(count, 40), 1_000)
+  }
+
   /// Writes results: a line, or several with line feeds between them.
   ///
   /// Names of files, labels and models may have any character. Code that puts one into a line calls
@@ -77,9 +85,14 @@ package enum Output {
     }
   }
 
-  /// Results that cannot be written are a failure; errors that cannot be written are dropped.
+  /// Results that cannot be written are a failure, errors that cannot be written are dropped, and a reader such as `head`
+  /// that wants no more ends the process as it ends others: by the signal for closed pipes.
   private static func fail(to descriptor: Int32) {
     guard descriptor == 1 else { return }
+    if errno == EPIPE {
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
     writeError(unsafe "error: cannot write to standard output: \(String(cString: strerror(errno)))")
     exit(1)
   }

@@ -22,9 +22,12 @@ private let leastWidth = 64
 
 /// Rows of text in columns as wide as they need; the first row is a heading. In long tables, what is wider than most cells stands
 /// out of its column.
-package func table(_ rows: [[String]], rightAligned: Set<Int> = []) -> String {
+///
+/// - Parameter width: How long a line may be: cells of the widest columns are then broken. Nil for any length.
+package func table(_ rows: [[String]], rightAligned: Set<Int> = [], width: Int? = nil) -> String {
   // One cell makes all of its column as wide.
-  let rows = rows.map { $0.map { oneLine($0).brief } }
+  var rows = rows.map { $0.map { oneLine($0).brief } }
+  if let width { rows = folded(rows, width: width) }
   let columns = rows.map(\.count).max() ?? 0
   let limit = max(leastWidth, mostPadding / max(rows.count, 1))
   let widths = (0..<columns).map { column in

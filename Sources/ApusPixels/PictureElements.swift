@@ -37,16 +37,24 @@
     guard case .three(0, 1, 2) = placement.channels, placement.perColumn == 1, placement.pixelStep == 3,
       placement.channelStep == 1
     else { return false }
-    let mask = UInt32(flip) &* 0x0101_0101
-    var place = unsafe UnsafeMutableRawPointer(target) + (placement.origin &+ row &* placement.perRow) &* 3
-    for column in 0..<columns - 1 {
-      unsafe place.storeBytes(of: line[column] ^ mask, as: UInt32.self)
-      unsafe place += 3
-    }
-    let last = unsafe line[columns - 1] ^ mask
-    for channel in 0..<3 {
-      unsafe place.storeBytes(
-        of: UInt8(truncatingIfNeeded: last >> UInt32(8 &* channel)), toByteOffset: channel, as: UInt8.self)
+    var column = 0
+    #if !DEBUG
+      // A debug build would call a function for each store of another type than the pointer's.
+      let mask = UInt32(flip) &* 0x0101_0101
+      var place = unsafe UnsafeMutableRawPointer(target) + (placement.origin &+ row &* placement.perRow) &* 3
+      while column < columns &- 1 {
+        unsafe place.storeBytes(of: line[column] ^ mask, as: UInt32.self)
+        unsafe place += 3
+        column &+= 1
+      }
+    #endif
+    let bytes = unsafe UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self)
+    let start = unsafe target + (placement.origin &+ row &* placement.perRow) &* 3
+    while column < columns {
+      unsafe start[3 &* column] = bytes[4 &* column] ^ flip
+      unsafe start[3 &* column &+ 1] = bytes[4 &* column &+ 1] ^ flip
+      unsafe start[3 &* column &+ 2] = bytes[4 &* column &+ 2] ^ flip
+      column &+= 1
     }
     return true
   }
@@ -60,14 +68,16 @@
     var place = unsafe target + (placement.origin &+ row &* placement.perRow) &* placement.pixelStep
     switch placement.channels {
     case .three(let first, let second, let third):
-      let shifts = (UInt32(8 &* first), UInt32(8 &* second), UInt32(8 &* third))
       let channelStep = placement.channelStep
-      for column in 0..<columns {
-        let pixel = unsafe line[column]
-        unsafe place[0] = element(UInt8(truncatingIfNeeded: pixel &>> shifts.0), 0)
-        unsafe place[channelStep] = element(UInt8(truncatingIfNeeded: pixel &>> shifts.1), 1)
-        unsafe place[2 &* channelStep] = element(UInt8(truncatingIfNeeded: pixel &>> shifts.2), 2)
+      var pixel = unsafe UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self)
+      var column = 0
+      while column < columns {
+        unsafe place[0] = element(pixel[first], 0)
+        unsafe place[channelStep] = element(pixel[second], 1)
+        unsafe place[2 &* channelStep] = element(pixel[third], 2)
         unsafe place += step
+        unsafe pixel += 4
+        column &+= 1
       }
     case .one:
       for column in 0..<columns {

@@ -184,32 +184,47 @@ func completeSums(
   _ low: UnsafeMutableRawPointer, _ bases: UnsafePointer<Int>, _ weights: UnsafePointer<SIMD4<UInt32>>,
   count: Int, bytesPerPixel: Int, pairCount: Int, _ sums: UnsafeMutableRawPointer
 ) {
-  for group in stride(from: 0, to: count, by: 4) {
-    var isNear = SIMDMask<SIMD4<Int32>>(repeating: false)
-    for column in group..<min(group + 4, count) {
-      let sum = unsafe sums.loadUnaligned(fromByteOffset: 16 &* column, as: SIMD4<Int32>.self)
-      isNear .|= sum & 0x3F_8000 .== 0
+  // Whole numbers of two sums each: a debug build would call functions for the operations of vectors.
+  let both = unsafe UnsafePointer(sums.assumingMemoryBound(to: UInt64.self))
+  let (bits, signs, units): (UInt64, UInt64, UInt64) = (
+    0x3F_8000_003F_8000, 0x8000_0000_8000_0000, 0x8000_0000_8000
+  )
+  var column = 0
+  while column < count {
+    // The sign of a half is lost if its bits are zero.
+    let first = unsafe (both[2 &* column] & bits | signs) &- units
+    let second = unsafe (both[2 &* column &+ 1] & bits | signs) &- units
+    if first & second & signs != signs {
+      unsafe completeSum(
+        UnsafePointer(low.assumingMemoryBound(to: Int16.self)) + bases[column], weights + column &* pairCount,
+        bytesPerPixel: bytesPerPixel, pairCount: pairCount, sums + 16 &* column)
     }
-    guard isNear.isSomewhereSet else { continue }
-    for column in group..<min(group + 4, count) {
-      var sum = unsafe sums.loadUnaligned(fromByteOffset: 16 &* column, as: SIMD4<Int32>.self)
-      guard (sum & 0x3F_8000 .== 0).isSomewhereSet else { continue }
-      var part = SIMD4<Int32>.zero
-      var place = unsafe UnsafeRawPointer(low) + 2 &* bases[column]
-      for pair in 0..<pairCount {
-        let both = unsafe weights[column &* pairCount &+ pair][0]
+    column &+= 1
+  }
+}
+
+/// Adds the low bytes' contribution to those of a column's four sums where it makes a difference.
+private func completeSum(
+  _ low: UnsafePointer<Int16>, _ weights: UnsafePointer<SIMD4<UInt32>>, bytesPerPixel: Int, pairCount: Int,
+  _ sums: UnsafeMutableRawPointer
+) {
+  var lane = 0
+  while lane < 4 {
+    let sum = unsafe sums.loadUnaligned(fromByteOffset: 4 &* lane, as: Int32.self)
+    if sum & 0x3F_8000 == 0 {
+      var part: Int32 = 0
+      var (pair, place) = (0, lane)
+      while pair < pairCount {
+        let both = unsafe weights[pair][0]
         let first = Int32(Int16(truncatingIfNeeded: both))
         let second = Int32(Int16(truncatingIfNeeded: both >> 16))
-        for lane in 0..<4 {
-          let word = unsafe place.loadUnaligned(fromByteOffset: 2 &* lane, as: Int16.self)
-          let next = unsafe place.loadUnaligned(fromByteOffset: 2 &* (lane &+ bytesPerPixel), as: Int16.self)
-          part[lane] &+= Int32(word) &* first &+ Int32(next) &* second
-        }
-        unsafe place += 4 &* bytesPerPixel
+        unsafe part &+= Int32(low[place]) &* first &+ Int32(low[place &+ bytesPerPixel]) &* second
+        pair &+= 1
+        place &+= 2 &* bytesPerPixel
       }
-      sum &+= part &>> 8
-      unsafe sums.storeBytes(of: sum, toByteOffset: 16 &* column, as: SIMD4<Int32>.self)
+      unsafe sums.storeBytes(of: sum &+ part &>> 8, toByteOffset: 4 &* lane, as: Int32.self)
     }
+    lane &+= 1
   }
 }
 
@@ -257,17 +272,23 @@ func blendColumns(
 
 // MARK: Results
 
-/// The results of `count` columns, a multiple of four, four bytes each.
+/// The results of `count` columns, a multiple of four, four bytes each: bits 22 to 29 of each sum.
 func packResults(_ sums: UnsafeMutableRawPointer, count: Int, _ line: UnsafeMutablePointer<UInt32>) {
-  let line = UnsafeMutableRawPointer(line)
-  for group in stride(from: 0, to: 16 &* count, by: 64) {
-    var result = SIMD16<UInt8>()
-    for part in 0..<4 {
-      let sum = unsafe sums.loadUnaligned(fromByteOffset: group &+ 16 &* part, as: SIMD4<Int32>.self) &>> 22
-      for lane in 0..<4 { result[4 * part + lane] = UInt8(truncatingIfNeeded: sum[lane]) }
-    }
-    unsafe line.storeBytes(of: result, toByteOffset: group / 4, as: SIMD16<UInt8>.self)
+  let sums = unsafe UnsafePointer(sums.assumingMemoryBound(to: UInt64.self))
+  let line = unsafe UnsafeMutableRawPointer(line).assumingMemoryBound(to: UInt64.self)
+  var group = 0
+  while group < count / 2 {
+    let upper = unsafe packed(sums[4 &* group &+ 2], sums[4 &* group &+ 3])
+    unsafe line[group] = packed(sums[4 &* group], sums[4 &* group &+ 1]) | upper &<< 32
+    group &+= 1
   }
+}
+
+/// The results of a column's four sums.
+@inline(__always)
+private func packed(_ first: UInt64, _ second: UInt64) -> UInt64 {
+  let low = first &>> 22 & 0xFF | first &>> 46 & 0xFF00
+  return low | second &>> 6 & 0xFF_0000 | second &>> 30 & 0xFF00_0000
 }
 
 /// The `vpshufb` mask that interleaves the bytes, or `int16` values, of two neighboring pixels.

@@ -104,15 +104,13 @@ struct FaultTests {
     }
   }
 
-  @Test("a pipe that nobody reads is an error")
+  @Test("a pipe that nobody reads ends the program quietly, by the signal for closed pipes")
   func closedPipe() throws {
     try withTemporaryFolder { folder in
       let answer = try shell(
         "\"$APUS\" operators --json | true; echo ${PIPESTATUS[0]} >&2", in: folder)
       // It may have written everything before the reader was gone.
-      #expect(
-        answer.errors == "0\n"
-          || answer.errors == "error: cannot write to standard output: Broken pipe\n1\n")
+      #expect(answer.errors == "0\n" || answer.errors == "141\n")
     }
   }
 

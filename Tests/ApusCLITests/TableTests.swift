@@ -16,6 +16,32 @@ import Testing
         """)
   }
 
+  @Test("lines fit a width: cells of the widest column are broken after marks and spaces")
+  func breaksCells() {
+    let rows = [["#", "name"], ["0", "serving_default/input;split and more"], ["1", "b"]]
+    #expect(
+      table(rows, rightAligned: [0], width: 20) == """
+        #  name
+        0  serving_default/
+           input;split and
+           more
+        1  b
+        """)
+    let wide = [[String](repeating: String(repeating: "ab ", count: 40), count: 4)]
+    #expect(table(wide, width: 80).split(separator: "\n").allSatisfy { $0.count <= 80 })
+  }
+
+  @Test("longer lines of a text go on below, farther to the right, and lose no word")
+  func foldsText() {
+    #expect(folded("a\n  one two three\n", width: 10) == "a\n  one two\n      three\n")
+    let text = "  " + (0..<100).map { "word\($0)" }.joined(separator: " ")
+    let lines = folded(text, width: 40).split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 40 })
+    #expect(lines.joined(separator: " ").split(separator: " ") == text.split(separator: " "))
+    let long = folded(String(repeating: "x", count: 95), width: 40)
+    #expect(long.split(separator: "\n").map(\.count) == [40, 40, 23])
+  }
+
   @Test("one wide cell widens a column, but not that of a long table")
   func limitsPadding() {
     let wide = String(repeating: "w", count: 1_000)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusShapes
 import ApusVision
 import Testing
 
@@ -155,6 +156,6 @@ import Testing
     let task = Task { try await detector.detect(picture) }
     task.cancel()
     // It may have been done before.
-    if case .failure(let error) = await task.result { #expect((error as? ApusError)?.code == .cancelled) }
+    if case .failure(let error) = await task.result { #expect(error is CancellationError) }
   }
 }

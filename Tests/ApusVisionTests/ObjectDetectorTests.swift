@@ -2,6 +2,7 @@
 
 import Apus
 import ApusImages
+import ApusShapes
 import ApusVision
 import Testing
 

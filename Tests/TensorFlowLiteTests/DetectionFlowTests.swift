@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ApusVision
+import ApusShapes
 import TensorFlowLite
 import TestSupport
 import Testing

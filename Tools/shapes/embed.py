@@ -19,7 +19,7 @@ from PIL import Image
 
 from pictures import INPUT_SIZE, LABELS, annotated, sample_picture
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "ApusVision" / "Embedded"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Sources" / "ApusShapes"
 
 
 def swift(name, summary, data, more=""):

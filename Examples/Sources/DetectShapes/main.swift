@@ -2,6 +2,7 @@
 
 // Finds shapes in a picture, with the model and the picture that are part of the library, and draws what it found.
 import ApusImages
+import ApusShapes
 import ApusVision
 
 let detector = try ObjectDetector.shapes()

@@ -2,7 +2,7 @@
 
 // Times every operator of a model, and prints the slowest.
 import Apus
-import ApusVision
+import ApusShapes
 
 var options = Interpreter.Options()
 options.profiles = true

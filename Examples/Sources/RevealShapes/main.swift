@@ -2,6 +2,7 @@
 
 // Finds shapes in a picture that shows them only after filters: RevealShapes [PICTURE]
 import ApusImages
+import ApusShapes
 import ApusVision
 
 let path = CommandLine.arguments.dropFirst().first ?? "Pictures/hidden.png"

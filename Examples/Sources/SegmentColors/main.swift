@@ -2,6 +2,7 @@
 
 // Names the class of every pixel: SegmentColors [MODEL PICTURE]
 import ApusImages
+import ApusShapes
 import ApusVision
 
 let paths = Array(CommandLine.arguments.dropFirst())

@@ -2,7 +2,7 @@
 
 // Several tasks run one model at the same time: they share its weights, each has an interpreter of its own.
 import Apus
-import ApusVision
+import ApusShapes
 
 let model = try Model(bytes: EmbeddedShapes.modelBytes)
 

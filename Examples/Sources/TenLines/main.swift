@@ -4,10 +4,12 @@
 import ApusImages
 import ApusVision
 
-let detector = try ObjectDetector(modelFile: "Models/squares-yolo.tflite")
-let picture = try ImageBuffer(contentsOfFile: "Pictures/squares.png")
-let detections = try detector.detect(picture).detections
-for detection in detections {
-  print(detection.category.name, detection.score, detection.rect)
+do {
+  let detector = try ObjectDetector(modelFile: "Models/squares-yolo.tflite")
+  let picture = try ImageBuffer(contentsOfFile: "Pictures/squares.png")
+  let detections = try detector.detect(picture).detections
+  for detection in detections { print(detection.category.name, detection.score, detection.rect) }
+  try picture.drawing(detections).write(toFile: "found.png")
+} catch {
+  print("error: \(error)")
 }
-try picture.drawing(detections).write(toFile: "found.png")

@@ -2,6 +2,7 @@
 
 // Makes a picture of a picture: TransformAPicture [MODEL PICTURE]
 import ApusImages
+import ApusShapes
 import ApusVision
 
 let paths = Array(CommandLine.arguments.dropFirst())

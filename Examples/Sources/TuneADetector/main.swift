@@ -3,6 +3,7 @@
 // Finds objects, and says how the model was understood: TuneADetector [MODEL PICTURE]
 import Apus
 import ApusImages
+import ApusShapes
 import ApusVision
 
 let paths = Array(CommandLine.arguments.dropFirst())

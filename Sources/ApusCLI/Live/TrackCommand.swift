@@ -10,9 +10,11 @@ import ArgumentParser
 struct TrackCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "track", abstract: "Numbers the objects in a file of detections.",
+    usage: "apus track <detections> [--method <method>] [--output <file>] [<options>]",
     discussion: """
-      Reads lines of the MOTChallenge, frame,id,left,top,width,height,score, and ignores
-      their ids. Frames are those of the file; frames without a line have no objects.
+      Reads lines of the MOTChallenge, frame,id,left,top,width,height,score, and
+      ignores their ids. Frames are those of the file; frames without a line have no
+      objects.
 
       For example:
         apus track det.txt --method sort --output tracks.txt

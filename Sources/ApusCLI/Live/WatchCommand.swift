@@ -12,9 +12,10 @@ struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Finds, follows and counts objects in a video or before a camera.",
     discussion: """
-      A source is a file, a URL (rtsp, http and others), a device such as /dev/video0, or
-      test:PATTERN, test:PATTERN:WIDTHxHEIGHT:SECONDS with a pattern such as testsrc2. ffmpeg reads it.
-      Of live sources, the newest frame counts; of files, every one. Ctrl-C ends properly.
+      A source is a file, a URL (rtsp, http and others), a device such as
+      /dev/video0, or test:PATTERN, test:PATTERN:WIDTHxHEIGHT:SECONDS with a pattern
+      such as testsrc2. ffmpeg reads it. Of live sources, the newest frame counts;
+      of files, every one. Ctrl-C ends properly.
 
       For example:
         apus watch street.mp4 --model detect.tflite --track bytetrack \\

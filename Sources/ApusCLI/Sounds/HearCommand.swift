@@ -9,12 +9,13 @@ struct HearCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hear", abstract: "Classifies sounds.",
     discussion: """
-      For models that take a waveform, such as YAMNet. A sound is mixed to one channel,
-      resampled to the model's rate and cut into windows as long as the model's input.
+      For models that take a waveform, such as YAMNet. A sound is mixed to one
+      channel, resampled to the model's rate and cut into windows as long as the
+      model's input.
 
       For example:
         apus hear street.wav --model yamnet.tflite
-        apus hear recordings --model birds.tflite --labels birds.txt --overlap 0.5 --json
+        apus hear recordings --model birds.tflite --labels birds.txt --json
       """)
 
   @Argument(help: "WAV files, folders of them, or - for names on standard input.")

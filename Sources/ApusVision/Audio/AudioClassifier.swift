@@ -175,9 +175,10 @@ public final class AudioClassifier: Sendable {
       windows: windows, means: heads.classifications(of: means), timings: timings)
   }
 
-  /// Classifies a sound away from the caller's actor. Cancelling the caller's task stops the run.
+  /// Classifies a sound away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
   @concurrent
-  public func classify(_ clip: AudioClip) async throws(ApusError) -> AudioClassificationResult {
+  public func classify(_ clip: AudioClip) async throws -> AudioClassificationResult {
     try await cancellable { cancellation throws(ApusError) in
       try self.classify(clip, cancellation: cancellation)
     }

@@ -119,8 +119,9 @@ public final class ImageClassifier: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// Classifies a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func classify(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Classifies a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func classify(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> ClassificationResult
   {
     try await answer(image, in: region)

@@ -139,8 +139,9 @@ public final class ObjectDetector: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// Finds objects in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds objects in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> DetectionResult
   {
     try await answer(image, in: region)

@@ -108,8 +108,9 @@ public final class ImageEmbedder: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// The embeddings of a picture, away from the caller's actor. Cancelling the caller's task stops the run.
-  public func embed(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// The embeddings of a picture, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func embed(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> EmbeddingResult
   {
     try await answer(image, in: region)

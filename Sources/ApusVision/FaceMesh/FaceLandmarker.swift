@@ -119,8 +119,9 @@ public final class FaceLandmarker: LandmarkTask {
     try result(image, nil, region, cancellation)
   }
 
-  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> FaceMeshResult
   {
     try await answer(image, in: region)

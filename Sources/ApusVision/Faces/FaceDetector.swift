@@ -153,8 +153,9 @@ public final class FaceDetector: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> FaceDetectionResult
   {
     try await answer(image, in: region)

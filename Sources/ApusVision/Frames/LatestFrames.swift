@@ -6,7 +6,7 @@ import Synchronization
 /// Keeps up with a camera: runs a task on the newest frame, one at a time, and drops frames that there is no time for.
 ///
 /// ```swift
-/// let camera = LatestFrames(try ObjectDetector.shapes())
+/// let camera = LatestFrames(try ObjectDetector(modelFile: "detect.tflite"))
 /// Task {
 ///   for await result in camera.results {
 ///     let detections = try result.answer.get().detections

@@ -121,8 +121,9 @@ public final class HandLandmarker: LandmarkTask {
     try result(image, nil, region, cancellation)
   }
 
-  /// Finds hands in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds hands in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> HandLandmarkResult
   {
     try await answer(image, in: region)

@@ -119,8 +119,9 @@ public final class KeypointDetector: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// Finds poses in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds poses in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> KeypointResult
   {
     try await answer(image, in: region)

@@ -132,8 +132,9 @@ public final class PoseLandmarker: LandmarkTask {
     try result(image, nil, region, cancellation)
   }
 
-  /// Finds people in a picture away from the caller's actor. Cancelling the caller's task stops the run.
-  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds people in a picture away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func detect(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> PoseLandmarkResult
   {
     try await answer(image, in: region)

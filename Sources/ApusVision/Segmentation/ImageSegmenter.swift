@@ -271,8 +271,9 @@ public final class ImageSegmenter: VisionTask {
     return try pictures.run(image, in: region, previousMask: mask, cancellation: cancellation, result)
   }
 
-  /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run.
-  public func segment(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func segment(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> SegmentationResult
   {
     try await answer(image, in: region)

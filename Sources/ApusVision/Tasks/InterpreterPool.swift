@@ -95,15 +95,26 @@ final class InterpreterPool: Sendable {
     }
   }
 
-  /// Waits until an interpreter may be free.
+  /// Waits until an interpreter may be free, or until it is too late. Cancelling ends the wait at once.
   private func wait(for semaphore: DispatchSemaphore, _ cancellation: Cancellation?) throws(ApusError) {
-    while semaphore.wait(timeout: .now() + .milliseconds(20)) == .timedOut {
-      if let cancellation, cancellation.isCancelled {
+    let end = [options.deadline, cancellation?.deadline].compactMap { $0 }.min()
+    let sleep = {
+      guard let end else { return semaphore.wait() }
+      // Beyond a minute, the caller asks again.
+      let left = min(max(end - .now, .zero), .seconds(60)).components
+      let nanoseconds = Int(left.seconds) * 1_000_000_000 + Int(left.attoseconds / 1_000_000_000) + 1
+      _ = semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds))
+    }
+    if let cancellation {
+      cancellation.withHandler({ semaphore.signal() }, sleep)
+      if cancellation.isCancelled {
         throw ApusError(.cancelled, "cancelled while all memory for interpreters was in use")
       }
-      if let deadline = options.deadline, ContinuousClock.now >= deadline {
-        throw ApusError(.resourceLimit, "all memory for interpreters was in use until the deadline")
-      }
+    } else {
+      sleep()
+    }
+    if let deadline = options.deadline, ContinuousClock.now >= deadline {
+      throw ApusError(.resourceLimit, "all memory for interpreters was in use until the deadline")
     }
   }
 

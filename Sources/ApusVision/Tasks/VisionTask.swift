@@ -35,9 +35,10 @@ public protocol VisionTask: Sendable {
 }
 
 extension VisionTask {
-  /// The result for a picture, away from the caller's actor. Cancelling the caller's task stops the run.
+  /// The result for a picture, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
   @concurrent
-  public func answer(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError) -> Answer {
+  public func answer(_ image: ImageBuffer, in region: PixelRect? = nil) async throws -> Answer {
     try await cancellable { cancellation throws(ApusError) in
       try answer(image, in: region, cancellation: cancellation)
     }

@@ -203,8 +203,9 @@ public final class PictureTransformer: VisionTask {
     try pictures.run(image, in: region, cancellation: cancellation, result)
   }
 
-  /// Turns a picture into a picture, away from the caller's actor. Cancelling the caller's task stops the run.
-  public func transform(_ image: ImageBuffer, in region: PixelRect? = nil) async throws(ApusError)
+  /// Turns a picture into a picture, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  public func transform(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
     -> TransformedPicture
   {
     try await answer(image, in: region)

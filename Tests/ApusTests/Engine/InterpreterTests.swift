@@ -48,7 +48,7 @@ import Testing
       #expect(try interpreter.outputIndex(named: "y") == 0)
       let error = #expect(throws: ApusError.self) { try interpreter.outputIndex(named: "a") }
       #expect(error?.code == .invalidArgument)
-      #expect(error?.message == "there is no tensor a here, only: y")
+      #expect(error?.message == "there is no tensor a here, only: answer")
     }
     let error = #expect(throws: ApusError.self) { try Interpreter(model: model, signature: "other") }
     #expect(error?.message == "the model has no signature other, only: serving_default")

@@ -16,7 +16,7 @@ WEIGHTS = {"detect": 18, "classify": 15, "embed": 6, "compare": 4, "gallery add"
            "face-mesh": 4, "pose": 4, "holistic": 4, "watch": 8, "track": 6}
 # Options that take numbers, besides those whose default is one.
 NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window",
-           "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "fps", "frames",
+           "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "runs", "warmup", "fps", "frames",
            "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time"}
 # What inspect heeds with --as alone.
 READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
@@ -321,6 +321,7 @@ class Drawer:
         simple = {
             "jobs": lambda: whole(1, 4), "pixel-limit": lambda: whole(1, 268), "score-threshold": lambda: number(0, 1),
             "max-results": lambda: whole(1, 20), "iou-threshold": lambda: number(0.05, 1), "threads": lambda: whole(1, 5),
+            "runs": lambda: whole(1, 4), "warmup": lambda: whole(0, 3),
             "time-limit": lambda: whole(10, 100), "memory-limit": lambda: whole(128, 4096), "top": lambda: whole(1, 400),
             "decide": lambda: number(0, 1), "overlap": lambda: number(0, 0.9), "k": lambda: whole(1, 5),
             "detection-threshold": lambda: number(0, 1), "tracking-threshold": lambda: number(0, 1), "palm-angle": lambda: number(-180, 180),

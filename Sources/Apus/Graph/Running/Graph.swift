@@ -69,7 +69,7 @@ final class Graph {
   var table: TensorTable { unsafe TensorTable(buffers.base, threads: context.threadsInUse) }
 
   /// Calls `body` with the table of tensors, whose elements are valid after a run.
-  func withTable<R>(_ body: (borrowing TensorTable) throws(ApusError) -> R) throws(ApusError) -> R {
+  func withTable<R, E: Error>(_ body: (borrowing TensorTable) throws(E) -> R) throws(E) -> R {
     try body(table)
   }
 

@@ -60,7 +60,7 @@ struct While: Operator {
     let graph = condition.graph
     try check(condition: graph.outputShape(0) ?? [0], place)
     let output = graph.subgraph.outputs[0]
-    return try graph.withTable { table in
+    return graph.withTable { table in
       unsafe table.readBytes(at: output).withUnsafeBytes { unsafe $0.first != 0 }
     }
   }

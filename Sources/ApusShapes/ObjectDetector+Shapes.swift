@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusVision
 
 extension ObjectDetector {
   /// A detector with the embedded model, which finds triangles, rectangles, pentagons and circles.
