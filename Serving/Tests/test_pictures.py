@@ -10,6 +10,7 @@ import pathlib
 import struct
 import subprocess
 import urllib.parse
+import zipfile
 import zlib
 
 import numpy as np
@@ -210,6 +211,51 @@ def test_every_task_answers_as_the_command_line(test_data, task, tmp_path):
                 assert answer["error"] in done.stderr, (answer, done.stderr)
         assert server.stop() == 0
     print(task, answered, "of", len(paths))
+
+
+def bundles(folder):
+    """Bundles under a folder by the task that takes them."""
+    found = {}
+    for path in sorted(folder.rglob("*.task")):
+        try:
+            names = set(zipfile.ZipFile(path).namelist())
+        except zipfile.BadZipFile:
+            continue
+        hands, poses = "hand_landmarks_detector.tflite" in names, "pose_landmarks_detector.tflite" in names
+        if hands and poses:
+            found["holistic"] = path
+        elif poses:
+            found["pose"] = path
+        elif hands or "hand_landmarker.task" in names:
+            found["hands"] = path
+        elif "face_landmarks_detector.tflite" in names:
+            found["face-mesh"] = path
+    return found
+
+
+@pytest.mark.parametrize("task", ["hands", "face-mesh", "pose", "holistic"])
+def test_bundles_answer_as_the_command_line(test_data, task, tmp_path):
+    path = bundles(test_data).get(task)
+    if not path:
+        pytest.skip(f"there is no bundle for {task}")
+    picture = test_data / "images" / "grace_hopper.bmp"
+    done = subprocess.run([os.environ["APUS"], task, picture, "--model", path, "--json"], capture_output=True, text=True, check=True)
+    with Server(path) as server:
+        status, answer = server.json(f"/v1/{task}?model={path.stem}", picture.read_bytes())
+        assert status == 200 and without_times(answer) == without_times(json.loads(done.stdout))
+        status, headers, png = server.request(f"/v1/{task}?annotate=png", picture.read_bytes())
+        assert status == 200 and png.startswith(b"\x89PNG")
+        for other in ("detect", "faces", "hands" if task != "hands" else "pose"):
+            status, answer = server.json(f"/v1/{other}", picture.read_bytes())
+            assert status == 400 and ("bundle" in answer["error"] or "no entry" in answer["error"]), answer
+        assert server.json(f"/v1/{task}?fit=stretch", picture.read_bytes())[0] == 400
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("task", ["hands", "face-mesh", "pose", "holistic"])
+def test_tasks_of_bundles_refuse_single_models(shapes, sample, task):
+    status, answer = shapes.json(f"/v1/{task}?model=shapes", sample)
+    assert status == 400 and ".task" in answer["error"], answer
 
 
 def test_real_models_answer_as_the_command_line(test_data, tmp_path):

@@ -83,6 +83,10 @@ struct FaceMeshCommand: ParsableCommand {
       "face, score \(decimal(Double(face.score), 3)), \(face.landmarks.count) points around (\(numbers[0]), \(numbers[1])) "
         + "in a square of \(numbers[2])"
     ]
+    if let matrix = face.matrix, matrix.count == 16 {
+      let place = [3, 7, 11].map { decimal(Double(matrix[$0]), 1) }.joined(separator: ", ")
+      lines.append("  head at (\(place)) cm from the camera")
+    }
     let expressions = face.blendshapes.dropFirst().filter { $0.score >= 0.1 }.sorted { $0.score > $1.score }
     if !expressions.isEmpty {
       lines.append(

@@ -16,6 +16,7 @@ struct GalleryCommand: ParsableCommand {
           --model facenet.tflite --faces blazeface.tflite
         apus gallery find party.jpg --gallery people.gallery --distance 0.9 \\
           --model facenet.tflite --faces blazeface.tflite --annotate named.png
+        apus gallery add victory v1.jpg v2.jpg --gallery signs.gallery --hands hand_landmarker.task
       """,
     subcommands: [Add.self, Remove.self, List.self, Find.self])
 }
@@ -37,7 +38,7 @@ struct GalleryFile: ParsableArguments {
 /// What turns pictures into the embeddings of a gallery.
 struct GalleryModels: ParsableArguments {
   @Option(name: .long, help: "The .tflite embedder.")
-  var model: String
+  var model: String?
 
   @Option(
     name: .long,
@@ -46,7 +47,33 @@ struct GalleryModels: ParsableArguments {
   )
   var faces: String?
 
+  @Option(
+    name: .long,
+    help:
+      "Instead of --model: the .task bundle of a hand landmarker. The names are those of gestures of hands.")
+  var hands: String?
+
   @OptionGroup var input: ModelInputOptions
+
+  func validate() throws {
+    guard hands != nil else {
+      if model == nil { throw ValidationError("a model is missing: --model, or --hands for gestures") }
+      return
+    }
+    if model != nil { throw ValidationError("--hands excludes --model") }
+    if faces != nil { throw ValidationError("--hands excludes --faces") }
+    let reading = [
+      ("--fit", input.fit != nil), ("--pixels", input.reading.pixels != nil),
+      ("--channels", input.reading.channels != nil), ("--input-size", input.inputSize != nil),
+      ("--reduced", input.reduced),
+    ]
+    if let given = reading.first(where: { $0.1 }) {
+      throw ValidationError("\(given.0) says how an embedder reads pictures: --hands excludes it")
+    }
+  }
+
+  /// What the names are for, in messages.
+  var subject: String { hands != nil ? "hand" : "face" }
 
   /// Finds what there is in a picture: its faces, or itself.
   struct Finder {
@@ -67,11 +94,17 @@ struct GalleryModels: ParsableArguments {
 
   /// Prepares the models.
   func finder(pictures count: Int) throws -> Finder {
+    if let hands {
+      let model = try GestureModel(bundle: hands, input: input, pictures: count)
+      return Finder(preparation: LandmarkClassifier.preparation) { image throws(ApusError) in
+        try model.embeddings(of: image)
+      }
+    }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true
     // The two models share the memory.
     if faces != nil { options.interpreter.memoryLimit /= 2 }
-    let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
+    let embedder = try ImageEmbedder(model: Model(contentsOfFile: model ?? ""), options: options)
     let region = try input.regionRect
     var detector: FaceDetector?
     if let faces {
@@ -116,7 +149,7 @@ extension GalleryCommand {
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Enrolls pictures under a name.",
-      usage: "apus gallery add <name> <image> ... --gallery <file> --model <model>")
+      usage: "apus gallery add <name> <image> ... --gallery <file> (--model <model> | --hands <bundle>)")
 
     @Argument(help: "The name.")
     var name: String
@@ -137,8 +170,10 @@ extension GalleryCommand {
       for source in sources {
         do {
           let found = try finder.find(ImageBuffer(decoding: source.bytes(), limits: pictures.size.limits))
-          // Of several faces, the best one gets the name.
-          guard let best = found.first else { throw ApusError(.invalidArgument, "there is no face") }
+          // Of several faces or hands, the best one gets the name.
+          guard let best = found.first else {
+            throw ApusError(.invalidArgument, "there is no \(models.subject)")
+          }
           try gallery.add(name, best.embedding)
         } catch {
           failures += 1
@@ -202,17 +237,17 @@ extension GalleryCommand {
   struct Find: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Finds who is in pictures.",
-      usage: "apus gallery find <image> ... --gallery <file> --model <model>")
+      usage: "apus gallery find <image> ... --gallery <file> (--model <model> | --hands <bundle>)")
 
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var file: GalleryFile
     @OptionGroup var models: GalleryModels
     @OptionGroup var annotation: AnnotationOptions
 
-    @Option(name: .long, help: "The maximum number of names per face or picture.")
+    @Option(name: .long, help: "The maximum number of names per face, hand or picture.")
     var k = 1
 
-    @Option(name: .long, help: "The distance beyond which a face is unknown.")
+    @Option(name: .long, help: "The distance beyond which a face, hand or picture is unknown.")
     var distance: Double?
 
     func validate() throws {
@@ -230,15 +265,16 @@ extension GalleryCommand {
       finder.check(gallery)
       let find = finder.find
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
+      let subject = models.subject
       try PictureRunner(
         sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
-        copiesPicture: models.faces != nil, isUndecided: finder.isUndecided,
+        copiesPicture: models.faces != nil || models.hands != nil, isUndecided: finder.isUndecided,
         answer: { image throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now
           var matches: [GalleryResult.Match] = []
           let found = try find(image)
-          let watch = limits.time.watch("finding \(found.count) faces", isShared: isShared)
+          let watch = limits.time.watch("finding \(found.count) \(subject)s", isShared: isShared)
           for (embedding, box) in found {
             try watch()
             let nearest = gallery.nearest(to: embedding, k: k, distance: distance)

@@ -13,6 +13,10 @@ struct HandsCommand: ParsableCommand {
       For example:
         apus hands wave.jpg --model hand_landmarker.task --annotate hands.png
         apus hands frames --detector palm.tflite --landmarks hand.tflite --fps 30
+        apus gallery add victory v1.jpg v2.jpg --gallery signs.gallery \\
+          --hands hand_landmarker.task
+        apus hands wave.jpg --model hand_landmarker.task \\
+          --gallery signs.gallery --distance 0.5
       """)
 
   @OptionGroup var pictures: PictureOptions
@@ -35,11 +39,25 @@ struct HandsCommand: ParsableCommand {
       valueName: "DEGREES"))
   var palmAngle: Float = 90
 
+  @Option(
+    name: .long,
+    help: "A gallery of gestures, made with apus gallery add --hands: each hand gets the nearest one's name.")
+  var gallery: String?
+
+  @Option(name: .long, help: "With --gallery, the distance beyond which a gesture is unknown.")
+  var distance: Double?
+
   @OptionGroup var frames: FrameOptions
 
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: RegionInputOptions
+
+  func validate() throws {
+    guard let distance else { return }
+    if gallery == nil { throw ValidationError("--distance is for gestures: --gallery is missing") }
+    if !(distance >= 0) { throw ValidationError("--distance is \(distance), not 0 or more") }
+  }
 
   func run() throws {
     var options = HandLandmarker.Options()
@@ -48,6 +66,11 @@ struct HandsCommand: ParsableCommand {
     options.minPresenceConfidence = scoreThreshold
     if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     options.palmAngle = palmAngle
+    if let gallery {
+      var gestures = try GestureModel.classifier(ofFile: gallery)
+      gestures.maximumDistance = distance
+      options.gestures = gestures
+    }
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =
@@ -72,6 +95,7 @@ struct HandsCommand: ParsableCommand {
     let title =
       "\(hand.handedness.rawValue.lowercased()) hand, score \(decimal(Double(hand.score), 3)), "
       + "side \(decimal(Double(hand.handednessScore), 3))"
+      + (hand.gesture.map { ", \(oneLine($0.name ?? "unknown")) (\(decimal($0.distance, 3)))" } ?? "")
     return title + "\n" + landmarkTable(hand.landmarks)
   }
 }

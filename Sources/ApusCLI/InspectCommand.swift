@@ -12,16 +12,18 @@ struct InspectCommand: ParsableCommand {
     abstract: "Shows what a model contains, and what it needs that this build lacks.",
     usage: "apus inspect <model> [--as <task>] [--plan] [--all] [--json] [<options>]",
     discussion: """
-      Inputs, outputs, operators, metadata, labels, memory. With --as, what a task
-      assumes about the model: enough to reproduce its results with other means.
-      Lines have 80 characters, or as many as the variable COLUMNS says.
+      Inputs, outputs, operators, metadata, labels, memory; of a .task bundle, of
+      each model in it. With --as, what a task assumes about the model: enough to
+      reproduce its results with other means. Lines have 80 characters, or as many
+      as the variable COLUMNS says.
 
       For example:
         apus inspect detect.tflite
         apus inspect yolo11n.tflite --as detector
+        apus inspect hand_landmarker.task
       """)
 
-  @Argument(help: "The .tflite file.")
+  @Argument(help: "The .tflite file, or a .task bundle.")
   var model: String
 
   @Option(
@@ -119,7 +121,16 @@ struct InspectCommand: ParsableCommand {
       base.interpreter = options
       InspectedTask.firstAssumptions(of: model, labels: map, base: base)?.writeWarnings()
     }
-    let inspection = try Inspection(path: model, labels: map, showsPlan: plan, options: options)
+    let inspection: Inspection
+    do throws(ApusError) {
+      inspection = try Inspection(path: model, labels: map, showsPlan: plan, options: options)
+    } catch {
+      guard error.code == .malformedModel,
+        let bundle = try BundleInspection(path: model, showsPlan: plan, options: options)
+      else { throw error }
+      if json { try Output.writeJSON(bundle) } else { Output.write(bundle.text(all: all || plan)) }
+      return
+    }
     if json {
       try inspection.checkLength()
       try Output.writeJSON(inspection)

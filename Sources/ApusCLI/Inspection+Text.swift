@@ -18,6 +18,15 @@ extension Inspection {
     return folded(sections.filter { !$0.isEmpty }.joined(separator: "\n\n"), width: Output.columns)
   }
 
+  /// What matters most, for people: inputs, outputs, metadata, and whether it runs.
+  var summary: String {
+    let sections = [
+      headline, shortened(inputs, false) { tensors("inputs", $0) },
+      shortened(outputs, false) { tensors("outputs", $0) }, metadataText, labelText(all: false), conclusion,
+    ]
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n")
+  }
+
   /// The most rows of a list that is not shown as a whole.
   private static let mostRows = 1_000
 

@@ -137,8 +137,18 @@ struct Inspection: Encodable {
   let runs: Bool
   let unsupported: [String]
 
-  init(path: String, labels given: LabelMap? = nil, showsPlan: Bool, options: Interpreter.Options) throws {
-    let model = try Model(contentsOfFile: path)
+  /// Reports about a file.
+  init(
+    path: String, labels: LabelMap? = nil, showsPlan: Bool, options: Interpreter.Options
+  ) throws(ApusError) {
+    try self.init(
+      Model(contentsOfFile: path), path: path, labels: labels, showsPlan: showsPlan, options: options)
+  }
+
+  /// Reports about a model that was read from a file or a bundle.
+  init(
+    _ model: Model, path: String, labels given: LabelMap? = nil, showsPlan: Bool, options: Interpreter.Options
+  ) throws(ApusError) {
     file = path
     bytes = model.byteCount
     schemaVersion = model.schemaVersion

@@ -73,6 +73,24 @@ import Testing
     #expect(kind([0x4D, 0x5A, 0x90, 0, 3, 0]).contains("program or library of Windows"))
     #expect(kind(archive(["model.tflite", "labels.txt"])).contains("ZIP archive of model.tflite"))
     #expect(kind(archive(["a.tflite"]), "hands.TASK").contains("MediaPipe task bundle (ZIP) of a.tflite"))
+    for (command, names) in [
+      ("hands", ["hand_detector.tflite", "hand_landmarks_detector.tflite"]),
+      ("hands", ["hand_landmarker.task", "hand_gesture_recognizer.task"]),
+      ("face-mesh", ["face_detector.tflite", "face_landmarks_detector.tflite", "face_blendshapes.tflite"]),
+      ("pose", ["pose_detector.tflite", "pose_landmarks_detector.tflite"]),
+      (
+        "holistic",
+        [
+          "face_detector.tflite", "face_landmarks_detector.tflite", "hand_landmarks_detector.tflite",
+          "pose_detector.tflite", "pose_landmarks_detector.tflite",
+        ]
+      ),
+    ] {
+      #expect(kind(archive(names), "a.task").contains("apus \(command) and "), "\(names)")
+      #expect(kind([0, 0] + archive(names)).contains("MediaPipe task bundle") || names[0].hasSuffix(".task"))
+      #expect(BundleTask(entryNames: names)?.rawValue == command)
+    }
+    #expect(BundleTask(entryNames: ["hand_detector.tflite", "gesture_embedder.tflite"]) == nil)
     #expect(
       kind(archive(["pose_detector.tflite", "pose_landmarks_detector.tflite"])).contains(
         "MediaPipe task bundle"))

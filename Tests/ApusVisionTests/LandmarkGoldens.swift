@@ -25,6 +25,8 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   let rows: [Int]?
   let predictions, logits, points, worldPoints: [Float]?
   let subjects: [Subject]?
+  // Of a head, whose points, places and weights are `points`, `worldPoints` and `logits`: row by row.
+  let matrix: [Float]?
 
   static let all: [LandmarkGolden] = goldens("landmarks")
 

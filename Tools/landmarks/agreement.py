@@ -165,9 +165,10 @@ def faces(program, pictures, folder, bundle):
                            [pixels(f.landmark, width, height) for f in theirs.multi_face_landmarks or []])
         good.append(comparison.report())
     if bundle:
-        comparison, shapes = Comparison("faces, FaceLandmarker"), []
+        comparison, shapes, turns, shifts = Comparison("faces, FaceLandmarker"), [], [], []
         task = vision.FaceLandmarker.create_from_options(vision.FaceLandmarkerOptions(
-            base_options=BaseOptions(model_asset_path=str(bundle)), num_faces=4, output_face_blendshapes=True))
+            base_options=BaseOptions(model_asset_path=str(bundle)), num_faces=4, output_face_blendshapes=True,
+            output_facial_transformation_matrixes=True))
         ours = apus(program, "face-mesh", pictures, "--model", bundle, "--max-results", 4, "--iou-threshold", 0.5)
         for picture, one in zip(pictures, ours):
             image = np.array(Image.open(picture).convert("RGB"))
@@ -180,9 +181,14 @@ def faces(program, pictures, folder, bundle):
                 names = [b.category_name for b in theirs.face_blendshapes[j]]
                 if names != [b["name"] for b in one["faces"][i]["blendshapes"]]:
                     comparison.other.append(f"{picture.name}: the expressions have other names")
+                away = np.abs(np.reshape(one["faces"][i]["matrix"], (4, 4)) - theirs.facial_transformation_matrixes[j])
+                turns.append(away[:3, :3].max())
+                shifts.append(away[:3, 3].max() / np.abs(theirs.facial_transformation_matrixes[j][2, 3]))
                 shapes.append(max(abs(b.score - a["score"]) for a, b in
                                   zip(one["faces"][i]["blendshapes"], theirs.face_blendshapes[j])))
         good.append(comparison.report() and max(shapes) <= 0.01)
+        print(f"  matrices: rotations within {max(turns):.5f} (median {np.median(turns):.5f}), places within {max(shifts):.5f} of the distance "
+              f"(median {np.median(shifts):.5f})")
         print(f"  expressions: median of the largest differences {np.median(shapes):.5f}, most {max(shapes):.5f}")
     return all(good)
 

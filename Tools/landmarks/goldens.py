@@ -173,6 +173,26 @@ def persons():
              "anchors": np.array(regions, float).ravel().tolist()}]
 
 
+def geometries():
+    """Matrices of heads: made-up faces, turned and moved in front of the camera, with noise."""
+    cases = []
+    for seed, (width, height), angle in ((7, (640, 480), 0.4), (8, (300, 700), -0.9), (9, (512, 512), 2.0)):
+        random = np.random.default_rng(seed)
+        face = random.uniform(-8, 8, (12, 3)).astype(np.float32)
+        indices = [0, 2, 3, 5, 8, 9, 11]
+        weights = random.uniform(0.01, 0.2, len(indices)).astype(np.float32)
+        turn = np.array([[np.cos(angle), 0, np.sin(angle)], [0, 1, 0], [-np.sin(angle), 0, np.cos(angle)]])
+        space = face @ turn.T + [3, -2, -60]
+        unit = 2 * np.tan(np.radians(31.5)) / height
+        x, y = space[:, 0] / -space[:, 2] / unit + width / 2, height / 2 - space[:, 1] / -space[:, 2] / unit
+        points = np.stack([x, y, -space[:, 2] / 60 / unit], 1) + random.uniform(-1, 1, (12, 3))
+        points = points.astype(np.float32)
+        matrix = rules.face_matrix(points.astype(float), width, height, face.astype(float), indices, weights.astype(float))
+        cases.append({"kind": "geometry", "picture": [width, height], "points": points.ravel().tolist(), "rows": indices,
+                      "worldPoints": face.ravel().tolist(), "logits": weights.tolist(), "matrix": matrix.ravel().tolist()})
+    return cases
+
+
 def found(seed, size, strides, side, columns):
     """What a detector finds that has predictions in three rows, of which two are about one thing: boxes with points in pixels."""
     (width, height), random = size, np.random.default_rng(seed)
@@ -197,7 +217,7 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
-    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies() + persons()]
+    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies() + persons() + geometries()]
     OUTPUT.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} cases, {OUTPUT.stat().st_size} bytes")
 

@@ -228,3 +228,35 @@ def world_landmarks(values, angle):
     values = np.asarray(values, float).reshape(-1, 3)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     return np.concatenate([values[:, :2] @ turn.T, values[:, 2:]], 1)
+
+
+def aligned(sources, targets, weights):
+    """Rotation, scale and translation that bring points nearest to others (weighted orthogonal Procrustes, by singular values)."""
+    total = weights.sum()
+    start, end = (sources * weights[:, None]).sum(0) / total, (targets * weights[:, None]).sum(0) / total
+    moved = sources - start
+    left, _, right = np.linalg.svd(((targets - end) * weights[:, None]).T @ moved)
+    if np.linalg.det(left) * np.linalg.det(right) < 0:
+        left[:, 2] *= -1
+    turn = left @ right
+    scale = ((moved @ turn.T) * (targets - end) * weights[:, None]).sum() / (moved * moved * weights[:, None]).sum()
+    return turn, scale, end - scale * turn @ start
+
+
+def face_matrix(points, width, height, face, indices, weights, field=63.0):
+    """Where a head is: the matrix from a usual face in centimeters to in front of a camera that looks along -z."""
+    unit = 2 * np.tan(np.radians(field / 2)) / height
+    depth = points[:len(face), 2].mean() * unit
+    seen, usual = points[indices] * unit, face[indices]
+    seen = np.stack([seen[:, 0] - width / 2 * unit, height / 2 * unit - seen[:, 1], seen[:, 2]], 1)
+
+    def placed(scale):
+        distance = (seen[:, 2] - depth + 1) / scale
+        return np.stack([seen[:, 0] * distance, seen[:, 1] * distance, -distance], 1)
+
+    first = aligned(usual, seen * [1, 1, -1], weights)[1]
+    second = aligned(usual, placed(first), weights)[1]
+    turn, scale, shift = aligned(usual, placed(first * second), weights)
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = scale * turn, shift
+    return matrix

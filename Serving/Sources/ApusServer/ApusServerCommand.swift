@@ -19,7 +19,8 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Argument(help: "Models to serve by the stems of their files.")
   var model: [String] = []
 
-  @Option(help: "A folder of NAME.tflite, NAME/model.tflite or NAME/VERSION/model.tflite.")
+  @Option(
+    help: "A folder of NAME.tflite, NAME/model.tflite or NAME/VERSION/model.tflite; bundles end in .task.")
   var modelRepository: String?
 
   @Option(help: "Where to listen for HTTP; port 0 for any free one.")

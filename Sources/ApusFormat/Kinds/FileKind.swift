@@ -44,7 +44,9 @@ package struct FileKind: Hashable, Sendable {
         try reader.integers(UInt8.self, at: 0, count: count)
       })
     else { return nil }
-    if beginning.starts(with: ZipContents.signature) {
+    // Bundles may begin with zeros, so that their first entry is aligned.
+    let padding = beginning.prefix(64).prefix { $0 == 0 }.count
+    if beginning.dropFirst(padding).starts(with: ZipContents.signature) {
       self = ZipContents(bytes, path: path).kind
     } else {
       self.init(beginning: beginning)

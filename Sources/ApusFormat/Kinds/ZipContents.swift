@@ -31,7 +31,10 @@ struct ZipContents {
     } else if isBundle {
       kind = FileKind(
         "a MediaPipe task bundle (ZIP)" + (models.isEmpty ? "" : " of \(list)"),
-        "unpack it with unzip, and use " + (models.count > 1 ? "one of its models" : "the model in it"))
+        (BundleTask(entryNames: names).map {
+          "apus \($0.rawValue) and \($0.landmarker) take it as it is; for anything else, "
+        } ?? "") + "unpack it with unzip, and use "
+          + (models.count > 1 ? "one of its models" : "the model in it"))
     } else if contains("model.weights.h5"), contains("config.json") {
       kind = FileKind("a Keras model (.keras)", FileKind.convert("from_keras_model"))
     } else if contains("data.pkl") {

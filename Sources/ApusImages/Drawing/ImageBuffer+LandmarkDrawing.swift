@@ -14,8 +14,9 @@ extension ImageBuffer {
     for hand in hands {
       let index = hand.handedness == .left ? 0 : 1
       sketch.add(hand.landmarks, Hand.connections, style.palette[index])
+      let gesture = hand.gesture.map { ", " + ($0.name ?? "unknown") } ?? ""
       let category = Category(
-        index: index, score: hand.handednessScore, label: hand.handedness.rawValue)
+        index: index, score: hand.handednessScore, label: hand.handedness.rawValue + gesture)
       guard let box = PixelRect(around: hand.landmarks) else { continue }
       let detection = Detection(
         category: category, boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1), rect: box)
@@ -83,7 +84,7 @@ extension ImageBuffer {
 
 extension PixelRect {
   /// The rectangle around points; nil if there are none.
-  fileprivate init?(around points: [Landmark]) {
+  package init?(around points: [Landmark]) {
     guard let left = points.map(\.x).min(), let right = points.map(\.x).max(),
       let top = points.map(\.y).min(), let bottom = points.map(\.y).max()
     else { return nil }

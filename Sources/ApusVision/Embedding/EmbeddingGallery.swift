@@ -24,6 +24,12 @@ public struct EmbeddingGallery: Hashable, Sendable {
     public let name: String?
     /// The Euclidean distance.
     public let distance: Double
+
+    /// Makes a match.
+    public init(name: String?, distance: Double) {
+      self.name = name
+      self.distance = distance
+    }
   }
 
   /// The known embeddings, in the order in which they were added.

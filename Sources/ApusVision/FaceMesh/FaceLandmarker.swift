@@ -51,16 +51,26 @@ public final class FaceLandmarker: LandmarkTask {
   ///
   /// - Parameters:
   ///   - modelFile: A `.task` file with `face_detector.tflite`, `face_landmarks_detector.tflite` and, if expressions are wanted,
-  ///     `face_blendshapes.tflite`.
+  ///     `face_blendshapes.tflite`; for the face's matrix, `geometry_pipeline_metadata_landmarks.binarypb`.
   ///   - options: The limits, thresholds and threads of the task.
-  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializers throw.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
-    let bundle = try TaskBundle(contentsOfFile: modelFile)
-    let blendshapes = "face_blendshapes.tflite"
+    try self.init(bundle: TaskBundle(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Makes a landmarker from a bundle that is open already.
+  ///
+  /// - Parameters:
+  ///   - bundle: A bundle with the entries that ``init(modelFile:options:)`` reads.
+  ///   - options: The limits, thresholds and threads of the task.
+  /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
+  public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
+    let (blendshapes, geometry) = ("face_blendshapes.tflite", "geometry_pipeline_metadata_landmarks.binarypb")
     try self.init(
       detector: bundle.model(named: "face_detector.tflite"),
       landmarks: bundle.model(named: "face_landmarks_detector.tflite"),
       blendshapes: bundle.entryNames.contains(blendshapes) ? bundle.model(named: blendshapes) : nil,
+      geometry: bundle.entryNames.contains(geometry) ? bundle.faceGeometry(named: geometry) : nil,
       options: options)
   }
 
@@ -70,10 +80,12 @@ public final class FaceLandmarker: LandmarkTask {
   ///   - detector: BlazeFace for short or full range: predictions `1×896×16` or `1×2304×16`, and as many scores.
   ///   - landmarks: A face mesh: 468 points, with attention, or 478 points.
   ///   - blendshapes: The model of expressions, for a mesh with irises; nil for none.
+  ///   - geometry: The shape of a usual face, for the face's matrix; nil for none.
   ///   - options: How to find faces.
   /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
   public init(
-    detector: Model, landmarks: Model, blendshapes: Model? = nil, options: Options = Options()
+    detector: Model, landmarks: Model, blendshapes: Model? = nil, geometry: FaceGeometry? = nil,
+    options: Options = Options()
   ) throws(ApusError) {
     try options.check()
     self.options = options
@@ -83,7 +95,8 @@ public final class FaceLandmarker: LandmarkTask {
       detector, .faces, .distantFaces, options: base, minimumScore: options.minDetectionConfidence,
       maximumOverlap: options.minSuppressionThreshold)
     let meshes = try FaceMeshReader(
-      landmarks, blendshapes: blendshapes, options: base, minimumScore: options.minPresenceConfidence)
+      landmarks, blendshapes: blendshapes, geometry: geometry, options: base,
+      minimumScore: options.minPresenceConfidence)
     pipeline = TaskPipeline(
       detector: faces, reader: meshes.reader, limit: options.maxFaces,
       trackingOverlap: options.minTrackingConfidence
@@ -91,8 +104,8 @@ public final class FaceLandmarker: LandmarkTask {
       var region = Region(face)
       region.rotation = Region.rotation(from: face.keypoint(0), to: face.keypoint(1), target: 0)
       return region.squared(shiftedDown: 0, scaledBy: 1.5)
-    } read: { run, _, region, cancellation throws(ApusError) in
-      try meshes.face(run, in: region, cancellation: cancellation)
+    } read: { run, view, region, cancellation throws(ApusError) in
+      try meshes.face(run, in: region, of: view, cancellation: cancellation)
     }
     assumptions = TaskAssumptions(
       task: "face mesh", kind: "MediaPipe's face mesh",

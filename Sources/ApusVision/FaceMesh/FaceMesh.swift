@@ -17,6 +17,10 @@ public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
   public var landmarks: [Landmark]
   /// The expressions in the order of ``blendshapeNames``; empty without a model for them.
   public var blendshapes: [Blendshape]
+  /// Where the head is and how it is turned: the matrix that moves a usual face, in centimeters, in front of a camera at the origin
+  /// that looks along −z, with x to the right and y up. 16 numbers, row by row; nil without a ``FaceGeometry``. In frames, it is computed
+  /// before points are smoothed.
+  public var matrix: [Float]?
   /// Where the model looked.
   public let region: Region
   /// Where to look for the face in the next frame.
@@ -52,15 +56,16 @@ public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
 
 extension FaceMesh: Encodable {
   private enum CodingKeys: CodingKey {
-    case score, landmarks, blendshapes, region
+    case score, landmarks, blendshapes, matrix, region
   }
 
-  /// Encodes `score`, `landmarks`, `blendshapes` if there are any, and `region`.
+  /// Encodes `score`, `landmarks`, `blendshapes` and `matrix` if there are any, and `region`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(score, forKey: .score)
     try container.encode(landmarks, forKey: .landmarks)
     if !blendshapes.isEmpty { try container.encode(blendshapes, forKey: .blendshapes) }
+    try container.encodeIfPresent(matrix, forKey: .matrix)
     try container.encode(region, forKey: .region)
   }
 }

@@ -7,13 +7,15 @@ struct FaceMeshReader: Sendable {
   let reader: RegionModel
   let mesh: FaceMeshModel
   private let blendshapes: BlendshapeModel?
+  private let geometry: FaceGeometry?
   private let minimumScore: Float
 
   /// Prepares a face mesh, and a model of expressions for one with irises.
   ///
-  /// - Throws: `invalidArgument` for other models.
+  /// - Throws: `invalidArgument` for other models, and for a geometry of more points than the mesh has.
   init(
-    _ model: Model, blendshapes: Model?, options: BaseOptions, minimumScore: Float
+    _ model: Model, blendshapes: Model?, geometry: FaceGeometry? = nil, options: BaseOptions,
+    minimumScore: Float
   ) throws(ApusError) {
     let prepared = try PreparedModel(model, options: options)
     mesh = try FaceMeshModel(prepared)
@@ -25,11 +27,20 @@ struct FaceMeshReader: Sendable {
     }
     self.blendshapes =
       if let blendshapes { try BlendshapeModel(blendshapes, options: options.interpreter) } else { nil }
+    self.geometry = geometry
     self.minimumScore = minimumScore
+    if let geometry, geometry.pointCount > FaceMeshPoints.meshCount {
+      throw ApusError(
+        .invalidArgument,
+        "the face geometry has \(geometry.pointCount) points, more than the \(FaceMeshPoints.meshCount) of a mesh without irises"
+      )
+    }
   }
 
   /// The face that a run found in a region; nil if there is none.
-  func face(_ run: ModelRun, in region: Region, cancellation: Cancellation?) throws(ApusError) -> FaceMesh? {
+  func face(
+    _ run: ModelRun, in region: Region, of view: PictureView, cancellation: Cancellation?
+  ) throws(ApusError) -> FaceMesh? {
     let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
     let score = 1 / (1 + exp(-logit))
     guard score >= minimumScore else { return nil }
@@ -38,6 +49,7 @@ struct FaceMeshReader: Sendable {
     return FaceMesh(
       score: score, landmarks: points,
       blendshapes: try blendshapes?.blendshapes(of: points, cancellation: cancellation) ?? [],
+      matrix: geometry?.matrix(of: points, imageWidth: view.imageWidth, imageHeight: view.imageHeight),
       region: region, nextRegion: FaceMesh.region(around: points))
   }
 
@@ -46,7 +58,7 @@ struct FaceMeshReader: Sendable {
     in region: Region, of view: PictureView, cancellation: Cancellation?
   ) throws(ApusError) -> (result: FaceMesh?, timings: StageTimings) {
     try reader.run(on: region, of: view, cancellation: cancellation) { run, seen throws(ApusError) in
-      try face(run, in: seen, cancellation: cancellation)
+      try face(run, in: seen, of: view, cancellation: cancellation)
     }
   }
 }

@@ -21,6 +21,8 @@ public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
   public var landmarks: [Landmark]
   /// The points in space, in meters from the middle of the hand.
   public var worldLandmarks: [WorldLandmark]
+  /// The gesture, if the landmarker has a ``LandmarkClassifier`` that knows any: its name is nil for an unknown one.
+  public var gesture: EmbeddingGallery.Match?
   /// Where the model looked.
   public let region: Region
   /// Where to look for the hand in the next frame.
@@ -78,15 +80,25 @@ public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
 
 extension Hand: Encodable {
   private enum CodingKeys: CodingKey {
-    case handedness, handednessScore, score, landmarks, world, region
+    case handedness, handednessScore, score, gesture, landmarks, world, region
   }
 
-  /// Encodes `handedness`, `handednessScore`, `score`, `landmarks`, `world` and `region`.
+  private enum GestureKeys: CodingKey {
+    case name, distance
+  }
+
+  /// Encodes `handedness`, `handednessScore`, `score`, `gesture` if there is one (with the name `unknown` where it is not known),
+  /// `landmarks`, `world` and `region`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(handedness, forKey: .handedness)
     try container.encode(handednessScore, forKey: .handednessScore)
     try container.encode(score, forKey: .score)
+    if let gesture {
+      var match = container.nestedContainer(keyedBy: GestureKeys.self, forKey: .gesture)
+      try match.encode(gesture.name ?? "unknown", forKey: .name)
+      try match.encode(gesture.distance, forKey: .distance)
+    }
     try container.encode(landmarks, forKey: .landmarks)
     try container.encode(worldLandmarks, forKey: .world)
     try container.encode(region, forKey: .region)

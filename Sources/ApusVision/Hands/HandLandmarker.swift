@@ -27,6 +27,8 @@ public final class HandLandmarker: LandmarkTask {
     /// MediaPipe's older interface (`mp.solutions.hands`) has 90 degrees. Its newer one (`HandLandmarker`) states 90 in a field for
     /// radians, that is 116.6 degrees: regions of palms are turned by 26.6 degrees too much. Set it to 5156.62 for the newer one's results.
     public var palmAngle: Float = 90
+    /// What names the gesture of each hand; nil for no gestures.
+    public var gestures: LandmarkClassifier?
 
     /// Makes the default options.
     public init() {}
@@ -57,9 +59,19 @@ public final class HandLandmarker: LandmarkTask {
   ///   - modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
   ///     `hand_landmarker.task` that has them, as gesture recognizers do.
   ///   - options: The limits, thresholds and threads of the task.
-  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializers throw.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
-    var bundle = try TaskBundle(contentsOfFile: modelFile)
+    try self.init(bundle: TaskBundle(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Makes a landmarker from a bundle that is open already.
+  ///
+  /// - Parameters:
+  ///   - bundle: A bundle with the entries that ``init(modelFile:options:)`` reads.
+  ///   - options: The limits, thresholds and threads of the task.
+  /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
+  public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
+    var bundle = bundle
     let inner = "hand_landmarker.task"
     if bundle.entryNames.contains(inner) { bundle = try bundle.bundle(named: inner) }
     try self.init(
@@ -143,11 +155,24 @@ public final class HandLandmarker: LandmarkTask {
     try result(frame, regions, area, cancellation)
   }
 
+  /// The gesture of a hand; nil if none is known, or the model put all points into one place.
+  private static func gesture(
+    of hand: Hand, _ gestures: LandmarkClassifier
+  ) throws(ApusError) -> EmbeddingGallery.Match? {
+    do throws(ApusError) { return try gestures.classify(hand) } catch {
+      guard error.code == .invalidArgument else { throw error }
+      return nil
+    }
+  }
+
   private func result(
     _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
   ) throws(ApusError) -> HandLandmarkResult {
     let view = try PictureView(image, in: area)
-    let (hands, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    var (hands, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
+    if let gestures = options.gestures {
+      for index in hands.indices { hands[index].gesture = try Self.gesture(of: hands[index], gestures) }
+    }
     return HandLandmarkResult(
       imageWidth: view.imageWidth, imageHeight: view.imageHeight, hands: hands, timings: timings)
   }

@@ -104,9 +104,19 @@ public final class HolisticLandmarker: VisionTask {
   /// - Parameters:
   ///   - modelFile: A `.task` file with the models that ``Models/init(_:)`` reads.
   ///   - options: The limits, thresholds and threads of the task.
-  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializers throw.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
-    try self.init(Models(TaskBundle(contentsOfFile: modelFile)), options: options)
+    try self.init(bundle: TaskBundle(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Makes a landmarker from a bundle that is open already.
+  ///
+  /// - Parameters:
+  ///   - bundle: A bundle with the models that ``Models/init(_:)`` reads.
+  ///   - options: The limits, thresholds and threads of the task.
+  /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
+  public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
+    try self.init(Models(bundle), options: options)
   }
 
   /// Makes a landmarker from six or seven models.

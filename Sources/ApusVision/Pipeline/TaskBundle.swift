@@ -18,6 +18,8 @@ public struct TaskBundle: Sendable {
 
   /// The maximum number of bytes of a bundle, and of each entry.
   private static let maximumSize = 1 << 29
+  /// The maximum number of bytes of an entry that is compressed: few bytes could become very many.
+  private static let maximumInflatedSize = 1 << 26
 
   /// Opens a file.
   ///
@@ -60,6 +62,9 @@ public struct TaskBundle: Sendable {
   /// The paths of the entries, in the order of the bundle's directory.
   public var entryNames: [String] { archive.entries.map(\.name) }
 
+  /// The command of `apus` that takes the bundle as a whole; nil if none does.
+  package var command: String? { BundleTask(entryNames: entryNames)?.rawValue }
+
   /// Reads a model of the bundle, with its metadata.
   ///
   /// - Parameter entry: The path of its entry.
@@ -79,15 +84,33 @@ public struct TaskBundle: Sendable {
     try TaskBundle(bytes: contents(of: entry), name: "\(name): the bundle '\(entry)'")
   }
 
+  /// Reads the shape of a face that the bundle has for ``FaceMesh/matrix``.
+  ///
+  /// - Parameter entry: The path of its entry.
+  /// - Throws: `malformedModel` if there is no such entry, it is damaged or no geometry; `resourceLimit`.
+  public func faceGeometry(named entry: String) throws(ApusError) -> FaceGeometry {
+    let bytes = try contents(of: entry)
+    do throws(ApusError) { return try FaceGeometry(bytes: bytes) } catch {
+      throw ApusError(error.code, "\(name): the entry '\(entry)': \(error.message)")
+    }
+  }
+
+  /// The size of an entry in bytes, as the bundle's directory has it; nil if there is no such entry.
+  public func size(of entry: String) -> Int? { archive.entries.first { $0.name == entry }?.size }
+
   /// The bytes of an entry.
   func contents(of entry: String) throws(ApusError) -> [UInt8] {
     guard entryNames.contains(entry) else {
       let names = entryNames.prefix(16).map { "'\($0)'" }.joined(separator: ", ")
       throw ApusError(
         .malformedModel,
-        "\(name) has no entry '\(entry)', only: \(names)\(entryNames.count > 16 ? ", …" : "")")
+        "\(name) has no entry '\(entry)', only: \(names)\(entryNames.count > 16 ? ", …" : "")"
+          + (BundleTask(entryNames: entryNames).map { "; it is for apus \($0.rawValue) and \($0.landmarker)" }
+            ?? ""))
     }
-    do throws(FormatError) { return try archive.contents(of: entry, maximumSize: Self.maximumSize) } catch {
+    let isCompressed = archive.entries.first { $0.name == entry }?.method != 0
+    let limit = isCompressed ? Self.maximumInflatedSize : Self.maximumSize
+    do throws(FormatError) { return try archive.contents(of: entry, maximumSize: limit) } catch {
       throw ApusError(error.kind == .limit ? .resourceLimit : .malformedModel, "\(name): \(error.message)")
     }
   }

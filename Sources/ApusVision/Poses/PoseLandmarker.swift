@@ -50,9 +50,18 @@ public final class PoseLandmarker: LandmarkTask {
   /// - Parameters:
   ///   - modelFile: A `.task` file with `pose_detector.tflite` and `pose_landmarks_detector.tflite`.
   ///   - options: The limits, thresholds and threads of the task.
-  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializer throws.
+  /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializers throw.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
-    let bundle = try TaskBundle(contentsOfFile: modelFile)
+    try self.init(bundle: TaskBundle(contentsOfFile: modelFile), options: options)
+  }
+
+  /// Makes a landmarker from a bundle that is open already.
+  ///
+  /// - Parameters:
+  ///   - bundle: A bundle with `pose_detector.tflite` and `pose_landmarks_detector.tflite`.
+  ///   - options: The limits, thresholds and threads of the task.
+  /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
+  public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
     try self.init(
       detector: bundle.model(named: "pose_detector.tflite"),
       landmarks: bundle.model(named: "pose_landmarks_detector.tflite"), options: options)

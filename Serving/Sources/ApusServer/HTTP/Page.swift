@@ -154,7 +154,7 @@ enum Page {
       at('boxes').append(group);
     }
     function show(answer, total) {
-      const found = answer.detections || answer.faces || answer.classes || answer.poses
+      const found = answer.detections || answer.faces || answer.hands || answer.classes || answer.poses
         || (answer.heads || []).flatMap(head => head.classes);
       const size = Math.max(answer.width || 0, answer.height || 0) || Math.max(at('picture').naturalWidth, 1);
       at('boxes').setAttribute('viewBox',
@@ -163,7 +163,7 @@ enum Page {
       const body = at('results').tBodies[0];
       body.replaceChildren();
       found.forEach((item, position) => {
-        const name = item.label || (item.index === undefined ? 'item ' + (position + 1) : 'class ' + item.index);
+        const name = item.label || item.handedness || (item.index === undefined ? 'item ' + (position + 1) : 'class ' + item.index);
         const color = colors[(item.index || 0) % colors.length];
         const row = make('tr', undefined, body);
         const cell = make('td', undefined, row);
@@ -183,7 +183,7 @@ enum Page {
       }
       at('json').textContent = JSON.stringify(answer, null, 1);
       at('view').hidden = false;
-      const names = found.slice(0, 20).map(item => item.label || 'class ' + item.index).join(', ');
+      const names = found.slice(0, 20).map(item => item.label || item.handedness || (item.index === undefined ? 'item' : 'class ' + item.index)).join(', ');
       if (answer.kind) return say(`${answer.kind === 'picture' ? 'A picture' : 'One number for each pixel'} of ${answer.width} × ${answer.height}, from ${answer.minimum} to ${answer.maximum}`);
       if (answer.embeddings) return say('An embedding of ' + answer.embeddings[0].length + ' numbers');
       say(found.length ? `${found.length} found: ${names}` : 'Nothing found');

@@ -13,6 +13,9 @@ import Foundation
 ///
 /// Pipes, devices, sockets and links that lead nowhere are listed with the reason why they are not served; none is opened.
 enum ModelFolder {
+  /// How the files of models end, and those of bundles.
+  private static let endings = [".tflite", ".task"]
+
   /// The models in a folder, by name and version.
   static func sources(in folder: String) throws(ApusError) -> [ModelSource] {
     let names: [String]
@@ -24,7 +27,7 @@ enum ModelFolder {
       let path = "\(folder)/\(name)"
       if kind(of: path) == .folder {
         sources += models(named: name, in: path)
-      } else if name.hasSuffix(".tflite"), name.count > ".tflite".count {
+      } else if endings.contains(where: { name.hasSuffix($0) && name.count > $0.count }) {
         sources.append(source(ofFile: path))
       } else if kind(of: path) == .nothing {
         sources.append(
@@ -50,7 +53,8 @@ enum ModelFolder {
   /// The model of one file, by its stem.
   static func source(ofFile path: String) -> ModelSource {
     let file = path.split(separator: "/").last.map(String.init) ?? path
-    let stem = file.hasSuffix(".tflite") ? String(file.dropLast(".tflite".count)) : file
+    let ending = endings.first { file.hasSuffix($0) } ?? ""
+    let stem = String(file.dropLast(ending.count))
     let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
     let labels = firstFile(
       ["\(stem).txt", "\(stem).labels.txt", "\(stem)_labels.txt"], in: folder.isEmpty ? "/" : folder)
@@ -61,7 +65,7 @@ enum ModelFolder {
     var sources: [ModelSource] = []
     let labels = ["labels.txt", "\(name).txt", "labelmap.txt", "dict.txt"]
     let shared = firstFile(labels, in: folder)
-    let plain = "\(folder)/model.tflite"
+    let plain = modelFile(in: folder)
     if kind(of: plain) != .nothing {
       sources.append(
         ModelSource(name: name, path: plain, labelPath: shared, problem: problem(withLabels: shared)))
@@ -71,7 +75,7 @@ enum ModelFolder {
       return [ModelSource(name: name, path: plain, problem: "the folder '\(folder)' cannot be read")]
     }
     for version in versions.sorted() {
-      let path = "\(folder)/\(version)/model.tflite"
+      let path = modelFile(in: "\(folder)/\(version)")
       guard let number = UInt64(version), number > 0, String(number) == version, kind(of: path) != .nothing
       else { continue }
       let own = firstFile(labels, in: "\(folder)/\(version)") ?? shared
@@ -80,6 +84,12 @@ enum ModelFolder {
           name: name, version: version, path: path, labelPath: own, problem: problem(withLabels: own)))
     }
     return sources
+  }
+
+  /// The model of a folder, or else its bundle; where there is neither, the path that the model would have.
+  private static func modelFile(in folder: String) -> String {
+    let paths = endings.map { "\(folder)/model\($0)" }
+    return paths.first { kind(of: $0) != .nothing } ?? paths[0]
   }
 
   // MARK: Kinds of files

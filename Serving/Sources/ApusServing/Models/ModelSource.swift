@@ -9,7 +9,7 @@ public struct ModelSource: Hashable, Sendable {
   public let name: String
   /// The version, a number in decimal.
   public let version: String
-  /// The `.tflite` file; nil for the embedded model, and for one that a client sent.
+  /// The `.tflite` file, or the `.task` bundle; nil for the embedded model, and for one that a client sent.
   public let path: String?
   /// The label file beside it, if there is one.
   public let labelPath: String?
@@ -44,6 +44,20 @@ public struct ModelSource: Hashable, Sendable {
     if let bytes { return try Model(bytes: bytes) }
     guard let path else { return try Model(bytes: EmbeddedShapes.modelBytes) }
     return try Model(contentsOfFile: path)
+  }
+
+  /// Opens the bundle; nil if the source is a single model.
+  func bundle() throws(ApusError) -> TaskBundle? {
+    guard problem == nil, let path, path.lowercased().hasSuffix(".task") else { return nil }
+    return try TaskBundle(contentsOfFile: path)
+  }
+
+  /// The model of a bundle that answers requests for tensors: the one that finds landmarks.
+  static func landmarkModel(of bundle: TaskBundle) throws(ApusError) -> Model {
+    let inner = "hand_landmarker.task"
+    if bundle.entryNames.contains(inner) { return try landmarkModel(of: bundle.bundle(named: inner)) }
+    let names = ["pose", "hand", "face"].map { $0 + "_landmarks_detector.tflite" }
+    return try bundle.model(named: names.first { bundle.entryNames.contains($0) } ?? names[1])
   }
 
   /// The labels: of the file beside the model, or inside it.

@@ -18,6 +18,8 @@ public final class ServedModel: Sendable {
   /// What was counted and timed.
   public let statistics = ModelStatistics()
 
+  /// The bundle from which ``model`` is; nil for a single model.
+  let bundle: TaskBundle?
   let model: Model
   let signature: String?
   let labels: LabelMap?
@@ -36,7 +38,8 @@ public final class ServedModel: Sendable {
   /// - Throws: what stops the model, or each input and output that the protocol cannot carry.
   public init(_ source: ModelSource, maximumBatch: Int) throws(ApusError) {
     self.source = source
-    model = try source.model()
+    bundle = try source.bundle()
+    model = if let bundle { try ModelSource.landmarkModel(of: bundle) } else { try source.model() }
     labels = try source.labels(of: model)
     let signatures = model.signatures
     let signature =

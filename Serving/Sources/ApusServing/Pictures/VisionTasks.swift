@@ -21,6 +21,17 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
   case faces
   /// Pictures that models make of pictures, and depth.
   case transform
+  /// Hands with their points and sides.
+  case hands
+  /// Faces with the points of a mesh, expressions and places in space.
+  case faceMesh = "face-mesh"
+  /// Bodies with their points.
+  case pose
+  /// One person: body, hands and face.
+  case holistic
+
+  /// Whether the task needs the several models of a bundle.
+  var takesBundle: Bool { [.hands, .faceMesh, .pose, .holistic].contains(self) }
 }
 
 /// A task that is prepared for a model.
@@ -44,6 +55,12 @@ struct PreparedTask: Sendable {
       throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")
     }
     try Self.check(settings, for: kind)
+    guard kind.takesBundle || instance.served.bundle == nil else {
+      throw ApusError(
+        .invalidArgument,
+        "'\(instance.served.name)' is a bundle of models, and the task '\(kind.rawValue)' takes a single one: a bundle is for "
+          + Self.names { $0.takesBundle })
+    }
     switch kind {
     case .detect:
       var options = ObjectDetector.Options()
@@ -121,6 +138,57 @@ struct PreparedTask: Sendable {
         file: { result, isPNG throws(ApusError) in
           isPNG ? try result.encodedPNG() : try result.encodedNumPy()
         })
+    case .hands, .faceMesh, .pose, .holistic:
+      self = try Self.landmarker(kind, on: instance, settings: settings)
+    }
+  }
+
+  /// The names of some tasks, for errors.
+  private static func names(where isMeant: (VisionTaskKind) -> Bool) -> String {
+    VisionTaskKind.allCases.filter(isMeant).map(\.rawValue).joined(separator: " and ")
+  }
+
+  /// Prepares a task of several models.
+  private static func landmarker(
+    _ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings
+  ) throws(ApusError) -> PreparedTask {
+    guard let bundle = instance.served.bundle else {
+      throw ApusError(
+        .invalidArgument,
+        "the task '\(kind.rawValue)' takes a bundle of models (.task), and '\(instance.served.name)' is a single model"
+      )
+    }
+    switch kind {
+    case .hands:
+      var options = HandLandmarker.Options()
+      options.interpreter = instance.interpreterOptions
+      options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.maxHands = settings.maximumResults ?? options.maxHands
+      return PreparedTask(
+        try HandLandmarker(bundle: bundle, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(hands: result.hands) })
+    case .faceMesh:
+      var options = FaceLandmarker.Options()
+      options.interpreter = instance.interpreterOptions
+      options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.maxFaces = settings.maximumResults ?? options.maxFaces
+      return PreparedTask(
+        try FaceLandmarker(bundle: bundle, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(faceMeshes: result.faces) })
+    case .pose:
+      var options = PoseLandmarker.Options()
+      options.interpreter = instance.interpreterOptions
+      options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.maxPoses = settings.maximumResults ?? options.maxPoses
+      return PreparedTask(
+        try PoseLandmarker(bundle: bundle, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(bodies: result.poses) })
+    default:
+      var options = HolisticLandmarker.Options()
+      options.interpreter = instance.interpreterOptions
+      return PreparedTask(
+        try HolisticLandmarker(bundle: bundle, options: options),
+        draw: { picture, result throws(ApusError) in try picture.drawing(person: result) })
     }
   }
 
@@ -128,7 +196,13 @@ struct PreparedTask: Sendable {
   private static func check(
     _ settings: PictureTask.Settings, for kind: VisionTaskKind
   ) throws(ApusError) {
+    let single = VisionTaskKind.allCases.filter { !$0.takesBundle }
+    let scored = VisionTaskKind.allCases.filter { $0 != .holistic }
     let chosen: [(name: String, isChosen: Bool, tasks: [VisionTaskKind])] = [
+      ("fit", settings.fit != nil, single), ("pixels", settings.pixels != nil, single),
+      ("channels", settings.channels != nil, single), ("box_units", settings.boxUnits != nil, single),
+      ("scores", settings.scores != nil, single), ("score_threshold", settings.scoreThreshold != nil, scored),
+      ("max_results", settings.maximumResults != nil, scored),
       ("layout", settings.layout != nil, [.detect, .keypoints]),
       ("anchors", settings.anchors != nil, [.detect]),
       ("keypoints", settings.keypoints != nil, [.keypoints]),
@@ -137,7 +211,7 @@ struct PreparedTask: Sendable {
       ("faces", settings.faces != nil, [.embed]),
     ]
     for setting in chosen where setting.isChosen && !setting.tasks.contains(kind) {
-      let names = setting.tasks.map(\.rawValue).joined(separator: " and ")
+      let names = Self.names { setting.tasks.contains($0) }
       throw ApusError(
         .invalidArgument, "\(setting.name) says nothing to the task '\(kind.rawValue)': it is for \(names)")
     }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusImages
+import ApusVision
+
+/// The landmarker of `apus gallery --hands`: hands become the embeddings of a gallery of gestures.
+struct GestureModel: Sendable {
+  private let landmarker: HandLandmarker
+  private let region: PixelRect?
+
+  /// Prepares a landmarker from a bundle.
+  init(bundle: String, input: ModelInputOptions, pictures count: Int) throws {
+    var options = HandLandmarker.Options()
+    options.interpreter = try input.baseOptions(pictures: count).interpreter
+    landmarker = try HandLandmarker(modelFile: bundle, options: options)
+    region = try input.regionRect
+  }
+
+  /// The hands of a picture with their places; the surest one is first.
+  func embeddings(of image: ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)] {
+    var found: [(embedding: Embedding, box: PixelRect?)] = []
+    for hand in try landmarker.detect(image, in: region).hands {
+      found.append((try LandmarkClassifier.embedding(of: hand), PixelRect(around: hand.landmarks)))
+    }
+    return found
+  }
+
+  /// The classifier that a gallery's file is for.
+  static func classifier(ofFile path: String) throws(ApusError) -> LandmarkClassifier {
+    let gallery = try EmbeddingGallery(contentsOfFile: path)
+    do throws(ApusError) { return try LandmarkClassifier(gallery: gallery) } catch {
+      throw ApusError(
+        error.code, "the gallery '\(path)': \(error.message), with 'apus gallery add' and --hands")
+    }
+  }
+}
