@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "ApusImages", targets: ["ApusImages"]),
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
+    .library(name: "ApusTesting", targets: ["ApusTesting"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
@@ -81,6 +82,9 @@ let package = Package(
     .target(
       name: "ApusVideo", dependencies: ["Apus", "ApusSystem", "ApusTracking", "ApusVision"],
       swiftSettings: marked),
+    .target(
+      name: "ApusTesting", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem", "ApusVision"],
+      swiftSettings: marked),
     .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: marked),
     .target(
       name: "ApusConsole",
@@ -91,7 +95,8 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusSystem", "ApusTracking", "ApusVideo",
+        "Apus", "ApusConsole", "ApusVision", "ApusImages", "ApusSystem", "ApusTesting", "ApusTracking",
+        "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
@@ -153,6 +158,9 @@ let package = Package(
     .testTarget(
       name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "ApusTestingTests",
+      dependencies: ["Apus", "ApusFormat", "ApusTesting", "ApusVision", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusImagesTests", dependencies: ["Apus", "ApusImages", "ApusVision", "TestSupport"],
       swiftSettings: strict),

@@ -14,7 +14,9 @@ let package = Package(
   targets: [
     .target(
       name: "Documented",
-      dependencies: ["Apus", "ApusVision", "ApusImages", "ApusTracking", "ApusVideo", "TensorFlowLite"].map {
+      dependencies: [
+        "Apus", "ApusVision", "ApusImages", "ApusTracking", "ApusVideo", "ApusTesting", "TensorFlowLite",
+      ].map {
         .product(name: $0, package: "apus")
       })
   ]

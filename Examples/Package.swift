@@ -41,6 +41,7 @@ let package = Package(
     example("RevealShapes", "ApusVision", "ApusImages"),
     example("WriteAFilter", "Apus", "ApusVision", "ApusImages"),
     example("HearSounds", "ApusVision"),
+    example("CheckTensors", "Apus", "ApusTesting"),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -82,6 +82,20 @@ extension Interpreter {
     return try withTensor(index, role: "tensor \(index)", body)
   }
 
+  /// A copy of any tensor's bytes, whatever its type; empty if nothing has computed it.
+  ///
+  /// - Throws: `invalidArgument` if there is no such tensor; `unreadableFile` if it is a constant that can no longer be read.
+  package func tensorBytes(at index: Int) throws(ApusError) -> [UInt8] {
+    guard graph.subgraph.tensors.indices.contains(index) else {
+      throw ApusError(.invalidArgument, "there is no tensor \(index), only \(graph.subgraph.tensors.count)")
+    }
+    try graph.present(index)
+    return try graph.withTable { table throws(ApusError) -> [UInt8] in
+      let span = table.readBytes(at: index)
+      return unsafe span.withUnsafeBytes { unsafe Array($0) }
+    }
+  }
+
   private func withTensor<T: TensorElement, R>(
     _ index: Int, role: String, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {

@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusTesting
 import ApusVision
 import ArgumentParser
 import FoundationEssentials
@@ -26,6 +27,12 @@ struct RunCommand: ParsableCommand {
 
   @Option(name: .long, help: "Where output_0.npy, output_1.npy, … are written.")
   var outputDir: String?
+
+  @Option(
+    name: .long,
+    help:
+      "A folder for every input and every tensor that an operator computes, as .npy files named after them.")
+  var tensors: String?
 
   @OptionGroup var engine: EngineOptions
 
@@ -63,6 +70,7 @@ struct RunCommand: ParsableCommand {
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
     options.profiles = profile
+    options.preservesAllTensors = tensors != nil
     let files = try inputFiles(for: model)
     options.inputShapes = Dictionary(
       uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
@@ -84,6 +92,7 @@ struct RunCommand: ParsableCommand {
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
     }
+    if let tensors { try writeTensors(of: interpreter, to: tensors) }
     let entries = profile ? interpreter.profile : []
     if json {
       let operators = entries.map {
@@ -233,6 +242,16 @@ struct RunCommand: ParsableCommand {
         .invalidArgument,
         "input \(position) (\(tensor.name)) has the shape \(tensor.shape), but \(input[position]) has \(TensorShape(shape))"
       )
+    }
+  }
+
+  /// Writes the inputs of the run, and every tensor that an operator computed.
+  private func writeTensors(of interpreter: Interpreter, to folder: String) throws(ApusError) {
+    try makeFolder(folder)
+    let run = TensorRun(interpreter)
+    for tensor in run.tensors {
+      guard let array = try run.array(of: tensor) else { continue }
+      try writeWholeFile(array.file, to: "\(folder)/\(tensor.fileName).npy")
     }
   }
 

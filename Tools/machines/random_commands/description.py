@@ -24,7 +24,7 @@ class Argument:
 
 
 # Commands that are not drawn yet: there are no small bundles of two models, no films and no lists of detections among the files.
-NOT_DRAWN = {"cameras", "face-mesh", "hands", "holistic", "pose", "track", "watch"}
+NOT_DRAWN = {"cameras", "diff", "face-mesh", "hands", "holistic", "pose", "track", "watch"}
 
 
 class Command:

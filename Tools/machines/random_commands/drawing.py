@@ -18,7 +18,7 @@ NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-result
 # What inspect heeds with --as alone.
 READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
 # Options that name a file or folder to write.
-OUTPUTS = {"annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery"}
+OUTPUTS = {"annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
 # Numbers that no option takes.
 NO_NUMBERS = ["nan", "inf", "-inf", "NaN", "x", "", "1e999", "１", "1,2", "--"]
 FILTERS = ["invert", "prewitt:0.7", "sobel", "erosion:1", "dilation:1", "closing:1", "gaussian:1", "gaussian:0.5", "erosion:0",
@@ -270,7 +270,7 @@ class Drawer:
             "decide": lambda: number(0, 1), "overlap": lambda: number(0, 0.9), "k": lambda: whole(1, 5),
             "distance": lambda: number(0, 2), "align-size": lambda: whole(16, 200), "locale": lambda: "de",
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
-            "output-dir": lambda: "out/masks", "region": lambda: "0,0,1,1",
+            "output-dir": lambda: "out/masks", "tensors": lambda: "out/every", "region": lambda: "0,0,1,1",
             "annotate": lambda: self._target(random, [".png", ".jpg", ".ppm"], "good"),
             "output": lambda: self._target(random, [".npy"] if line.command.name == "embed" else [".png", ".npy"], "good"),
         }
