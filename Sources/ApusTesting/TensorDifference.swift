@@ -13,7 +13,7 @@ public struct TensorDifference: Sendable {
     public let name: String
   }
 
-  /// The tensor's index in ``Apus/Interpreter/tensors``.
+  /// The tensor's index in `Interpreter.tensors`.
   public let index: Int
   /// The tensor's name.
   public let name: String
