@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "ApusShapes", targets: ["ApusShapes"]),
     .library(name: "ApusTracking", targets: ["ApusTracking"]),
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
+    .library(name: "ApusTesting", targets: ["ApusTesting"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
     .plugin(name: "ApusModels", targets: ["ApusModels"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
@@ -93,6 +94,9 @@ let package = Package(
     .target(
       name: "ApusVideo", dependencies: ["Apus", "ApusSystem", "ApusTracking", "ApusVision"],
       swiftSettings: marked),
+    .target(
+      name: "ApusTesting", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem", "ApusVision"],
+      swiftSettings: marked),
     .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: marked),
     .target(
       name: "ApusConsole",
@@ -104,7 +108,7 @@ let package = Package(
       name: "ApusCLI",
       dependencies: [
         "Apus", "ApusConsole", "ApusInterfaces", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem",
-        "ApusTracking",
+        "ApusTesting", "ApusTracking",
         "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -176,6 +180,9 @@ let package = Package(
     .testTarget(
       name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "ApusTestingTests",
+      dependencies: ["Apus", "ApusFormat", "ApusTesting", "ApusVision", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "ApusImagesTests", dependencies: ["Apus", "ApusImages", "ApusVision", "TestSupport"],
       swiftSettings: strict),

@@ -42,6 +42,7 @@ let package = Package(
     example("YourOwnModel", "Apus", "ApusVision", "ApusImages"),
     example("WriteAFilter", "Apus", "ApusVision", "ApusImages"),
     example("HearSounds", "ApusVision"),
+    example("CheckTensors", "Apus", "ApusTesting"),
   ],
   swiftLanguageModes: [.v6]
 )

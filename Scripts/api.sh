@@ -11,7 +11,7 @@ includes=(-I "$modules")
 for flag in $(pkg-config --cflags cairo libpng libturbojpeg); do includes+=(-Xcc "$flag"); done
 for folder in Sources/C*/; do includes+=(-Xcc "-fmodule-map-file=$PWD/${folder}module.modulemap"); done
 failed=0
-for module in Apus ApusVision ApusImages ApusShapes ApusTracking ApusVideo TensorFlowLite; do
+for module in Apus ApusVision ApusImages ApusShapes ApusTracking ApusVideo ApusTesting TensorFlowLite; do
   mkdir "$scratch/$module"
   swift symbolgraph-extract -module-name "$module" "${includes[@]}" -target "$target" \
     -minimum-access-level public -skip-synthesized-members -output-dir "$scratch/$module"

@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../Documentation"
 rm -rf site
 targets=()
-for module in Apus ApusVision ApusImages ApusShapes ApusTracking ApusVideo TensorFlowLite; do targets+=(--target "$module"); done
+for module in Apus ApusVision ApusImages ApusShapes ApusTracking ApusVideo ApusTesting TensorFlowLite; do targets+=(--target "$module"); done
 swift package --disable-sandbox --allow-writing-to-directory site generate-documentation "${targets[@]}" \
   --enable-experimental-combined-documentation --warnings-as-errors --exclude-extended-types \
   --transform-for-static-hosting --hosting-base-path "${APUS_SITE_PATH:-apus}" --output-path site

@@ -151,6 +151,20 @@ extension Interpreter {
     return try slot(index, as: type, role: "tensor \(index)")
   }
 
+  /// A copy of any tensor's bytes, whatever its type; empty if nothing has computed it.
+  ///
+  /// - Throws: `invalidArgument` if there is no such tensor; `unreadableFile` if it is a constant that can no longer be read.
+  package func tensorBytes(at index: Int) throws(ApusError) -> [UInt8] {
+    guard graph.subgraph.tensors.indices.contains(index) else {
+      throw ApusError(.invalidArgument, "there is no tensor \(index), only \(graph.subgraph.tensors.count)")
+    }
+    try graph.present(index)
+    return try graph.withTable { table throws(ApusError) -> [UInt8] in
+      let span = table.readBytes(at: index)
+      return unsafe span.withUnsafeBytes { unsafe Array($0) }
+    }
+  }
+
   private func slot<T: TensorElement>(_ index: Int, as type: T.Type, role: String) throws(ApusError)
     -> TensorSlot
   {

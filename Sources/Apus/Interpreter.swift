@@ -126,7 +126,8 @@ public final class Interpreter {
   /// Every tensor of the subgraph, with the shape that is prepared.
   public var tensors: [Tensor] { graph.subgraph.tensors.indices.map(tensor) }
 
-  private func tensor(_ index: Int) -> Tensor {
+  /// The description of the tensor at an index of ``tensors``.
+  package func tensor(_ index: Int) -> Tensor {
     model.tensor(
       index, subgraph: graph.subgraphIndex, type: graph.wiring.types[index], shape: graph.shape(of: index))
   }

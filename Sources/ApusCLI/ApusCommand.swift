@@ -24,7 +24,7 @@ struct ApusCommand: ParsableCommand {
       HolisticCommand.self, HearCommand.self,
       FilterCommand.self,
       WatchCommand.self, CamerasCommand.self, TrackCommand.self,
-      RunCommand.self,
+      RunCommand.self, DiffCommand.self,
       InspectCommand.self, GenerateCommand.self,
       OperatorsCommand.self,
       KernelsCommand.self,

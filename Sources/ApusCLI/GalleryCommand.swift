@@ -96,7 +96,7 @@ struct GalleryModels: ParsableArguments {
   func finder(pictures count: Int) throws -> Finder {
     if let hands {
       let model = try GestureModel(bundle: hands, input: input, pictures: count)
-      return Finder(preparation: LandmarkClassifier.preparation) { image throws(ApusError) in
+      return Finder(preparation: LandmarkClassifier.preparation, isUndecided: { false }) { image throws(ApusError) in
         try model.embeddings(of: image)
       }
     }

@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusTesting
 import ApusVision
 import ArgumentParser
 import FoundationEssentials
@@ -35,6 +36,12 @@ struct RunCommand: ParsableCommand {
 
   @Option(name: .long, help: "Where output_0.npy, output_1.npy, … are written.")
   var outputDir: String?
+
+  @Option(
+    name: .long,
+    help:
+      "A folder for every input and every tensor that an operator computes, as .npy files named after them.")
+  var tensors: String?
 
   @OptionGroup var engine: EngineOptions
 
@@ -74,11 +81,12 @@ struct RunCommand: ParsableCommand {
 
   func run() throws {
     let model = try Model(contentsOfFile: model)
-    let tensors = try model.inputs(ofSignature: signature)
+    let inputs = try model.inputs(ofSignature: signature)
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
     options.profiles = profile
-    let files = try inputFiles(for: tensors)
+    options.preservesAllTensors = tensors != nil
+    let files = try inputFiles(for: inputs)
     options.inputShapes = Dictionary(
       uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
     let interpreter = try Interpreter(model: model, options: options, signature: signature)
@@ -97,6 +105,7 @@ struct RunCommand: ParsableCommand {
       outputs.append(
         .init(name: tensor.name, type: tensor.type.rawValue, shape: tensor.shape.dimensions, file: file))
     }
+    if let tensors { try writeTensors(of: interpreter, to: tensors) }
     if json {
       let operators = entries.map {
         Report.Operator(
@@ -268,6 +277,16 @@ struct RunCommand: ParsableCommand {
         .invalidArgument,
         "input \(position) (\(tensor.name)) has the shape \(tensor.shape), but \(input[position]) has \(TensorShape(shape))"
       )
+    }
+  }
+
+  /// Writes the inputs of the run, and every tensor that an operator computed.
+  private func writeTensors(of interpreter: Interpreter, to folder: String) throws(ApusError) {
+    try makeFolder(folder)
+    let run = TensorRun(interpreter)
+    for tensor in run.tensors {
+      guard let array = try run.array(of: tensor) else { continue }
+      try writeWholeFile(array.file, to: "\(folder)/\(tensor.fileName).npy")
     }
   }
 

@@ -31,7 +31,7 @@ PATTERNS = ["test:testsrc2:64x48:0.2", "test:testsrc:33x47:0.2", "test:", "test:
             "test:testsrc:64x48:-1", "test:testsrc:99999x99999:1", "test:testsrc,movie=/etc/passwd", "file:/etc/passwd", "http://127.0.0.1:9/x",
             "rtsp://127.0.0.1:9/x", "/dev/video99", "concat:a|b", "lavfi:testsrc", "pipe:0", "-"]
 # Options that name a file or folder to write.
-OUTPUTS = {"mask-dir", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery"}
+OUTPUTS = {"mask-dir", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
 # Numbers that no option takes.
 NO_NUMBERS = ["nan", "inf", "-inf", "NaN", "x", "", "1e999", "１", "1,2", "--"]
 FILTERS = ["invert", "prewitt:0.7", "sobel", "erosion:1", "dilation:1", "closing:1", "gaussian:1", "gaussian:0.5", "erosion:0",
@@ -330,7 +330,7 @@ class Drawer:
             "frame-rate": lambda: number(1, 60),
             "distance": lambda: number(0, 2), "align-size": lambda: whole(16, 200), "locale": lambda: "de",
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
-            "output-dir": lambda: "out/masks", "region": lambda: "0,0,1,1",
+            "output-dir": lambda: "out/masks", "tensors": lambda: "out/every", "region": lambda: "0,0,1,1",
             "annotate": lambda: self._target(random, [".png", ".jpg", ".ppm"], "good"),
             "output": lambda: self._target(random, {"embed": [".npy"], "track": [".txt"]}.get(line.command.name, [".png", ".npy"]), "good"),
         }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `apus diff` and `apus run --tensors`: files, tables and statuses. What differs is tested with the library.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct DiffCommandTests {
+  private struct Golden: Decodable {
+    let name: String
+    let model: Data
+    let files: [String: Data]
+  }
+
+  private func apus(_ arguments: String, in folder: URL) throws -> (
+    status: Int32, output: String, errors: String
+  ) {
+    let process = Process()
+    let program: URL = try #require(builtExecutable("apus"))
+    process.executableURL = program
+    process.arguments = arguments.split(separator: " ").map(String.init)
+    process.currentDirectoryURL = folder
+    process.standardInput = FileHandle.nullDevice
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+    let texts = [output, errors].map {
+      String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+    process.waitUntilExit()
+    return (process.terminationStatus, texts[0], texts[1])
+  }
+
+  /// A folder with `model.tflite` and LiteRT's tensors of a run in `reference`.
+  private func withReference(_ body: (URL) throws -> Void) throws {
+    let goldens: [Golden] = TestSupport.goldens("tensors")
+    let golden = try #require(goldens.first { $0.name == "convolutions" })
+    try withTemporaryFolder { folder in
+      let reference = folder.appending(path: "reference")
+      try FileManager.default.createDirectory(at: reference, withIntermediateDirectories: true)
+      try golden.model.write(to: folder.appending(path: "model.tflite"))
+      for (file, bytes) in golden.files { try bytes.write(to: reference.appending(path: "\(file).npy")) }
+      try body(folder)
+    }
+  }
+
+  @Test func comparesWithDumpedTensors() throws {
+    try withReference { folder in
+      let same = try apus("diff model.tflite reference", in: folder)
+      #expect(same.status == 0 && same.errors.isEmpty)
+      #expect(same.output.contains("5 tensors compared, 0 beyond the tolerance"))
+      let file = folder.appending(path: "reference/tensor_9.npy")
+      var bytes = try Data(contentsOf: file)
+      bytes[bytes.count - 1] ^= 1
+      try bytes.write(to: file)
+      let other = try apus("diff model.tflite reference", in: folder)
+      #expect(other.status == 1 && other.errors.isEmpty)
+      #expect(other.output.contains("first: operator #2, CONV_2D: tensor 9 (t9): element 1 is "))
+      let json = try apus("diff model.tflite reference --json", in: folder)
+      #expect(json.status == 1 && json.output.contains(#""first":{"#))
+      #expect(try apus("diff model.tflite reference --tolerance 1", in: folder).status == 0)
+    }
+  }
+
+  @Test func dumpedTensorsAreTheReferences() throws {
+    try withReference { folder in
+      let run = try apus(
+        "run model.tflite --input reference/input_0.npy --input reference/input_1.npy --tensors dump",
+        in: folder)
+      #expect(run.status == 0 && run.errors.isEmpty)
+      for index in [3, 6, 9, 10, 12] {
+        let written = try Data(contentsOf: folder.appending(path: "dump/t\(index).npy"))
+        let expected = try Data(contentsOf: folder.appending(path: "reference/tensor_\(index).npy"))
+        #expect(written == expected, "t\(index)")
+      }
+      #expect(try apus("diff model.tflite dump", in: folder).status == 0)
+    }
+  }
+
+  @Test func comparesModels() throws {
+    try withReference { folder in
+      let same = try apus("diff model.tflite model.tflite", in: folder)
+      #expect(same.status == 0 && same.output.contains("5 tensors compared, 0 beyond the tolerance"))
+      let missing = try apus("diff model.tflite nowhere.tflite", in: folder)
+      #expect(missing.status == 1 && missing.errors.hasPrefix("error: cannot "))
+      let empty = try apus("diff model.tflite .", in: folder)
+      #expect(empty.status == 1 && empty.errors.contains("the folder '.' has no input_0.npy"))
+      #expect(try apus("diff model.tflite reference --tolerance=-1", in: folder).status == 64)
+    }
+  }
+}
