@@ -27,7 +27,7 @@ extension ImageBuffer {
   /// The bytes of a picture's file. Of a file of another kind, which may have no end, only the beginning is read.
   private static func bytes(ofFile path: String, _ limits: ImageLimits) throws(ApusError) -> [UInt8] {
     try readWholeFile(at: path, limit: limits.maximumFileSize) { beginning throws(ApusError) in
-      do { _ = try ImageFileFormat.required(of: beginning) } catch {
+      do throws(ApusError) { _ = try ImageFileFormat.required(of: beginning) } catch {
         throw ApusError(error.code, "the picture '\(path)': \(error.message)")
       }
     }
