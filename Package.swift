@@ -92,7 +92,7 @@ let package = Package(
       ],
       swiftSettings: marked),
     .target(
-      name: "ApusVideo", dependencies: ["Apus", "ApusSystem", "ApusTracking", "ApusVision"],
+      name: "ApusVideo", dependencies: ["Apus", "ApusImages", "ApusSystem", "ApusTracking", "ApusVision"],
       swiftSettings: marked),
     .target(
       name: "ApusTesting", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem", "ApusVision"],

@@ -7,19 +7,21 @@
 #   --serving         what the server is built with: zlib
 #   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, ZeroMQ, and clients in a Python environment under .build/
 #   --tracking-tests  trackers, supervision and motmetrics in a Python environment under .build/
+#   --video-tests     an emulator and a small system for cameras of the kernel's test driver, and GStreamer's server of RTSP
 #   --cluster-tests   what the tests on Spark use: Java 17, and PySpark in a Python environment under .build/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tests= serving= serving_tests= cluster_tests= tracking_tests=
+tests= serving= serving_tests= cluster_tests= tracking_tests= video_tests=
 for option in "$@"; do
   case $option in
     --tests) tests=1 ;;
     --serving) serving=1 ;;
     --serving-tests) serving=1 serving_tests=1 ;;
     --tracking-tests) tracking_tests=1 ;;
+    --video-tests) video_tests=1 ;;
     --cluster-tests) serving=1 cluster_tests=1 ;;
-    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests and --cluster-tests are known" >&2; exit 64 ;;
+    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests, --video-tests and --cluster-tests are known" >&2; exit 64 ;;
   esac
 done
 
@@ -28,6 +30,10 @@ if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user p
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler libzmq5); fi
 if [[ $tracking_tests ]]; then packages+=(python3-venv); fi
+if [[ $video_tests ]]; then
+  packages+=(python3-venv ffmpeg qemu-system-x86 busybox-static cpio dpkg)
+  packages+=(python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good)
+fi
 if [[ $cluster_tests ]]; then
   packages+=(python3-venv)
   # Any Java of 17 or later will do.

@@ -58,13 +58,15 @@ extension VideoLocation {
   }
 }
 
-/// Which processes have a file open.
+/// Which other processes have a file open.
 enum FileUsers {
   /// Names and numbers, such as `cheese (1234)`; nil if none can be seen.
   static func of(_ path: String) -> String? {
     #if os(Linux)
       var users: [String] = []
-      for process in entries("/proc") where process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+      let own = "\(getpid())"
+      for process in entries("/proc")
+      where process != own && process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
         let folder = "/proc/\(process)/fd"
         guard entries(folder).contains(where: { target(of: "\(folder)/\($0)") == path }) else { continue }
         let name = (try? readWholeFile(at: "/proc/\(process)/comm", limit: 256)).map {

@@ -35,6 +35,16 @@ final class FrameQueue: Sendable {
 
   func countRestart() { state.withLock { $0.statistics.restarts += 1 } }
 
+  /// Counts frames that came, but that no reader gets: those that a newer one replaced at the source, and damaged ones.
+  func count(older: Int, damaged: Int) {
+    guard older + damaged > 0 else { return }
+    state.withLock { state in
+      state.statistics.arrived += older + damaged
+      state.statistics.dropped += older
+      state.statistics.damaged += damaged
+    }
+  }
+
   /// Delivers a frame; without ``keepsNewest``, blocks while the queue is full.
   func put(_ frame: VideoFrame) {
     while true {

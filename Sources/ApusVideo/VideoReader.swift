@@ -11,50 +11,14 @@ struct VideoReader: Sendable {
   let arguments: [String]
   let queue: FrameQueue
 
-  /// What one run of ffmpeg came to.
-  private enum End {
-    /// The source has ended, with what ffmpeg said last.
-    case ended(message: String?)
-    case failed(ApusError)
-  }
-
   /// Reads until the source ends, fails or is not wanted any more.
   func run() {
-    var progress = Progress()
-    var attempts = 0
-    var delay = 0.5
-    while true {
-      let before = progress.frames
-      let end = readOnce(&progress)
-      if queue.isEnded { return }
-      let error: ApusError? =
-        switch end {
-        case .failed(let error): error
-        case .ended(let message) where progress.frames == 0: location.noFrames(message)
-        case .ended: nil
-        }
-      if progress.frames > before { (attempts, delay) = (0, 0.5) }
-      attempts += 1
-      guard isLive, location.comesBack, progress.frames > 0, attempts <= options.restartLimit else {
-        return queue.finish(error.map { .failure($0) } ?? .success(nil))
-      }
-      queue.countRestart()
-      let start = monotonicNanoseconds()
-      while Double(monotonicNanoseconds() - start) < delay * 1e9 {
-        if queue.isEnded { return }
-        usleep(50_000)
-      }
-      delay = min(2 * delay, 30)
-    }
+    SourceRestarts(
+      isLive: isLive && location.comesBack, limit: options.restartLimit, queue: queue, noFrames: location.noFrames
+    ).run(readOnce)
   }
 
-  /// What was read so far, over all restarts.
-  private struct Progress {
-    var frames = 0
-    var first: ContinuousClock.Instant?
-  }
-
-  private func readOnce(_ progress: inout Progress) -> End {
+  private func readOnce(_ progress: inout SourceRestarts.Progress) -> SourceRestarts.End {
     do throws(ApusError) {
       let child = try ChildProcess(program, arguments, pipe: .output)
       defer { child.kill() }
@@ -93,7 +57,7 @@ struct VideoReader: Sendable {
   }
 
   /// How ffmpeg ended after it closed the pipe.
-  private func ended(_ child: ChildProcess) -> End {
+  private func ended(_ child: ChildProcess) -> SourceRestarts.End {
     if queue.isEnded { return .ended(message: nil) }
     let status = child.waitForEnd(timeout: 2_000)
     let message = child.lastMessage()

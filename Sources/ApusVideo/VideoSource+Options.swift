@@ -4,7 +4,7 @@ import Apus
 extension VideoSource {
   /// How a source is read.
   public struct Options: Hashable, Sendable {
-    /// The size to which ffmpeg scales frames, in pixels; nil for that of the source.
+    /// The size to which ffmpeg scales frames, in pixels; of cameras, the nearest that they have. Nil for that of the source.
     public var size: (width: Int, height: Int)? {
       get { scaledSize.map { ($0.width, $0.height) } }
       set { scaledSize = newValue.map { ScaledSize(width: $0.width, height: $0.height) } }
@@ -27,6 +27,8 @@ extension VideoSource {
     public var restartLimit = 10
     /// The maximum number of pixels of a frame.
     public var pixelLimit = 1 << 25
+    /// How a camera is set. Its size is ``size`` if there is one.
+    public var camera = CameraOptions()
 
     /// Makes options.
     public init() {}
@@ -53,6 +55,9 @@ extension VideoSource {
         "a stall limit of \(stallLimit) seconds is not above 0 and at most 86400")
       try require(
         (0...1_000_000).contains(restartLimit), "\(restartLimit) restarts are not within 0 to 1000000")
+      try require(
+        (camera.frameRate ?? 1) > 0 && (camera.frameRate ?? 1) <= 1e6,
+        "a camera's rate of \(camera.frameRate ?? 0) frames per second is not above 0 and at most 1000000")
       try require(
         (1...1 << 28).contains(pixelLimit), "a limit of \(pixelLimit) pixels is not within 1 to \(1 << 28)")
     }

@@ -2,7 +2,7 @@
 import Apus
 import ApusSystem
 
-/// The frames of a video, stream, camera or test pattern, read by an ffmpeg process.
+/// The frames of a video, stream or test pattern, read by an ffmpeg process, or of a camera, read without one.
 ///
 /// ```swift
 /// let source = try VideoSource("rtsp://camera.local/stream")
@@ -39,6 +39,15 @@ public final class VideoSource: AsyncSequence, Sendable {
   public convenience init(_ name: String, options: Options = Options()) throws(ApusError) {
     let location = try VideoLocation(name)
     try options.check()
+    #if os(Linux)
+      if location.kind == .device {
+        try location.checkAccess()
+        try self.init(camera: location, options) { () throws(ApusError) -> any V4L2Driver in
+          try V4L2Handle(name)
+        }
+        return
+      }
+    #endif
     try self.init(location, options, program: try FFmpeg.find(for: name), location.arguments(options))
   }
 
@@ -55,6 +64,22 @@ public final class VideoSource: AsyncSequence, Sendable {
       queue: queue)
     guard startDedicatedThread({ reader.run() }) else {
       throw ApusError(.resourceLimit, "the system refuses a thread for the video '\(name)'")
+    }
+  }
+
+  /// Reads from a camera that a function opens.
+  package init(
+    camera location: VideoLocation, _ options: Options,
+    _ open: @escaping @Sendable () throws(ApusError) -> any V4L2Driver
+  ) throws(ApusError) {
+    name = location.name
+    isLive = true
+    queue = FrameQueue(keepsNewest: true, capacity: 1)
+    var camera = options.camera
+    if let size = options.size { (camera.width, camera.height) = (size.width, size.height) }
+    let reader = CameraReader(path: name, options: camera, source: options, queue: queue, open: open)
+    guard startDedicatedThread({ reader.run() }) else {
+      throw ApusError(.resourceLimit, "the system refuses a thread for the camera '\(name)'")
     }
   }
 

@@ -6,6 +6,8 @@ public struct VideoStatistics: Hashable, Sendable {
   public internal(set) var arrived = 0
   /// The frames that a newer one replaced before they were read; always 0 for files.
   public internal(set) var dropped = 0
+  /// The frames of a camera that came damaged, or cut short, and were left out.
+  public internal(set) var damaged = 0
   /// How often the source was started again.
   public internal(set) var restarts = 0
 }

@@ -159,6 +159,26 @@ struct WatchCommandTests {
     }
   }
 
+  private static let data = ProcessInfo.processInfo.environment["APUS_TEST_DATA"]
+
+  @Test(.enabled(if: data != nil, "APUS_TEST_DATA is not set")) func classifiesFrames() throws {
+    let data = try #require(Self.data)
+    try withTemporaryFolder { folder in
+      let line = """
+        $APUS watch '\(data)/images/burger.jpg' --task classify --model '\(data)/models/mobilenet_v2_1.0_224_quant.tflite' \
+        --labels '\(data)/labels/imagenet_labels.txt' --max-results 1 --json --save-frames frames > lines.json
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0, "\(answer.errors)")
+      let printed = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8)
+      let frame = try #require(printed.split(separator: "\n").first)
+      #expect(
+        frame.contains("\"classes\":[{") && frame.contains("cheeseburger") && !frame.contains("detections"))
+      #expect(frame.contains("\"milliseconds\""))
+      #expect(FileManager.default.fileExists(atPath: folder.appending(path: "frames/0.png").path))
+    }
+  }
+
   @Test(
     "refuses with one line",
     arguments: [
@@ -169,6 +189,11 @@ struct WatchCommandTests {
       ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
       ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),
       ("test:testsrc2 --task faces", "--model"), ("test:testsrc2 --task dance", "dance"),
+      ("test:testsrc2 --task classify", "--task classify needs a --model"),
+      ("test:testsrc2 --task segment --model none.tflite --line a:0,0,1,1", "finds no objects"),
+      ("test:testsrc2 --task keypoints --model none.tflite", "none.tflite"),
+      ("test:testsrc2 --control zoom=1", "for a camera"), ("/dev/video97 --control zoom", "NAME=VALUE"),
+      ("film.mp4 --camera-format YUYV", "for a camera"), ("/dev/video97 --camera-rate 0", "--camera-rate"),
       ("test:testsrc2 --fps 0", "--fps"), ("test:testsrc2 --every 0", "--every"),
       ("test:testsrc2:64x48:1 --annotate a.gif", "a.gif"),
       ("test:testsrc2 --activation-score 0.5", "--activation-score is for tracks"),

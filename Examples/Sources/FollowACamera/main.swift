@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Classifies the newest frame of a camera, for which the pictures of a folder stand: FollowACamera MODEL LABELS FOLDER
-import ApusImages
+// Classifies the newest frame of a camera, such as /dev/video0, or of another source: FollowACamera MODEL LABELS SOURCE
+import ApusVideo
 import ApusVision
-import Foundation
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count == 3 else { fatalError("usage: FollowACamera MODEL LABELS FOLDER") }
-let paths = try FileManager.default.contentsOfDirectory(atPath: arguments[2]).sorted()
-let frames = try paths.map { try ImageBuffer(contentsOfFile: "\(arguments[2])/\($0)") }
+guard arguments.count == 3 else { fatalError("usage: FollowACamera MODEL LABELS SOURCE") }
+let frames = try VideoSource(arguments[2])
 
 // The model is read, checked and prepared once, and used for every frame.
 let classifier = try ImageClassifier(modelFile: arguments[0], labelsFile: arguments[1])
 let camera = LatestFrames(classifier, deadline: .seconds(2))
 
 let source = Task.detached {
-  for _ in 0..<10 {
-    for frame in frames {
-      camera.submit(frame)  // returns at once, whether there is time for the frame or not
-      try await Task.sleep(for: .milliseconds(2))
-    }
+  defer { camera.finish() }
+  for try await frame in frames {
+    camera.submit(frame.picture())  // returns at once, whether there is time for the frame or not
   }
-  camera.finish()
 }
 
 var last: FrameResult<ClassificationResult>?

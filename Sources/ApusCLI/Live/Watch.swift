@@ -18,8 +18,23 @@ struct Watch {
   private struct FrameLine: Encodable {
     let frame: Int
     let time: Double
-    let detections: [ObjectScene.Object]
-    let milliseconds: StageTimings
+    /// Nil for a task that finds no objects.
+    let detections: [ObjectScene.Object]?
+    let finding: WatchFinding
+
+    private enum CodingKeys: CodingKey { case frame, time, detections, milliseconds }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(frame, forKey: .frame)
+      try container.encode(time, forKey: .time)
+      try container.encodeIfPresent(detections, forKey: .detections)
+      if let result = finding.result {
+        try result.encode(to: encoder)
+      } else {
+        try container.encode(finding.timings, forKey: .milliseconds)
+      }
+    }
   }
 
   /// The last line.
@@ -28,6 +43,7 @@ struct Watch {
       let frames: Int
       let answered: Int
       let dropped: Int
+      let damaged: Int
       let late: Int
       let restarts: Int
       let fps: Double
@@ -66,7 +82,7 @@ struct Watch {
 
   /// Takes the result for a frame.
   mutating func take(
-    _ frame: VideoFrame, _ picture: ImageBuffer, _ detections: [Detection], _ timings: StageTimings,
+    _ frame: VideoFrame, _ picture: ImageBuffer, _ finding: WatchFinding,
     scene options: SceneOptions, tracking: ObjectTracker.Options?
   ) throws {
     answered += 1
@@ -75,12 +91,16 @@ struct Watch {
       ?? ObjectScene(
         lines: options.lines, zones: options.zones, tracking: tracking, width: picture.width,
         height: picture.height, crossingFrames: options.crossingFrames, usesTime: isLive)
-    let (objects, events) = try scene.update(detections, at: frame.time)
+    let (objects, events) = try scene.update(finding.detections, at: frame.time)
     self.scene = scene
     if isLive, ContinuousClock.now - frame.arrival > Self.lateness { late += 1 }
     if command.json {
       try Output.writeJSON(
-        FrameLine(frame: frame.number, time: frame.time, detections: objects, milliseconds: timings))
+        FrameLine(
+          frame: frame.number, time: frame.time, detections: command.task.findsObjects ? objects : nil,
+          finding: finding))
+    } else if let text = finding.text {
+      Output.write("\(decimal(frame.time, 2)) s: \(oneLine(text))")
     } else if !objects.isEmpty {
       let names = objects.map { object in
         "\(object.detection.category.name)\(object.track.map { " \($0)" } ?? "")"
@@ -88,9 +108,13 @@ struct Watch {
       Output.write("\(decimal(frame.time, 2)) s: \(oneLine(names.joined(separator: ", ")))")
     }
     try write(events)
+    if let folder = command.saveFrames {
+      try Self.makeFolder(folder)
+      try picture.write(toFile: "\(folder)/\(frame.number).png")
+    }
 
     guard command.annotate != nil || command.snapshots != nil && !events.isEmpty else { return }
-    let drawn = try draw(picture, objects, scene)
+    let drawn = try draw(finding.draw?(picture) ?? picture, objects, scene)
     if let path = command.annotate {
       let writer =
         try self.writer
@@ -117,16 +141,18 @@ struct Watch {
     }
   }
 
-  private func save(
-    _ picture: ImageBuffer, _ events: [ObjectScene.Event], _ frame: VideoFrame, in folder: String
-  )
-    throws
-  {
+  private static func makeFolder(_ folder: String) throws(ApusError) {
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     } catch {
       throw ApusError(.unwritableFile, "cannot make the folder '\(folder)'")
     }
+  }
+
+  private func save(
+    _ picture: ImageBuffer, _ events: [ObjectScene.Event], _ frame: VideoFrame, in folder: String
+  ) throws {
+    try Self.makeFolder(folder)
     for event in events {
       let place = event.line ?? event.zone ?? ""
       try picture.write(toFile: "\(folder)/\(frame.number)-\(event.event)-\(place)-\(event.track).jpg")
@@ -181,12 +207,14 @@ struct Watch {
       return try Output.writeJSON(
         SummaryLine(
           summary: .init(
-            frames: statistics.arrived, answered: answered, dropped: statistics.dropped, late: late,
+            frames: statistics.arrived, answered: answered, dropped: statistics.dropped,
+            damaged: statistics.damaged, late: late,
             restarts: statistics.restarts, fps: rate, lines: scene?.lineCounts ?? [:],
             zones: scene?.zoneCounts ?? [:])))
     }
     var text =
       "\(statistics.arrived) frames, \(answered) answered, \(statistics.dropped) dropped, \(decimal(rate, 1)) a second"
+    if statistics.damaged > 0 { text += ", \(statistics.damaged) damaged" }
     if statistics.restarts > 0 { text += ", \(statistics.restarts) restarts" }
     for (name, line) in scene?.lines ?? [] { text += "\n\(name): \(line.inCount) in, \(line.outCount) out" }
     for (name, zone) in scene?.zones ?? [] {

@@ -12,14 +12,16 @@ struct WatchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Finds, follows and counts objects in a video or before a camera.",
     discussion: """
-      A source is a file, a URL (rtsp, http and others), a device such as
+      A source is a file, a URL (rtsp, http and others), a camera such as
       /dev/video0, or test:PATTERN, test:PATTERN:WIDTHxHEIGHT:SECONDS with a pattern
-      such as testsrc2. ffmpeg reads it. Of live sources, the newest frame counts;
-      of files, every one. Ctrl-C ends properly.
+      such as testsrc2. ffmpeg reads all but cameras, which 'apus cameras' lists. Of
+      live sources, the newest frame counts; of files, every one. Ctrl-C ends
+      properly.
 
       For example:
         apus watch street.mp4 --model detect.tflite --track bytetrack \\
           --annotate found.mp4
+        apus watch /dev/video0 --size 1280x720 --control zoom_absolute=200
         apus watch rtsp://camera/stream --model detect.tflite \\
           --line gate:0,0.5,1,0.5 --json
       """)
@@ -27,13 +29,15 @@ struct WatchCommand: ParsableCommand {
   @Argument(help: "The file, URL, device or test pattern.")
   var source: String
 
-  @Option(name: .long, help: "What to look for: objects (detect), or faces by BlazeFace.")
+  @Option(name: .long, help: "What to look for: detect (objects), classify, faces, segment or keypoints.")
   var task: WatchTask = .detect
 
-  @Option(name: .long, help: "The .tflite model: SSD, YOLO or BlazeFace; without it, the embedded detector.")
+  @Option(name: .long, help: "The .tflite model of the task; without it, the embedded detector.")
   var model: String?
 
   @OptionGroup var detectorOptions: DetectorOptions
+
+  @OptionGroup var pose: PoseOptions
 
   @OptionGroup var input: ModelInputOptions
 
@@ -55,8 +59,12 @@ struct WatchCommand: ParsableCommand {
   @Flag(help: "Read a file no faster than it is played.")
   var realTime = false
 
-  @Option(name: .long, help: "The size to which frames are scaled first, for example 640x480.")
+  @Option(
+    name: .long,
+    help: "The size to which frames are scaled first, for example 640x480; of a camera, the nearest it has.")
   var size: String?
+
+  @OptionGroup var camera: CameraSettings
 
   @Option(name: .long, help: "Follow objects: sort or bytetrack; bytetrack if there are lines or zones.")
   var track: TrackingMethod?
@@ -70,6 +78,10 @@ struct WatchCommand: ParsableCommand {
 
   @Option(name: .long, help: "A folder for a picture of each event, as .jpg.")
   var snapshots: String?
+
+  @Option(
+    name: .long, help: "A folder for the picture of each frame with a result, as .png, without drawings.")
+  var saveFrames: String?
 
   @Flag(help: "Print one JSON object a line.")
   var json = false
@@ -88,11 +100,18 @@ struct WatchCommand: ParsableCommand {
     if let annotate, ![".mp4", ".mkv", ".mov", ".avi"].contains(where: annotate.lowercased().hasSuffix) {
       throw ValidationError("--annotate \(annotate) is not a .mp4, .mkv, .mov or .avi file")
     }
-    if task == .faces, model == nil {
-      throw ValidationError("--task faces needs a --model; none is embedded")
+    if !task.hasModel, model == nil {
+      throw ValidationError("--task \(task.rawValue) needs a --model; none is embedded")
+    }
+    if !task.findsObjects, track != nil || !scene.line.isEmpty || !scene.zone.isEmpty {
+      throw ValidationError("--task \(task.rawValue) finds no objects for --track, --line or --zone")
     }
     _ = try scaledSize
     if let method = trackingMethod { try tracking.check(method, frameRate: trackingRate) }
+    if camera.isUsed, !source.hasPrefix("/dev/") {
+      throw ValidationError(
+        "--camera-format, --camera-rate and --control are for a camera, not for \(source.prefix(200))")
+    }
     try checkIdleOptions()
   }
 
@@ -142,11 +161,12 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let find = try task.finder(model, detectorOptions, input)
+    let find = try task.finder(model, self)
     var options = VideoSource.Options()
     options.size = try scaledSize
     if live { options.isLive = true }
     options.isRealTime = realTime
+    options.camera = camera.options
     let video = try VideoSource(source, options: options)
     let interruption = Interruption { video.stop() }
     var watch = Watch(command: self, isLive: video.isLive)
@@ -155,8 +175,8 @@ struct WatchCommand: ParsableCommand {
         if let seconds, frame.time >= seconds { break }
         guard watch.wants(frame, every: every, fps: fps) else { continue }
         let picture = frame.picture()
-        let (detections, timings) = try find(picture)
-        try watch.take(frame, picture, detections, timings, scene: scene, tracking: trackerOptions)
+        let finding = try find(picture, frame.time)
+        try watch.take(frame, picture, finding, scene: scene, tracking: trackerOptions)
         if let frames, watch.answered >= frames { break }
       }
     } catch {

@@ -36,6 +36,8 @@ public struct CameraDevice: Hashable, Encodable, Sendable {
   public let bus: String
   /// The forms of frames.
   public let formats: [Format]
+  /// The settings, such as exposure and zoom.
+  public let controls: [CameraControl]
   /// Why the device could not be asked, and what to do; nil if it could.
   public let problem: String?
 }

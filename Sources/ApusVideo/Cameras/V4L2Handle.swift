@@ -3,10 +3,13 @@
   import Apus
   import ApusSystem
   import ApusVision
+  import Synchronization
 
-  /// An open device of Video4Linux.
-  package final class V4L2Handle: Sendable {
+  /// An open device of Video4Linux, with those of its buffers that are mapped into memory.
+  package final class V4L2Handle: V4L2Driver {
     private let descriptor: Int32
+    /// Addresses and lengths of mapped buffers; unmapped at the end.
+    private let buffers = Mutex<[(address: UInt, byteCount: Int)]>([])
 
     /// Opens a device, without waiting for it.
     ///
@@ -25,11 +28,13 @@
       }
     }
 
-    deinit { close(descriptor) }
+    deinit {
+      for (address, byteCount) in buffers.withLock(\.self) {
+        unsafe munmap(UnsafeMutableRawPointer(bitPattern: address), byteCount)
+      }
+      close(descriptor)
+    }
 
-    /// Gives the driver a structure, which it fills; the number of bytes is part of the request.
-    ///
-    /// - Returns: 0, or the error's number.
     package func ask(_ request: UInt, _ structure: inout [UInt8]) -> Int32 {
       // Bits 16 to 29 of a request are the size of its structure, which the kernel copies.
       guard structure.count >= Int(request >> 16 & 0x3FFF) else { return EINVAL }
@@ -41,6 +46,30 @@
         if result >= 0 { return 0 }
         if errno != EINTR { return errno }
       }
+    }
+
+    package func map(offset: Int, byteCount: Int) -> Int32 {
+      let memory = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, off_t(offset))
+      let address = unsafe UInt(bitPattern: memory)
+      // MAP_FAILED.
+      guard address != 0, address != UInt.max else { return errno }
+      buffers.withLock { $0.append((address, byteCount)) }
+      return 0
+    }
+
+    package func bytes(ofBuffer index: Int, count: Int) -> [UInt8] {
+      buffers.withLock { buffers in
+        guard buffers.indices.contains(index), count >= 0, count <= buffers[index].byteCount else {
+          return []
+        }
+        let start = unsafe UnsafeRawPointer(bitPattern: buffers[index].address)
+        return unsafe [UInt8](UnsafeRawBufferPointer(start: start, count: count))
+      }
+    }
+
+    package func wait(milliseconds: Int32) -> Bool {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return unsafe poll(&entry, 1, milliseconds) > 0
     }
   }
 #endif

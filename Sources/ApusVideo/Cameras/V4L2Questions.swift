@@ -17,6 +17,9 @@ package struct V4L2Questions {
   /// The maximum number of answers to one question; a driver may never say that it was the last.
   static let maximumAnswers = 256
 
+  /// The maximum number of forms of frames.
+  static let maximumFormats = 64
+
   let path: String
   /// Gives the driver a structure to fill; 0, or the error's number.
   let ask: (UInt, inout [UInt8]) -> Int32
@@ -44,19 +47,17 @@ package struct V4L2Questions {
     guard abilities & 0x1001 != 0 else { return nil }
     return CameraDevice(
       path: path, name: answer.text(at: 16, count: 32), driver: answer.text(at: 0, count: 16),
-      bus: answer.text(at: 48, count: 32), formats: formats(kind: abilities & 1 != 0 ? 1 : 9), problem: nil)
+      bus: answer.text(at: 48, count: 32), formats: formats(kind: abilities & 1 != 0 ? 1 : 9),
+      controls: V4L2Controls(path: path, ask: ask).all(), problem: nil)
   }
 
   private func put(_ request: UInt, _ structure: inout V4L2Structure) -> Int32 {
-    var bytes = structure.bytes
-    let reason = ask(request, &bytes)
-    structure = V4L2Structure(bytes: bytes)
-    return reason
+    structure.pass { ask(request, &$0) }
   }
 
   private func formats(kind: UInt32) -> [CameraDevice.Format] {
     var formats: [CameraDevice.Format] = []
-    for index in 0..<64 {
+    for index in 0..<Self.maximumFormats {
       var answer = V4L2Structure(byteCount: 64)
       answer[0] = UInt32(index)
       answer[4] = kind
@@ -68,6 +69,18 @@ package struct V4L2Questions {
           isCompressed: answer[8] & 1 != 0, isRange: isRange, sizes: sizes))
     }
     return formats
+  }
+
+  /// The letters of the forms of frames, of one plane (1) or several (9).
+  func formatCodes(kind: UInt32) -> [String] {
+    var codes: [String] = []
+    for index in 0..<Self.maximumFormats {
+      var answer = V4L2Structure(byteCount: 64)
+      (answer[0], answer[4]) = (UInt32(index), kind)
+      guard put(Self.format, &answer) == 0 else { break }
+      codes.append(answer.code(at: 44))
+    }
+    return codes
   }
 
   private func sizes(_ format: UInt32) -> (sizes: [CameraDevice.Size], isRange: Bool) {
@@ -91,7 +104,7 @@ package struct V4L2Questions {
     CameraDevice.Size(width: Int(width), height: Int(height), frameRates: rates(format, width, height))
   }
 
-  private func rates(_ format: UInt32, _ width: UInt32, _ height: UInt32) -> [Double] {
+  func rates(_ format: UInt32, _ width: UInt32, _ height: UInt32) -> [Double] {
     var rates: [Double] = []
     for index in 0..<Self.maximumAnswers {
       var answer = V4L2Structure(byteCount: 52)

@@ -8,8 +8,8 @@ struct V4L2Structure: Hashable, Sendable {
   /// A structure of zeros.
   init(byteCount: Int) { bytes = [UInt8](repeating: 0, count: byteCount) }
 
-  /// The structure with these bytes.
-  init(bytes: [UInt8]) { self.bytes = bytes }
+  /// Gives the bytes to a function that fills them.
+  mutating func pass(_ body: (inout [UInt8]) -> Int32) -> Int32 { body(&bytes) }
 
   /// The word at an offset; 0 beyond the end.
   subscript(offset: Int) -> UInt32 {
@@ -29,12 +29,14 @@ struct V4L2Structure: Hashable, Sendable {
     return String(decoding: field.prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// The four letters at an offset; what is no visible letter becomes a question mark.
+  /// The four letters at an offset; what is no visible letter becomes a question mark. Forms whose words have the highest byte first end
+  /// in `-BE`.
   func code(at offset: Int) -> String {
     var letters = Array(bytes.dropFirst(offset).prefix(4))
-    // The highest bit says that the bytes of a sample are in the other order.
-    if let last = letters.last { letters[letters.count - 1] = last & 0x7F }
+    guard let last = letters.last else { return "" }
+    letters[letters.count - 1] = last & 0x7F
     while letters.last == 0x20 { letters.removeLast() }
     return String(decoding: letters.map { (0x21...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
+      + (last & 0x80 == 0 ? "" : "-BE")
   }
 }
