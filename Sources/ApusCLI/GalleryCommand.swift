@@ -96,9 +96,9 @@ struct GalleryModels: ParsableArguments {
   func finder(pictures count: Int) throws -> Finder {
     if let hands {
       let model = try GestureModel(bundle: hands, input: input, pictures: count)
-      return Finder(preparation: LandmarkClassifier.preparation, isUndecided: { false }) { image throws(ApusError) in
-        try model.embeddings(of: image)
-      }
+      return Finder(
+        preparation: LandmarkClassifier.preparation, isUndecided: { false },
+        find: { image throws(ApusError) in try model.embeddings(of: image) })
     }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.l2Normalize = true

@@ -14,7 +14,8 @@ struct VideoReader: Sendable {
   /// Reads until the source ends, fails or is not wanted any more.
   func run() {
     SourceRestarts(
-      isLive: isLive && location.comesBack, limit: options.restartLimit, queue: queue, noFrames: location.noFrames
+      isLive: isLive && location.comesBack, limit: options.restartLimit, queue: queue,
+      noFrames: location.noFrames
     ).run(readOnce)
   }
 
