@@ -14,7 +14,9 @@ let package = Package(
   targets: [
     .target(
       name: "Documented",
-      dependencies: ["Apus", "ApusVision", "ApusImages", "ApusShapes", "ApusTracking", "ApusVideo", "TensorFlowLite"].map {
+      dependencies: [
+        "Apus", "ApusVision", "ApusImages", "ApusShapes", "ApusTracking", "ApusVideo", "TensorFlowLite",
+      ].map {
         .product(name: $0, package: "apus")
       })
   ]
