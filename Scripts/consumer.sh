@@ -12,6 +12,7 @@ if [[ ${1:-} == --products ]]; then
   exec python3 Tools/products.py "${@:2}"
 fi
 [[ -z ${1:-} ]] || { echo "error: unknown option '$1': only --products is known" >&2; exit 64; }
+python3 Tools/products.py
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
