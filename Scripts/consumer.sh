@@ -3,8 +3,16 @@
 # Proves that a versioned dependency works: tags a scratch copy of this tree, then builds and runs the programs of Examples
 # against it, and the tests of Tests/Client, which see the internals of TensorFlowLite, and of Tests/FormerClient, which are Swift 5
 # and XCTest as code for TensorFlowLiteSwift is.
+#
+#   Scripts/consumer.sh --products [--sizes]   says instead what a consumer of each product resolves and builds, and fails if that is more
+#                                              than it asked for; with --sizes, it builds and says which libraries are linked, and their size
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [[ ${1:-} == --products ]]; then
+  exec python3 Tools/products.py "${@:2}"
+fi
+[[ -z ${1:-} ]] || { echo "error: unknown option '$1': only --products is known" >&2; exit 64; }
+python3 Tools/products.py
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 

@@ -33,7 +33,7 @@ import Testing
 
   @Test("longer lines of a text go on below, farther to the right, and lose no word")
   func foldsText() {
-    #expect(folded("a\n  one two three\n", width: 10) == "a\n  one two\n      three\n")
+    #expect(folded("a\n  one two three\n", width: 12) == "a\n  one two\n      three\n")
     let text = "  " + (0..<100).map { "word\($0)" }.joined(separator: " ")
     let lines = folded(text, width: 40).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 40 })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusImages
+import ApusShapes
 import ApusVision
 import Foundation
 import TestSupport
