@@ -25,12 +25,14 @@ import Testing
     ])
     let camera = try capture(driver)
     #expect(camera.width == 4 && camera.height == 2 && camera.format.code == "YUYV")
-    #expect(driver.state.withLock(\.isStarted))
+    let isStarted = driver.state.withLock { $0.isStarted }
+    #expect(isStarted)
     let delivery = try camera.next(milliseconds: 10)
     #expect(delivery.bytes == Self.frame && delivery.older == 2 && delivery.damaged == 0)
     #expect(delivery.timestamp == 7_250_000_000)
     // All buffers are the driver's again.
-    #expect(driver.state.withLock { Set($0.queued) } == [0, 1, 2, 3])
+    let queued = driver.state.withLock { Set($0.queued) }
+    #expect(queued == [0, 1, 2, 3])
     // The driver itself says that this one is damaged.
     let damaged = try camera.next(milliseconds: 10)
     #expect(damaged.bytes == nil && damaged.damaged == 1)

@@ -117,8 +117,9 @@ import Testing
   func readsSensors(code: String) throws {
     // A scene of one color: red 200, green 100, blue 50.
     let letters = code == "BA81" ? "BGGR" : code
-    let square = letters.map { ["R": UInt8(200), "G": 100, "B": 50][$0] ?? 0 }
-    let bytes = (0..<3).flatMap { y in (0..<5).map { x in square[y % 2 * 2 + x % 2] } }
+    let levels: [Character: UInt8] = ["R": 200, "G": 100, "B": 50]
+    let square = letters.map { levels[$0] ?? 0 }
+    let bytes: [UInt8] = (0..<3).flatMap { y in (0..<5).map { x in square[y % 2 * 2 + x % 2] } }
     let picture = try #require(CameraFormat.named(code)).picture(
       bytes, width: 5, height: 3, stride: 5, color: VideoColor()
     ).converted()

@@ -50,7 +50,7 @@
 
     package func map(offset: Int, byteCount: Int) -> Int32 {
       let memory = unsafe mmap(nil, byteCount, PROT_READ, MAP_SHARED, descriptor, off_t(offset))
-      let address = unsafe UInt(bitPattern: memory)
+      let address = UInt(bitPattern: memory)
       // MAP_FAILED.
       guard address != 0, address != UInt.max else { return errno }
       buffers.withLock { $0.append((address, byteCount)) }
