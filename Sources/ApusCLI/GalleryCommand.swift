@@ -16,7 +16,8 @@ struct GalleryCommand: ParsableCommand {
           --model facenet.tflite --faces blazeface.tflite
         apus gallery find party.jpg --gallery people.gallery --distance 0.9 \\
           --model facenet.tflite --faces blazeface.tflite --annotate named.png
-        apus gallery add victory v1.jpg v2.jpg --gallery signs.gallery --hands hand_landmarker.task
+        apus gallery add victory v1.jpg v2.jpg --gallery signs.gallery \\
+          --hands hand_landmarker.task
       """,
     subcommands: [Add.self, Remove.self, List.self, Find.self])
 }
