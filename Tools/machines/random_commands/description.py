@@ -25,6 +25,8 @@ class Argument:
 
 # Commands that are not drawn yet: there are no pairs of a model and its quantized twin among the files, and what is generated is compiled by a script.
 NOT_DRAWN = {"diff", "generate"}
+# Options that are not drawn yet: no gallery among the files is of hands, and there is no camera.
+OPTIONS_NOT_DRAWN = {"hands": ("gallery", "distance"), "watch": ("camera-format", "camera-rate", "control")}
 
 
 class Command:
@@ -35,7 +37,8 @@ class Command:
         arguments = [Argument(entry) for entry in entries if entry.get("shouldDisplay", True)]
         self.positionals = [argument for argument in arguments if argument.kind == "positional"]
         self.options = {argument.name: argument for argument in arguments
-                        if argument.kind != "positional" and argument.name not in ("help", "version")}
+                        if argument.kind != "positional" and argument.name not in ("help", "version")
+                        and argument.name not in OPTIONS_NOT_DRAWN.get(path[-1], ())}
 
     @property
     def name(self):

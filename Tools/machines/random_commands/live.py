@@ -67,6 +67,14 @@ def watch(line, documents, ending, world):
     """Frames in order, events of tracks that were there, and a summary at the end that agrees with both."""
     if ending.status == 0 and not (documents and "summary" in documents[-1]):
         raise Broken("status 0 without a summary", documents[-1:])
+    # What is no object has its answer's own fields.
+    if line.value("task") in ("classify", "segment", "keypoints"):
+        for document in documents:
+            if "event" in document and line.value("task") == "keypoints" or "summary" in document:
+                continue
+            if not {"frame", "time", "milliseconds"} <= set(document):
+                raise Broken("a line is neither a frame nor the summary", sorted(document))
+        return
     frames = [document for document in documents if "detections" in document]
     events = [document for document in documents if "event" in document]
     if len(frames) + len(events) + (ending.status == 0) != len(documents):
