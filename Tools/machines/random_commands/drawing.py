@@ -31,7 +31,7 @@ PATTERNS = ["test:testsrc2:64x48:0.2", "test:testsrc:33x47:0.2", "test:", "test:
             "test:testsrc:64x48:-1", "test:testsrc:99999x99999:1", "test:testsrc,movie=/etc/passwd", "file:/etc/passwd", "http://127.0.0.1:9/x",
             "rtsp://127.0.0.1:9/x", "/dev/video99", "concat:a|b", "lavfi:testsrc", "pipe:0", "-"]
 # Options that name a file or folder to write.
-OUTPUTS = {"mask-dir", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
+OUTPUTS = {"mask-dir", "save-frames", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
 # Numbers that no option takes.
 NO_NUMBERS = ["nan", "inf", "-inf", "NaN", "x", "", "1e999", "１", "1,2", "--"]
 FILTERS = ["invert", "prewitt:0.7", "sobel", "erosion:1", "dilation:1", "closing:1", "gaussian:1", "gaussian:0.5", "erosion:0",
@@ -327,6 +327,7 @@ class Drawer:
             "detection-threshold": lambda: number(0, 1), "tracking-threshold": lambda: number(0, 1), "palm-angle": lambda: number(-180, 180),
             "fps": lambda: str(random.choice(["5", "30", "29.97"])), "frames": lambda: whole(1, 5), "seconds": lambda: number(0.05, 2),
             "every": lambda: whole(1, 4), "mask-dir": lambda: "out/masks", "snapshots": lambda: "out/events",
+            "save-frames": lambda: "out/frames",
             "frame-rate": lambda: number(1, 60),
             "distance": lambda: number(0, 2), "align-size": lambda: whole(16, 200), "locale": lambda: "de",
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
