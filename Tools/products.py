@@ -20,7 +20,8 @@ REFUSED = {
     "TensorFlowLite": {"ApusVision", "ApusShapes", *PICTURES},
     "ApusVision": {"ApusShapes", *PICTURES},
     "ApusTracking": {"Apus", "ApusVision", *PICTURES},
-    "ApusVideo": {"ApusShapes", *PICTURES},
+    # Many cameras give JPEG files.
+    "ApusVideo": {"ApusShapes"},
     "ApusImages": {"ApusShapes"},
     "ApusShapes": PICTURES,
 }
