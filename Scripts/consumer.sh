@@ -18,7 +18,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 mkdir -p "$scratch/apus" "$scratch/consumer/Tests"
 version=$(Scripts/version.sh)
-git ls-files -z --cached --others --exclude-standard | grep -zE '^(Package.swift|Sources/)' |
+git ls-files -z --cached --others --exclude-standard | grep -zE '^(Package.swift|Sources/|Plugins/)' |
   while IFS= read -r -d '' file; do [[ -e $file ]] && printf '%s\0' "$file"; done | tar --null -T - -cf - | tar -xf - -C "$scratch/apus"
 # The tests' targets are declared in the manifest: empty folders stand for them.
 git ls-files Tests Benchmarks | grep '\.swift$' | xargs -r -n1 dirname | sort -u | while read -r folder; do
