@@ -99,11 +99,16 @@ extension HTTPSurface {
     return Answer(type: type, body: answer.body)
   }
 
-  /// The encoded picture of a request: its body, or the first file of a form.
+  /// The encoded picture of a request: its body, or the first file of a form. Pictures are also taken as they are from clients whose
+  /// libraries call any body a form.
   private static func picture(_ held: HeldBody, _ request: Request) async throws(ServingError) -> ByteChunks {
     guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
     let type = request.headers[.contentType]
-    guard let type, type.lowercased().hasPrefix("multipart/form-data") else { return held.bytes }
+    let beginning = held.bytes.chunks[0].readableBytesView.prefix(2)
+    guard let type, type.lowercased().hasPrefix("multipart/form-data"), beginning.elementsEqual("--".utf8)
+    else {
+      return held.bytes
+    }
     // Its parts are copied.
     try held.memory.take(2 * held.bytes.count)
     let form = try await ServerState.converting(held.bytes.count) { () throws(ServingError) in
