@@ -17,7 +17,7 @@ public struct ScenePlace: Hashable, Sendable {
 
   /// Reads a line, `NAME:X1,Y1,X2,Y2`, or a zone, `NAME:X1,Y1,X2,Y2,X3,Y3` and so on.
   ///
-  /// - Throws: `invalidArgument` for a malformed text, a line without length, or more corners than ``ZoneCounter`` takes.
+  /// - Throws: `invalidArgument` for a malformed text, a line without length, or more corners than a zone counter takes.
   public init(parsing text: String) throws(ApusError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
