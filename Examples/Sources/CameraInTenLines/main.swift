@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Finds objects before a camera, always in its newest frame; without one, in a test pattern: CameraInTenLines [SOURCE]
+import ApusShapes
 import ApusVideo
 import ApusVision
 

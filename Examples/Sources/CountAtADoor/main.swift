@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Counts who goes through a door, in a film that it makes first: a square that walks from left to right and back.
+import ApusShapes
 import ApusTracking
 import ApusVideo
 import ApusVision

@@ -2,6 +2,7 @@
 
 // Looks at every frame of a film, and writes another with what it found drawn: FollowAFile [FILM OUTPUT]
 import ApusImages
+import ApusShapes
 import ApusVideo
 import ApusVision
 import Foundation
