@@ -11,7 +11,7 @@ var answered = 0
 let source = try VideoSource(arguments.first ?? "test:testsrc2:640x480:2")
 let detector = try ObjectDetector.shapes()
 for try await frame in source {
-  let result = try await detector.detect(frame.picture())
+  let result = try detector.detect(frame.picture())
   answered += 1
   for object in result.detections { print(frame.number, object.category.name, object.rect) }
 }

@@ -27,7 +27,7 @@ var tracker = try ObjectTracker(.byteTrack)
 var door = try LineCounter(
   from: TrackingPoint(x: 160, y: 0), to: TrackingPoint(x: 160, y: 240), minimumCrossingFrames: 2)
 for try await frame in source {
-  let detections = try await detector.detect(frame.picture()).detections
+  let detections = try detector.detect(frame.picture()).detections
   let tracks = try tracker.update(detections.compactMap { TrackingDetection($0) }, at: frame.time)
   for crossing in door.update(tracks) { print("\(crossing.trackID) \(crossing.direction.rawValue)") }
 }

@@ -16,7 +16,7 @@ var count = 0
 
 for try await frame in source {
   let picture = frame.picture()
-  let result = try await detector.detect(picture)
+  let result = try detector.detect(picture)
   let film = try writer ?? VideoWriter(arguments.last ?? output, width: picture.width, height: picture.height)
   try await film.append(picture.drawing(result.detections), at: frame.time)
   writer = film
