@@ -29,7 +29,7 @@ git -C "$scratch/apus" add -A
 git -C "$scratch/apus" -c user.name=consumer -c user.email=consumer@example.com commit -q -m 'A version'
 git -C "$scratch/apus" tag "$version"
 
-cp -r Examples/Sources Examples/Models Examples/Pictures Examples/Arguments Examples/Expected "$scratch/consumer"
+cp -r Examples/{Sources,Models,Pictures,Arguments,Expected,References} "$scratch/consumer"
 cp -r Tests/Client "$scratch/consumer/Tests/ClientTests"
 cp -r Tests/FormerClient "$scratch/consumer/Tests/FormerClientTests"
 sed -e "s|.package(name: \"apus\", path: \"..\")|.package(url: \"file://$scratch/apus\", from: \"$version\")|" \
