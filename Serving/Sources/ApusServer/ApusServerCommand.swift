@@ -90,7 +90,7 @@ struct ApusServerCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where to listen for Frigate's detector of the type zmq, such as ipc:///tmp/cache/zmq_detector. Who reaches it needs no token, and may send models.",
+      "Where to listen for Frigate's detector of the type zmq, such as tcp://127.0.0.1:5555. Who reaches it needs no token, and may send models.",
       valueName: "endpoint"))
   var frigate: [String] = []
 
