@@ -17,25 +17,6 @@ struct BundleCommandTests {
     try Data(storedArchive(entries)).write(to: folder.appending(path: file))
   }
 
-  private func apus(_ arguments: String, in folder: URL) throws -> (
-    status: Int32, output: String, errors: String
-  ) {
-    let process = Process()
-    let program: URL = try #require(builtExecutable("apus"))
-    process.executableURL = program
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let texts = [output, errors].map {
-      String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
-    process.waitUntilExit()
-    return (process.terminationStatus, texts[0], texts[1])
-  }
-
   @Test("inspect shows the models of a bundle, and of a bundle in it, and what is damaged")
   func inspects() throws {
     let model = [UInt8](try #require(Self.models.first).model)

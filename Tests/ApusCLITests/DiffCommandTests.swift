@@ -13,26 +13,6 @@ struct DiffCommandTests {
     let files: [String: Data]
   }
 
-  private func apus(_ arguments: String, in folder: URL) throws -> (
-    status: Int32, output: String, errors: String
-  ) {
-    let process = Process()
-    let program: URL = try #require(builtExecutable("apus"))
-    process.executableURL = program
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let texts = [output, errors].map {
-      String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
-    process.waitUntilExit()
-    return (process.terminationStatus, texts[0], texts[1])
-  }
-
   /// A folder with `model.tflite` and LiteRT's tensors of a run in `reference`.
   private func withReference(_ body: (URL) throws -> Void) throws {
     let goldens: [Golden] = TestSupport.goldens("tensors")

@@ -33,26 +33,6 @@ struct TaskCommandTests {
     try #require(Data(base64Encoded: model.model)).write(to: file)
   }
 
-  private func apus(_ arguments: String, in folder: URL) throws -> (
-    status: Int32, output: String, errors: String
-  ) {
-    let process = Process()
-    let program: URL = try #require(builtExecutable("apus"))
-    process.executableURL = program
-    process.arguments = arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    process.standardInput = FileHandle.nullDevice
-    let (output, errors) = (Pipe(), Pipe())
-    process.standardOutput = output
-    process.standardError = errors
-    try process.run()
-    let texts = [output, errors].map {
-      String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    }
-    process.waitUntilExit()
-    return (process.terminationStatus, texts[0], texts[1])
-  }
-
   /// The keys of the only JSON object that a command prints.
   private func keys(_ arguments: String, in folder: URL) throws -> Set<String> {
     let answer = try apus(arguments, in: folder)
