@@ -205,6 +205,21 @@ import Testing
     #expect(!logits.isUndecided && logits.assumptions.warnings.isEmpty)
   }
 
+  @Test("what faces have shown is among what an embedder of faces assumes")
+  func facesOfAnEmbedder() throws {
+    var options = ImageEmbedder.Options()
+    options.normalization = .unit
+    let task = FaceEmbedder(
+      detector: try faces(0.9, otherwise: 0.01),
+      embedder: try ImageEmbedder(model: scaled([([1, 4], [3, 0, 4, 0])]).model(), options: options))
+    let before = task.assumptions
+    #expect(task.isUndecided)
+    // All points of the face are in one place: it has no upright position.
+    #expect(try task.embed(gray(255)).faces.isEmpty)
+    #expect(task.assumptions != before)
+    #expect(task.assumptions.readings.contains { $0.subject == "faces' scores" && $0.value == "probability" })
+  }
+
   @Test("MoveNet's scores are logits where the options say so")
   func scoresOfPoints() throws {
     let values = (0..<51).map { Float($0 % 3 == 2 ? 2 : 0.5) }

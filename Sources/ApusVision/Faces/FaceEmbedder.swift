@@ -24,10 +24,13 @@ public final class FaceEmbedder: VisionTask {
     self.embedder = embedder
   }
 
-  /// What the embedder assumes about its model: it gives the numbers that are compared.
-  public var assumptions: TaskAssumptions { embedder.assumptions }
+  /// What the embedder assumes about its model, and then what the face detector does and its answers have shown so far.
+  public var assumptions: TaskAssumptions { embedder.assumptions.with(detector.assumptions, of: "faces'") }
 
-  /// Files are read as the face detector wants them; faces of pictures that are reduced have fewer pixels.
+  /// Whether the next picture may decide how faces are read in all later ones.
+  package var isUndecided: Bool { detector.isUndecided }
+
+  /// Every pixel is read: faces of pictures that are reduced have fewer.
   public var imageReduction: ImageReduction { .none }
 
   /// The faces of a picture, best first, each with the embedding of the face alone, whose length is 1.
@@ -41,12 +44,24 @@ public final class FaceEmbedder: VisionTask {
   public func embed(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> FaceEmbeddingResult {
+    try embed(image, in: region, cancellation: cancellation) { _ in {} }
+  }
+
+  /// As ``embed(_:in:cancellation:)``, watched by the caller.
+  ///
+  /// - Parameter watch: Gets the number of faces, and returns what is called before each of them; what that throws ends the work.
+  package func embed(
+    _ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation? = nil,
+    watch: (Int) -> () throws(ApusError) -> Void
+  ) throws(ApusError) -> FaceEmbeddingResult {
     let found = try detector.detect(image, in: region, cancellation: cancellation)
     var result = FaceEmbeddingResult(
       imageWidth: found.imageWidth, imageHeight: found.imageHeight, faces: [], timings: found.timings)
     guard !found.faces.isEmpty else { return result }
     let picture = image.oriented().converted(to: .rgb)
+    let check = watch(found.faces.count)
     for face in found.faces {
+      try check()
       guard let aligned = face.aligned(in: picture, size: side) else { continue }
       let embedded = try embedder.embed(aligned, cancellation: cancellation)
       result.timings.preprocess += embedded.timings.preprocess

@@ -62,7 +62,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   /// Why the model was taken for one of that kind.
   public let reason: String
   /// Every reading of the model with its source: those of the outputs, then of the picture, then of the labels.
-  public let readings: [Assumption]
+  public private(set) var readings: [Assumption]
   /// The input.
   public let input: Input
   /// The outputs that are used.
@@ -72,7 +72,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   /// What is done with the outputs, in order.
   public let steps: [String]
   /// What is suspicious about the model; usually empty.
-  public let warnings: [String]
+  public private(set) var warnings: [String]
 
   /// Collects what a task assumes.
   ///
@@ -103,6 +103,18 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     }
     self.steps = steps
     self.warnings = warnings + pictures.warnings + ((labels ?? nil)?.warnings ?? [])
+  }
+}
+
+extension TaskAssumptions {
+  /// With those of a model that works for this one, under its name.
+  func with(_ other: TaskAssumptions, of name: String) -> TaskAssumptions {
+    var result = self
+    result.readings += other.readings.map {
+      Assumption("\(name) \($0.subject)", $0.value, $0.source, reason: $0.reason, option: $0.option)
+    }
+    result.warnings += other.warnings
+    return result
   }
 }
 
