@@ -107,41 +107,34 @@ struct GalleryModels: ParsableArguments {
     if faces != nil { options.interpreter.memoryLimit /= 2 }
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model ?? ""), options: options)
     let region = try input.regionRect
-    var detector: FaceDetector?
-    if let faces {
-      // How pictures are fitted and read, and their size, are the embedder's.
-      var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
-      options.fit = nil
-      options.normalization = nil
-      options.channels = nil
-      options.inputSize = nil
-      options.interpreter.memoryLimit /= 2
-      detector = try FaceDetector(model: Model(contentsOfFile: faces), options: options)
-    }
-    let side = max(embedder.inputWidth, embedder.inputHeight)
     let preparation =
       ["pixels", "channels", "fit"].compactMap { subject in
         embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
       }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
-    let isUndecided: @Sendable () -> Bool = { [detector] in detector?.isUndecided == true }
-    return Finder(preparation: preparation, isUndecided: isUndecided) {
-      [detector, limits = input.limits] image throws(ApusError) in
-      func embedding(_ picture: ImageBuffer, _ region: PixelRect?) throws(ApusError) -> Embedding {
-        Embedding(try embedder.embed(picture, in: region).embeddings.flatMap(\.values)).l2Normalized()
-      }
-      guard let detector else { return [(try embedding(image, region), nil)] }
-      var found: [(embedding: Embedding, box: PixelRect?)] = []
-      let faces = try detector.detect(image, in: region).faces
-      if faces.isEmpty { return found }
-      let picture = image.oriented().converted(to: .rgb)
-      let watch = limits.time.watch("embedding \(faces.count) faces", isShared: count > 1)
-      for face in faces {
-        try watch()
-        guard let aligned = face.aligned(in: picture, size: min(side, 4096)) else { continue }
-        found.append((try embedding(aligned, nil), face.rect))
-      }
-      return found
+    guard let faces else {
+      return Finder(
+        preparation: preparation, isUndecided: { false },
+        find: { image throws(ApusError) in
+          let values = try embedder.embed(image, in: region).embeddings.flatMap(\.values)
+          return [(Embedding(values).l2Normalized(), nil)]
+        })
     }
+    // How pictures are fitted and read, and their size, are the embedder's.
+    var detection = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: count))
+    detection.fit = nil
+    detection.normalization = nil
+    detection.channels = nil
+    detection.inputSize = nil
+    detection.interpreter.memoryLimit /= 2
+    let task = FaceEmbedder(
+      detector: try FaceDetector(model: Model(contentsOfFile: faces), options: detection), embedder: embedder)
+    return Finder(
+      preparation: preparation, isUndecided: { task.isUndecided },
+      find: { [limits = input.limits] image throws(ApusError) in
+        try task.embed(image, in: region) {
+          limits.time.watch("embedding \($0) faces", isShared: count > 1)
+        }.faces.map { ($0.embedding, $0.face.rect) }
+      })
   }
 }
 
