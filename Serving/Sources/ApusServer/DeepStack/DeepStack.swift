@@ -52,8 +52,10 @@ struct DeepStack: Sendable {
     for model in repository.entries.compactMap(\.model) where models.last?.name != model.name {
       models.append(model)
     }
+    // Each task is prepared once for each model.
+    var abilities = Abilities(scheduler: scheduler)
     for part in Part.allCases where names[part] == nil {
-      guard let model = models.first(where: { part.takes($0, scheduler) }) else { continue }
+      guard let model = models.first(where: { part.takes($0, abilities.of($0)) }) else { continue }
       names[part] = model.name
       logger.notice(
         "deepstack",
@@ -89,15 +91,31 @@ extension DeepStack.Part {
   }
 
   /// Whether a model that was not chosen is one for this part.
-  fileprivate func takes(_ model: ServedModel, _ scheduler: Scheduler) -> Bool {
-    guard scheduler.canDo(kind, model) else { return false }
+  fileprivate func takes(_ model: ServedModel, _ abilities: Set<VisionTaskKind>) -> Bool {
+    guard abilities.contains(kind) else { return false }
     switch self {
-    case .detection: return !scheduler.canDo(.faces, model)
+    case .detection: return !abilities.contains(.faces)
     case .face: return true
-    case .scene: return model.hasLabels && !scheduler.canDo(.detect, model)
+    case .scene: return model.hasLabels && !abilities.contains(.detect)
     case .recognition:
-      return !model.hasLabels
-        && ![.detect, .faces, .keypoints, .segment].contains { scheduler.canDo($0, model) }
+      return !model.hasLabels && abilities.isDisjoint(with: [.detect, .faces, .keypoints, .segment])
     }
+  }
+}
+
+/// The tasks that models can do, each found out once.
+private struct Abilities {
+  let scheduler: Scheduler
+  private var known: [ObjectIdentifier: Set<VisionTaskKind>] = [:]
+
+  init(scheduler: Scheduler) { self.scheduler = scheduler }
+
+  /// The tasks of a model among those by which parts are told apart.
+  mutating func of(_ model: ServedModel) -> Set<VisionTaskKind> {
+    if let found = known[ObjectIdentifier(model)] { return found }
+    let kinds: [VisionTaskKind] = [.detect, .faces, .classify, .keypoints, .segment, .embed]
+    let found = Set(kinds.filter { scheduler.canDo($0, model) })
+    known[ObjectIdentifier(model)] = found
+    return found
   }
 }
