@@ -77,8 +77,7 @@ final class LiveCamera: Service {
     self.model = model.name
     self.logger = logger
     do {
-      // Low scores are for the tracker, which decides by several frames.
-      detector = try model.objectDetector(threads: threads, scoreThreshold: nil)
+      detector = try model.objectDetector(threads: threads)
       _ = try ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: 16, height: 16)
     } catch { throw StartError(message: "the camera '\(settings.name)': \(error.message)") }

@@ -5,14 +5,11 @@ import ApusVision
 extension ServedModel {
   /// A detector of objects with an interpreter of its own, for work that does not wait in the model's queue.
   ///
-  /// - Parameters:
-  ///   - threads: Threads that one run may use.
-  ///   - scoreThreshold: The minimum score; nil for the task's own.
+  /// - Parameter threads: Threads that one run may use.
   /// - Throws: what stops the task, such as `invalidArgument` if the model is no detector.
-  public func objectDetector(threads: Int, scoreThreshold: Float?) throws(ApusError) -> ObjectDetector {
+  public func objectDetector(threads: Int) throws(ApusError) -> ObjectDetector {
     var options = ObjectDetector.Options()
     options.interpreter.threadCount = threads
-    options.scoreThreshold = scoreThreshold
     return try ObjectDetector(model: model, labels: labels, options: options)
   }
 }
