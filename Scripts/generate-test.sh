@@ -88,7 +88,7 @@ head -c 100000 "$good" > "$model"; broken 'street.tflite: '
 : > "$model"; broken 'street.tflite: '
 echo 'version https://git-lfs.github.com/spec/v1' > "$model"; broken 'LFS'
 echo '<!DOCTYPE html><html></html>' > "$model"; broken 'web page'
-printf 'PK\003\004%0100d' 0 > "$model"; broken 'zip'
+printf 'PK\003\004%0100d' 0 > "$model"; broken 'ZIP archive'
 printf '\211HDF\r\n\032\n%0100d' 0 > "$model"; broken 'HDF5'
 sed 's/TFLite_Detection_PostProcess\x00/TFLite_Detection_PostProceX\x00\x00/' "$good" > "$model"; broken 'TFLite_Detection_PostProceX'
 echo "0000 street.tflite" > "$model.sha256"; broken 'not 0000'; rm "$model.sha256"

@@ -23,7 +23,8 @@ enum ApusGenerate {
       }
       try Data(interface.source().utf8).write(to: URL(fileURLWithPath: arguments[1]), options: .atomic)
     } catch let error as ApusError {
-      fail("\(arguments[0]): \(error.message.replacing("\n", with: "; "))")
+      let message = error.message.replacing("\n", with: "; ")
+      fail(message.contains(arguments[0]) ? message : "\(arguments[0]): \(message)")
     } catch {
       fail("\(arguments[1]) cannot be written: \(error.localizedDescription)")
     }
