@@ -34,7 +34,7 @@ struct KernelsCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    try Runtime.checkKernels(named: kernels)
+    try Runtime.checkKernels(named: kernels.map(KernelSetName.init(rawValue:)))
     let sets = KernelSet.supported.filter { kernels == nil || $0.name == kernels }
     guard type == nil || type.flatMap(LayerShape.Scheme.init) != nil else {
       throw ApusError(.invalidArgument, "--type is \(type ?? ""), not uint8, int8 or float32")
@@ -57,7 +57,7 @@ struct KernelsCommand: ParsableCommand {
       for set in sets {
         let time = try measurement.milliseconds(by: set)
         let rate = time.map { Double(shape.multiplyAccumulates) / max($0, 1e-9) / 1e6 }
-        let peak = machine.peak(of: set.name, isFloat: shape.scheme == .float32)
+        let peak = machine.peak(of: KernelSetName(rawValue: set.name), isFloat: shape.scheme == .float32)
         report.layers.append(
           .init(
             kernels: set.name, kind: shape.kind.rawValue, type: shape.scheme.rawValue, shape: shape.text,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Apus
 import ApusConsole
 import ApusKernels
 
@@ -60,7 +61,7 @@ struct KernelsReport: Encodable {
           let work = known.reduce(0.0) { $0 + Double($1.macs * $1.count) }
           let time = known.reduce(0.0) { $0 + ($1.medianMs ?? 0) * Double($1.count) }
           let rate = time > 0 ? work / time / 1e6 : nil
-          let peak = machine.peak(of: set.name, isFloat: scheme == .float32)
+          let peak = machine.peak(of: KernelSetName(rawValue: set.name), isFloat: scheme == .float32)
           sums.append(
             Sum(
               kernels: set.name, type: scheme.rawValue, group: group.name, layers: all.count,

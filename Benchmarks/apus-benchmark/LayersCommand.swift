@@ -56,7 +56,7 @@ struct LayersCommand: ParsableCommand {
     let multiplies: Bool
     /// Its rate by the median of its like.
     var share = 1.0
-    let kernels: String
+    let kernels: KernelSetName
     let implementation: String
     let notes: [String]
 
@@ -114,7 +114,7 @@ struct LayersCommand: ParsableCommand {
     var times: [[Double]] = []
     for _ in 0..<runs {
       try interpreter.invoke()
-      times.append(interpreter.profile.map(\.milliseconds))
+      times.append(interpreter.profile.map { $0.duration / .milliseconds(1) })
     }
     let subgraph = model.file.subgraphs[0]
     return interpreter.profile.enumerated().compactMap { position, entry in

@@ -28,18 +28,18 @@ struct MachinePeak {
       guard let set = KernelSet.supported.first else {
         throw ApusError(.invalidArgument, "no kernel set runs on this machine")
       }
-      let peak = try Runtime.measuredPeak(of: set.name)
+      let peak = try Runtime.measuredPeak(of: KernelSetName(rawValue: set.name))
       (bytes, floats) = (peak.gmacsPerSecond8Bit, peak.gmacsPerSecondFloat32)
     }
   }
 
   /// The rate of the instruction on which a kernel set is built; the machine's best for the portable ones.
-  func peak(of kernels: String, isFloat: Bool) -> Double {
+  func peak(of kernels: KernelSetName, isFloat: Bool) -> Double {
     let instruction: InstructionPeak? =
       switch kernels {
-      case "x86-avx512vnni": isFloat ? .fma512 : .vpdpbusd512
-      case "x86-avxvnni": isFloat ? .fma256 : .vpdpbusd256
-      case "x86-avx2": isFloat ? .fma256 : .vpmaddwd256
+      case .x86AVX512VNNI: isFloat ? .fma512 : .vpdpbusd512
+      case .x86AVXVNNI: isFloat ? .fma256 : .vpdpbusd256
+      case .x86AVX2: isFloat ? .fma256 : .vpmaddwd256
       default: nil
       }
     return instruction.flatMap { instructions[$0] } ?? (isFloat ? floats : bytes)

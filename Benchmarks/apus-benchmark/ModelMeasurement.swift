@@ -72,7 +72,7 @@ struct ModelMeasurement {
       for _ in 0..<warmup { try interpreter.invoke() }
       for _ in 0..<runs {
         try interpreter.invoke()
-        times.append(interpreter.profile.map(\.milliseconds))
+        times.append(interpreter.profile.map { $0.duration / .milliseconds(1) })
       }
     }
     return interpreter.profile.enumerated().map { position, entry in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Apus
 import ApusConsole
 
 /// The report on a model; its names are those of the JSON.
@@ -18,13 +19,13 @@ struct ModelReport: Codable {
     let gmacsPerSecond: Double
     let peakShare: Double
     /// The kernel set, and how it works.
-    let kernels: String
+    let kernels: KernelSetName
     let implementation: String
   }
 
   let model: String
   let threads: Int
-  let kernels: String
+  let kernels: KernelSetName
   let loadMs: Double
   let firstMs: Double
   let medianMs: Double
@@ -68,7 +69,7 @@ struct ModelReport: Codable {
         decimal(entry.medianMs, 4), decimal(entry.timeShare * 100, 1),
         isProduct ? decimal(Double(entry.macs) / 1e6, 2) : "",
         isProduct ? decimal(entry.gmacsPerSecond, 1) : "",
-        isProduct ? decimal(entry.peakShare * 100, 1) : "", entry.kernels, entry.implementation,
+        isProduct ? decimal(entry.peakShare * 100, 1) : "", entry.kernels.rawValue, entry.implementation,
       ])
     }
     text += "\n\n" + table(lines, rightAligned: [0, 3, 4, 5, 6, 7]) + "\n"

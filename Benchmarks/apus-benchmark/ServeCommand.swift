@@ -31,7 +31,7 @@ struct ServeCommand: ParsableCommand {
   private struct Started: Encodable {
     let loadMs: Double
     let firstMs: Double
-    let kernels: String
+    let kernels: KernelSetName
     let beforeMb: Double
     let residentMb: Double
     let peakMb: Double

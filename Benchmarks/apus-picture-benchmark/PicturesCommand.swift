@@ -99,9 +99,9 @@ struct PicturesCommand: ParsableCommand {
     guard counts else { return }
     report.readMs.append(read)
     report.decodeMs.append(decode)
-    report.prepareMs.append(timings.preprocess)
-    report.inferenceMs.append(timings.inference)
-    report.postprocessMs.append(timings.postprocess)
+    report.prepareMs.append(timings.preprocess / .milliseconds(1))
+    report.inferenceMs.append(timings.inference / .milliseconds(1))
+    report.postprocessMs.append(timings.postprocess / .milliseconds(1))
     report.totalMs.append(read + decode + detect)
     report.cpuMs.append(end - start)
   }

@@ -21,7 +21,7 @@ public struct ExecutionPlan: Sendable {
   /// A kernel set that declined a step.
   public struct Declined: Hashable, Sendable {
     /// The set's name.
-    public let kernelSet: String
+    public let kernelSet: KernelSetName
     /// The set's condition, and what it found instead.
     public let reason: String
   }
@@ -29,7 +29,7 @@ public struct ExecutionPlan: Sendable {
   /// The code that runs a step.
   public struct Implementation: Hashable, Sendable {
     /// The kernel set that it belongs to.
-    public let kernelSet: String
+    public let kernelSet: KernelSetName
     /// How it works, in words: strategy, tiles, what happens to sums.
     public let text: String
     /// The faster sets that declined the step, with their reasons, in the order in which they were asked.
@@ -149,7 +149,8 @@ struct Implementation {
 
   fileprivate var description: ExecutionPlan.Implementation {
     .init(
-      kernelSet: choice.set, text: text,
-      declined: choice.declined.map { .init(kernelSet: $0.set, reason: $0.reason) }, notes: notes)
+      kernelSet: KernelSetName(rawValue: choice.set), text: text,
+      declined: choice.declined.map { .init(kernelSet: KernelSetName(rawValue: $0.set), reason: $0.reason) },
+      notes: notes)
   }
 }

@@ -13,9 +13,9 @@ extension Interpreter {
     /// The maximum number of threads of one run, 1 to 64. Results do not depend on it. Small operators use fewer.
     public var threadCount = 1
 
-    /// The name of the kernel set to prefer, from ``Runtime/kernelSets``. Nil means the one that the environment
+    /// The kernel set to prefer, one of ``Runtime/kernelSets``. Nil means the one that the environment
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
-    public var kernels: String?
+    public var kernels: KernelSetName?
 
     /// The maximum number of bytes of tensors, packed weights, variables, operators' tables and values that preparation reads, of all
     /// subgraphs together; the file is not counted. Beyond it, preparation throws `resourceLimit` before memory is taken, and so

@@ -18,7 +18,7 @@ public final class Interpreter {
   /// The model that runs.
   public let model: Model
   /// The name of the preferred kernel set.
-  public let kernels: String
+  public let kernels: KernelSetName
 
   private let options: Options
   private let context: GraphContext
@@ -78,7 +78,7 @@ public final class Interpreter {
 
   private init(_ context: GraphContext, options: Options, signature key: String?) throws(ApusError) {
     model = context.model
-    kernels = context.kernels.name
+    kernels = KernelSetName(rawValue: context.kernels.name)
     self.options = options
     signatureKey = key
     self.context = context
@@ -286,7 +286,7 @@ public final class Interpreter {
       ProfileEntry(
         operatorIndex: step.operators[0].index, name: step.operators[0].name,
         absorbed: step.operators.dropFirst().map(\.name), implementation: step.implementation,
-        output: step.output, milliseconds: Double(nanoseconds) / 1e6,
+        output: step.output, duration: .nanoseconds(nanoseconds),
         multiplyAccumulates: step.multiplyAccumulates)
     }
   }

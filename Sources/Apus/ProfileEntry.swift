@@ -13,7 +13,7 @@ public struct ProfileEntry: Sendable {
   /// The shape of its first output.
   public let output: TensorShape
   /// The time that it took.
-  public let milliseconds: Double
+  public let duration: Duration
   /// The multiply-accumulates of one run; zero if that does not apply.
   public let multiplyAccumulates: Int
 }

@@ -11,7 +11,7 @@ public enum Runtime {
   /// A kernel set: one implementation of all hot loops.
   public struct KernelSetDescription: Hashable, Sendable {
     /// The name by which ``Interpreter/Options/kernels`` and `APUS_KERNELS` choose it.
-    public let name: String
+    public let name: KernelSetName
     /// Whether this machine can run it.
     public let isSupported: Bool
     /// Whether it is the one that runs by default.
@@ -29,7 +29,7 @@ public enum Runtime {
         supported.contains(set.name)
         ? set.convolutions.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
       return KernelSetDescription(
-        name: set.name, isSupported: lacks == nil, isDefault: set.name == chosen,
+        name: KernelSetName(rawValue: set.name), isSupported: lacks == nil, isDefault: set.name == chosen,
         unsupportedReason: lacks.map { "this machine lacks \($0)" })
     }
   }
@@ -62,7 +62,7 @@ public enum Runtime {
   ///
   /// - Parameter name: The set's name; nil for the one that the environment variable `APUS_KERNELS` names.
   /// - Throws: `invalidArgument` with the known names, or with what the machine lacks.
-  public static func checkKernels(named name: String?) throws(ApusError) {
+  public static func checkKernels(named name: KernelSetName?) throws(ApusError) {
     _ = try kernelSet(named: name)
   }
 
@@ -75,7 +75,7 @@ public enum Runtime {
   }
 
   /// Measures a kernel set for about 0.1 s: the best of several products of 384×512 by 512×512.
-  package static func measuredPeak(of name: String) throws(ApusError) -> MeasuredPeak {
+  package static func measuredPeak(of name: KernelSetName) throws(ApusError) -> MeasuredPeak {
     let set = try kernelSet(named: name)
     return MeasuredPeak(
       gmacsPerSecond8Bit: measure(
@@ -120,9 +120,9 @@ public enum Runtime {
   package static var pictureKernels: KernelSet { (try? kernelSet(named: nil)) ?? .portable }
 
   /// The kernel set with a name; nil means the one that `APUS_KERNELS` names, or else the fastest.
-  static func kernelSet(named name: String?) throws(ApusError) -> KernelSet {
+  static func kernelSet(named name: KernelSetName?) throws(ApusError) -> KernelSet {
     let environment = unsafe getenv("APUS_KERNELS").map { unsafe String(cString: $0) }
-    guard let wanted = name ?? environment.flatMap({ $0.isEmpty ? nil : $0 }) else {
+    guard let wanted = name?.rawValue ?? environment.flatMap({ $0.isEmpty ? nil : $0 }) else {
       guard let fastest = KernelSet.supported.first else {
         throw ApusError(.invalidArgument, "no kernel set runs on this machine")
       }

@@ -43,7 +43,7 @@ extension ApusError {
     ("minDetectionConfidence is", "--detection-threshold is"),
     ("minPresenceConfidence is", "--score-threshold is"),
     ("minTrackingConfidence is", "--tracking-threshold is"),
-    ("minSuppressionThreshold is", "--iou-threshold is"), ("palmAngle is", "--palm-angle is"),
+    ("maximumOverlap is", "--iou-threshold is"), ("palmAngle is", "--palm-angle is"),
     ("a list names the label", "--allow or --deny names the label"),
   ]
 

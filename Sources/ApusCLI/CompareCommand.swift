@@ -54,7 +54,7 @@ struct CompareCommand: ParsableCommand {
 
   func run() throws {
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: 1))
-    options.l2Normalize = true
+    options.normalizesEmbeddings = true
     let region = try input.regionRect
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     var points: [Embedding] = []

@@ -56,7 +56,7 @@ struct DetectorOptions: ParsableArguments {
     options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
-    options.iouThreshold = iouThreshold
+    options.maximumOverlap = iouThreshold
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout

@@ -42,7 +42,7 @@ struct EmbedCommand: ParsableCommand {
     let sources = try pictures.sources()
     let region = try input.regionRect
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: sources.count))
-    options.l2Normalize = !raw
+    options.normalizesEmbeddings = !raw
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     guard output == nil || embedder.dimensions.count == 1 else {
       throw ApusError(

@@ -51,7 +51,7 @@ struct FaceMeshCommand: ParsableCommand {
     options.maxFaces = maxResults
     options.minDetectionConfidence = detectionThreshold
     options.minPresenceConfidence = scoreThreshold
-    options.minSuppressionThreshold = iouThreshold
+    options.maximumOverlap = iouThreshold
     if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)

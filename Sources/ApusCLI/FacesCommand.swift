@@ -56,7 +56,7 @@ struct FacesCommand: ParsableCommand {
     var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scores = scores.scores
     options.minDetectionConfidence = scoreThreshold
-    options.minSuppressionThreshold = iouThreshold
+    options.maximumOverlap = iouThreshold
     options.maxResults = maxResults
     let detector = try FaceDetector(model: Model(contentsOfFile: model), options: options)
     if let alignDir {

@@ -102,7 +102,7 @@ struct GalleryModels: ParsableArguments {
         find: { image throws(ApusError) in try model.embeddings(of: image) })
     }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
-    options.l2Normalize = true
+    options.normalizesEmbeddings = true
     // The two models share the memory.
     if faces != nil { options.interpreter.memoryLimit /= 2 }
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model ?? ""), options: options)
@@ -275,7 +275,7 @@ extension GalleryCommand {
             matches += nearest.map { .init(name: $0.name, distance: $0.distance, box: box) }
             if nearest.isEmpty { matches.append(.init(name: nil, distance: nil, box: box)) }
           }
-          let time = StageTimings(inference: (clock.now - start).milliseconds)
+          let time = StageTimings(inference: clock.now - start)
           return GalleryResult(
             imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, matches: matches, timings: time)
         },

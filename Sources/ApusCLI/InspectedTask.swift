@@ -35,7 +35,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
       return try ImageClassifier(model: model, labels: labels, options: .init(baseOptions: base)).assumptions
     case .embedder:
       var options = ImageEmbedder.Options(baseOptions: base)
-      options.l2Normalize = true
+      options.normalizesEmbeddings = true
       return try ImageEmbedder(model: model, options: options).assumptions
     case .segmenter:
       return try ImageSegmenter(model: model, labels: labels, options: .init(baseOptions: base)).assumptions

@@ -17,7 +17,7 @@ struct KernelsCommand: ParsableCommand {
   var json = false
 
   struct Entry: Encodable {
-    let name: String
+    let name: KernelSetName
     let supported: Bool
     let chosen: Bool
     let reason: String?
@@ -43,7 +43,7 @@ struct KernelsCommand: ParsableCommand {
     for entry in entries {
       let state = entry.chosen ? "chosen" : entry.supported ? "supported" : entry.reason ?? "not supported"
       rows.append([
-        entry.name, state, entry.gmacsPerSecondBytes.map { decimal($0, 1) } ?? "–",
+        entry.name.rawValue, state, entry.gmacsPerSecondBytes.map { decimal($0, 1) } ?? "–",
         entry.gmacsPerSecondFloats.map { decimal($0, 1) } ?? "–",
       ])
     }

@@ -12,7 +12,7 @@ struct PlanReport: Encodable {
   }
 
   struct Declined: Encodable {
-    let kernels: String
+    let kernels: KernelSetName
     let reason: String
   }
 
@@ -21,7 +21,7 @@ struct PlanReport: Encodable {
     let operators: [Int]
     let name: String
     let output: [Int]
-    let kernels: String
+    let kernels: KernelSetName
     let implementation: String
     let declined: [Declined]
     let notes: [String]

@@ -23,7 +23,7 @@ struct ProfileText {
         "\(entry.operatorIndex)", ([entry.name] + entry.absorbed).joined(separator: " + "),
         entry.output.description, decimal(step.milliseconds, 3),
         decimal(step.milliseconds / total * 100, 1),
-        entry.implementation.kernelSet, entry.implementation.text,
+        entry.implementation.kernelSet.rawValue, entry.implementation.text,
       ])
     }
     var sums: [String: (count: Int, milliseconds: Double)] = [:]
@@ -44,12 +44,5 @@ struct ProfileText {
     if widest > columns { rows = rows.map { Array($0.dropLast()) } }
     text =
       table(rows, rightAligned: [0, 3, 4], width: columns) + "\n\n" + table(summary, rightAligned: [1, 2, 3])
-  }
-}
-
-extension Duration {
-  /// The duration in milliseconds.
-  var milliseconds: Double {
-    Double(components.seconds) * 1e3 + Double(components.attoseconds) / 1e15
   }
 }

@@ -67,7 +67,7 @@ struct RunCommand: ParsableCommand {
       let milliseconds: Double
     }
     let model: String
-    let kernels: String
+    let kernels: KernelSetName
     let threads: Int
     let milliseconds: Double
     let outputs: [Output]
@@ -146,7 +146,8 @@ struct RunCommand: ParsableCommand {
     // Where data decides what is run, runs may differ in their steps: those of the last one stand for themselves.
     let alike = profiles.filter { $0.map(\.operatorIndex) == last.map(\.operatorIndex) }
     let rows = last.indices.map { step in
-      ProfileText.Row(entry: last[step], milliseconds: alike.map { $0[step].milliseconds }.median)
+      ProfileText.Row(
+        entry: last[step], milliseconds: alike.map { $0[step].duration / .milliseconds(1) }.median)
     }
     return (times.median, rows)
   }

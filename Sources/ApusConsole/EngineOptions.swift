@@ -21,7 +21,7 @@ package struct EngineOptions: ParsableArguments {
       }
       var options = Interpreter.Options()
       options.threadCount = threads
-      options.kernels = kernels
+      options.kernels = kernels.map(KernelSetName.init(rawValue:))
       return options
     }
   }

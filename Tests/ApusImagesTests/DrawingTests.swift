@@ -20,7 +20,7 @@ import Testing
   ) -> Detection {
     Detection(
       category: Category(index: index, score: score, label: label),
-      boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1),
+      boundingBox: BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1),
       rect: PixelRect(x: x, y: y, width: width, height: height))
   }
 

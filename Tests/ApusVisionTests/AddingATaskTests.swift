@@ -35,7 +35,7 @@ private struct ObjectNamer: VisionTask {
       imageWidth: found.imageWidth, imageHeight: found.imageHeight, timings: found.timings)
     for detection in found.detections {
       let named = try classifier.classify(image, in: detection.rect, cancellation: cancellation)
-      answer.timings.inference += named.timings.inference
+      answer.timings += named.timings
       let name = named.categories.first?.label ?? "unknown"
       answer.objects.append(NamedObject(name: name, box: detection.rect))
     }
@@ -65,7 +65,7 @@ private struct ObjectNamer: VisionTask {
     let boxes = try task.detector.detect(picture).detections.map(\.rect)
     #expect(!boxes.isEmpty && answer.objects.map(\.box) == boxes)
     #expect(Set(answer.objects.map(\.name)) == ["green"])
-    #expect(answer.imageWidth == picture.width && answer.timings.inference > 0)
+    #expect(answer.imageWidth == picture.width && answer.timings.inference > .zero)
     #expect(
       try task.answers([picture, picture], cancellation: nil).map(\.objects.count) == [
         boxes.count, boxes.count,

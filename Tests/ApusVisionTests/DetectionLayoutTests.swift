@@ -43,7 +43,7 @@ private func expectBoth(_ detector: ObjectDetector) throws {
     let found = try detector.detect(picture()).detections
     #expect(found.map(\.index) == [1, 0])
     #expect(found.map(\.score) == [0.75, 0.5])
-    #expect(found.first?.boundingBox == BoundingBox(ymin: 0, xmin: 0, ymax: 0.5, xmax: 0.5))
+    #expect(found.first?.boundingBox == BoundingBox(minX: 0, minY: 0, maxX: 0.5, maxY: 0.5))
   }
 
   @Test("the operator's count counts boxes, each of which may have several classes")

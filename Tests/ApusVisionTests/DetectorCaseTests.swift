@@ -26,7 +26,7 @@ import Testing
       switch name {
       case "--class-agnostic": options.isClassAgnostic = true
       case "--multi-label": options.isMultiLabel = true
-      case "--iou-threshold": options.iouThreshold = Float(value) ?? .nan
+      case "--iou-threshold": options.maximumOverlap = Float(value) ?? .nan
       case "--score-threshold": options.scoreThreshold = Float(value) ?? .nan
       case "--max-results": options.maxResults = Int(value) ?? -1
       case "--anchors": options.anchors = value.split(separator: ",").map { Float($0) ?? .nan }
@@ -132,7 +132,7 @@ import Testing
     #expect(whole.map(\.score) == part.map(\.score))
     for (one, other) in zip(whole, part) {
       #expect(abs(one.rect.x + 30 - other.rect.x) < 1e-3 && abs(one.rect.y + 20 - other.rect.y) < 1e-3)
-      #expect(abs(other.boundingBox.xmin - other.rect.x / 200) < 1e-5)
+      #expect(abs(other.boundingBox.minX - other.rect.x / 200) < 1e-5)
     }
     for rect in [
       PixelRect(x: 300, y: 0, width: 10, height: 10), PixelRect(x: .nan, y: 0, width: 1, height: 1),

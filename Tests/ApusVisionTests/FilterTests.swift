@@ -137,9 +137,9 @@ struct HiddenShape: Decodable {
     #expect(found.count == HiddenShape.all.count)
     for shape in HiddenShape.all {
       let drawn = BoundingBox(
-        ymin: shape.y, xmin: shape.x, ymax: shape.y + shape.height, xmax: shape.x + shape.width)
+        minX: shape.x, minY: shape.y, maxX: shape.x + shape.width, maxY: shape.y + shape.height)
       let best = try #require(found.first { $0.category.label == shape.label })
-      let box = BoundingBox(ymin: best.rect.y, xmin: best.rect.x, ymax: best.rect.maxY, xmax: best.rect.maxX)
+      let box = BoundingBox(minX: best.rect.x, minY: best.rect.y, maxX: best.rect.maxX, maxY: best.rect.maxY)
       // The model's own precision, see Tools/shapes.
       #expect(best.score > 0.8 && box.intersectionOverUnion(drawn) > 0.75)
     }

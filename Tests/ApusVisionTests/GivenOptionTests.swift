@@ -59,7 +59,7 @@ private typealias Answer = DetectorModel.Answer
   @Test("options of suppression are idle for a model that suppresses by itself")
   func warnsOfIdleOptions() throws {
     func change(_ options: inout ObjectDetector.Options) {
-      (options.iouThreshold, options.isClassAgnostic, options.isMultiLabel) = (0.6, true, true)
+      (options.maximumOverlap, options.isClassAgnostic, options.isMultiLabel) = (0.6, true, true)
     }
     let idle = try detector(.postProcess(order: [0, 1, 2, 3]), change).assumptions.warnings
     for option in ["--iou-threshold", "--class-agnostic", "--multi-label"] {

@@ -16,7 +16,7 @@ private typealias Answer = DetectorModel.Answer
 
   @Test("a face whose points are farther apart than integers reach is aligned all the same")
   func alignsFarPoints() throws {
-    let box = BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1)
+    let box = BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1)
     for size: Float in [1e15, 1e19, 1e30, .greatestFiniteMagnitude] {
       let points = [(0.25, 0.25), (0.75, 0.25), (0.5, 0.5), (0.5, 0.75)].map {
         Keypoint(x: Float($0.0) * size, y: Float($0.1) * size)

@@ -174,8 +174,8 @@ private typealias Answer = DetectorModel.Answer
       found.map(\.boundingBox)
         == boxes.map {
           let box = BoundingBox(
-            ymin: Float($0.top) / 8, xmin: Float($0.left) / 8, ymax: Float($0.bottom) / 8,
-            xmax: Float($0.right) / 8)
+            minX: Float($0.left) / 8, minY: Float($0.top) / 8, maxX: Float($0.right) / 8,
+            maxY: Float($0.bottom) / 8)
           return Detection(
             category: Category(index: 0, score: 0), boundingBox: box, imageWidth: 9, imageHeight: 7
           ).boundingBox

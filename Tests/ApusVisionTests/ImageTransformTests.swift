@@ -62,27 +62,27 @@ import Testing
   @Test func boxesAgreeInBothForms() {
     let transform = ImageTransform(
       imageWidth: 640, imageHeight: 480, inputWidth: 320, inputHeight: 320, fit: .letterbox())
-    let box = BoundingBox(ymin: 0.25, xmin: 0.5, ymax: 0.875, xmax: 1.1)
+    let box = BoundingBox(minX: 0.5, minY: 0.25, maxX: 1.1, maxY: 0.875)
     #expect(transform.imageRect(ofModelBox: box) == PixelRect(x: 320, y: 80, width: 384, height: 400))
     let image = transform.imageBox(ofModelBox: box)
-    #expect(abs(image.ymax - 1) < 1e-6 && abs(image.xmin - 0.5) < 1e-6 && abs(image.xmax - 1.1) < 1e-6)
-    #expect(image.clamped.xmax == 1)
+    #expect(abs(image.maxY - 1) < 1e-6 && abs(image.minX - 0.5) < 1e-6 && abs(image.maxX - 1.1) < 1e-6)
+    #expect(image.clamped.maxX == 1)
   }
 
   @Test func stretchKeepsFractions() {
     let transform = ImageTransform(
       imageWidth: 123, imageHeight: 457, inputWidth: 300, inputHeight: 300, fit: .stretch)
-    let box = BoundingBox(ymin: 0.1, xmin: 0.2, ymax: 0.3, xmax: 0.4)
+    let box = BoundingBox(minX: 0.2, minY: 0.1, maxX: 0.4, maxY: 0.3)
     let image = transform.imageBox(ofModelBox: box)
-    #expect(abs(image.ymin - 0.1) < 1e-6 && abs(image.xmin - 0.2) < 1e-6)
-    #expect(abs(image.ymax - 0.3) < 1e-6 && abs(image.xmax - 0.4) < 1e-6)
+    #expect(abs(image.minY - 0.1) < 1e-6 && abs(image.minX - 0.2) < 1e-6)
+    #expect(abs(image.maxY - 0.3) < 1e-6 && abs(image.maxX - 0.4) < 1e-6)
   }
 
   @Test func anyNumberAModelAnswersIsMapped() {
     let transform = ImageTransform(
       imageWidth: 100, imageHeight: 100, inputWidth: 30, inputHeight: 30, fit: .centerCrop)
     for value in [Float.nan, .infinity, -.infinity, .greatestFiniteMagnitude] {
-      let box = BoundingBox(ymin: value, xmin: -value, ymax: value, xmax: 0)
+      let box = BoundingBox(minX: -value, minY: value, maxX: 0, maxY: value)
       let rect = transform.imageRect(ofModelBox: box).clamped(width: 100, height: 100)
       #expect(rect.x >= 0 && rect.maxX <= 100 && rect.y >= 0 && rect.maxY <= 100)
     }

@@ -46,11 +46,11 @@ private func message(_ body: () throws -> Void) -> String? {
   func sortsStably() throws {
     let found = try detect { $0.scoreThreshold = 0 }
     #expect(found.map(\.score) == [0.75, 0.75, 0.5, 0.5, 0.25])
-    #expect(found.map(\.boundingBox.xmax) == [0.25, 0.5, 0.125, 0.375, 0.625])
+    #expect(found.map(\.boundingBox.maxX) == [0.25, 0.5, 0.125, 0.375, 0.625])
     let many = model(
       classes: [Float](repeating: 1, count: 300), scores: (0..<300).map { $0 % 3 == 0 ? 0.75 : 0.5 },
       count: 300, boxes: (0..<300).flatMap { [0, 0, 1, Float($0 + 1) / 512] })
-    let edges = try detect(many) { $0.maxResults = .max }.map(\.boundingBox.xmax)
+    let edges = try detect(many) { $0.maxResults = .max }.map(\.boundingBox.maxX)
     #expect(edges[..<100].elementsEqual(edges[..<100].sorted()))
     #expect(edges[100...].elementsEqual(edges[100...].sorted()))
   }
@@ -95,7 +95,7 @@ private func message(_ body: () throws -> Void) -> String? {
 
   @Test("at most so many results, the best ones")
   func limitsResults() throws {
-    #expect(try detect { $0.maxResults = 1 }.map(\.boundingBox.xmax) == [0.25])
+    #expect(try detect { $0.maxResults = 1 }.map(\.boundingBox.maxX) == [0.25])
     #expect(try detect { $0.maxResults = 3 }.map(\.score) == [0.75, 0.75, 0.5])
     #expect(try detect { $0.maxResults = .max }.count == 4)
     #expect(
@@ -180,7 +180,7 @@ private func message(_ body: () throws -> Void) -> String? {
     #expect(
       try detector.detect(picture()).detections.map(\.rect) == [PixelRect(x: 0, y: 0, width: 20, height: 10)])
     let timings = try detector.detect(picture()).timings
-    #expect(timings.preprocess > 0 && timings.total >= timings.inference)
+    #expect(timings.preprocess > .zero && timings.total >= timings.inference)
   }
 
   @Test("inputs that are no pictures are named")
@@ -275,7 +275,7 @@ private func message(_ body: () throws -> Void) -> String? {
     for format in PixelFormat.allCases {
       let found = try detector.detect(Self.picture(orientation, format)).detections
       #expect(found.map(\.rect) == [PixelRect(x: 24, y: 4, width: 24, height: 12)])
-      #expect(found.map(\.boundingBox) == [BoundingBox(ymin: 0.125, xmin: 0.375, ymax: 0.5, xmax: 0.75)])
+      #expect(found.map(\.boundingBox) == [BoundingBox(minX: 0.375, minY: 0.125, maxX: 0.75, maxY: 0.5)])
       #expect(found.map(\.index) == [2] && found.map(\.score) == [1])
     }
   }

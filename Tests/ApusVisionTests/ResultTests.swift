@@ -5,22 +5,22 @@ import Testing
 
 @Suite struct ResultTests {
   @Test func overlapIsSharedOverJointArea() {
-    let box = BoundingBox(ymin: 0, xmin: 0, ymax: 0.5, xmax: 0.5)
+    let box = BoundingBox(minX: 0, minY: 0, maxX: 0.5, maxY: 0.5)
     #expect(box.intersectionOverUnion(box) == 1)
-    let shifted = BoundingBox(ymin: 0, xmin: 0.25, ymax: 0.5, xmax: 0.75)
+    let shifted = BoundingBox(minX: 0.25, minY: 0, maxX: 0.75, maxY: 0.5)
     #expect(abs(box.intersectionOverUnion(shifted) - 1 / 3) < 1e-6)
-    let apart = BoundingBox(ymin: 0.5, xmin: 0.5, ymax: 1, xmax: 1)
+    let apart = BoundingBox(minX: 0.5, minY: 0.5, maxX: 1, maxY: 1)
     #expect(box.intersectionOverUnion(apart) == 0)
-    let insideOut = BoundingBox(ymin: 1, xmin: 1, ymax: 0, xmax: 0)
+    let insideOut = BoundingBox(minX: 1, minY: 1, maxX: 0, maxY: 0)
     #expect(insideOut.intersectionOverUnion(insideOut) == 0)
-    let undefined = BoundingBox(ymin: .nan, xmin: 0, ymax: 1, xmax: 1)
+    let undefined = BoundingBox(minX: 0, minY: .nan, maxX: 1, maxY: 1)
     #expect(undefined.intersectionOverUnion(box) >= 0)
   }
 
   @Test func pixelsAreFractionsOfTheSides() {
     let detection = Detection(
       category: Category(index: 4, score: 0.5),
-      boundingBox: BoundingBox(ymin: 0.5, xmin: 0.25, ymax: 1, xmax: 0.5),
+      boundingBox: BoundingBox(minX: 0.25, minY: 0.5, maxX: 0.5, maxY: 1),
       imageWidth: 200, imageHeight: 100)
     #expect(detection.rect == PixelRect(x: 50, y: 50, width: 50, height: 50))
     #expect(detection.category.name == "class 4")

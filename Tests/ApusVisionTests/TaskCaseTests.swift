@@ -69,7 +69,7 @@ import Testing
   @Test("embeddings are those of the rules, at length 1", arguments: TaskCase.answering("embedder"))
   func embeds(expected: TaskCase) throws {
     var options = ImageEmbedder.Options()
-    options.l2Normalize = true
+    options.normalizesEmbeddings = true
     let embedder = try ImageEmbedder(model: Model(bytes: expected.bytes), options: options)
     let found = try embedder.embed(picture(expected)).embeddings
     let embeddings = try #require(expected.embeddings)
@@ -127,7 +127,7 @@ import Testing
   func givesConfidences() throws {
     let expected = try #require(TaskCase.all.first { $0.name == "scores, 50x21" })
     var options = ImageSegmenter.Options()
-    options.shouldOutputConfidenceMasks = true
+    options.outputsConfidenceMasks = true
     let found = try ImageSegmenter(model: Model(bytes: expected.bytes), options: options).segment(
       picture(expected))
     #expect(found.confidenceMasks.count == 5)
@@ -249,7 +249,7 @@ import Testing
       }
     }
     let picture = try ImageBuffer(bytes: bytes, width: size, height: size, format: .rgb)
-    let box = BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1)
+    let box = BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1)
     let face = Face(
       score: 1, boundingBox: box, rect: box.rect(width: size, height: size),
       keypoints: points.map { Keypoint(x: $0.x, y: $0.y) })
@@ -277,7 +277,7 @@ import Testing
     #expect(try json(Keypoint(x: 1, y: 2)) == #"{"name":null,"score":null,"x":1,"y":2}"#)
     let detection = Detection(
       category: Category(index: 2, score: 0.25, label: "cat"),
-      boundingBox: .init(ymin: 0, xmin: 0, ymax: 1, xmax: 1),
+      boundingBox: .init(minX: 0, minY: 0, maxX: 1, maxY: 1),
       imageWidth: 4, imageHeight: 2)
     #expect(
       try json(detection)

@@ -32,7 +32,7 @@ struct LimitTrial {
   func result() throws(ApusError) -> [Phase] {
     let model = try Model(bytes: given.model)
     var options = Interpreter.Options()
-    if !kernels.isEmpty { options.kernels = kernels }
+    if !kernels.isEmpty { options.kernels = KernelSetName(rawValue: kernels) }
     options.timeLimit = timeLimit
     options.memoryLimit = given.limits.byteCount
     options.threadCount = given.limits.threadCount

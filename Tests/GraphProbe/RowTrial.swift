@@ -48,7 +48,7 @@ struct RowTrial {
 
   private func interpreter(_ count: Int) throws(ApusError) -> Interpreter {
     var options = Interpreter.Options()
-    if !kernels.isEmpty { options.kernels = kernels }
+    if !kernels.isEmpty { options.kernels = KernelSetName(rawValue: kernels) }
     for (position, shape) in shapes.enumerated() {
       options.inputShapes[position] = TensorShape([count] + shape.dimensions.dropFirst())
     }

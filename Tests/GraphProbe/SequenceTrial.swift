@@ -68,7 +68,7 @@ struct SequenceTrial {
 
   private func options(_ change: (inout Interpreter.Options) -> Void = { _ in }) -> Interpreter.Options {
     var options = Interpreter.Options()
-    if let first = given.kernels.first, !first.isEmpty { options.kernels = first }
+    if let first = given.kernels.first, !first.isEmpty { options.kernels = KernelSetName(rawValue: first) }
     change(&options)
     return options
   }
@@ -82,7 +82,7 @@ struct SequenceTrial {
     first.reset()
     check("after resetVariables", first)
     for kernels in given.kernels.dropFirst() {
-      let other = Functions(model, options { $0.kernels = kernels })
+      let other = Functions(model, options { $0.kernels = KernelSetName(rawValue: kernels) })
       for (position, set) in given.order.enumerated() {
         runs.append((kernels, position, other.outcome(of: given.sets[set], signature: key(of: set))))
       }

@@ -21,7 +21,7 @@ struct Ways {
 
   private func options(_ change: (inout Interpreter.Options) -> Void = { _ in }) -> Interpreter.Options {
     var options = Interpreter.Options()
-    if let first = given.kernels.first, !first.isEmpty { options.kernels = first }
+    if let first = given.kernels.first, !first.isEmpty { options.kernels = KernelSetName(rawValue: first) }
     change(&options)
     return options
   }
@@ -87,14 +87,15 @@ struct Ways {
 
   private mutating func runOther(_ kernels: String) {
     do throws(ApusError) {
-      let interpreter = try Interpreter(model: model, options: options { $0.kernels = kernels })
+      let interpreter = try Interpreter(
+        model: model, options: options { $0.kernels = KernelSetName(rawValue: kernels) })
       for set in sequence.prefix(2) { runs.append((kernels, set, interpreter.outcome(of: given.sets[set]))) }
       if given.ways.contains("threads"), let count = given.threadCounts.last {
         // Threads of one kernel set agree to the bit.
         let threaded = try Interpreter(
           model: model,
           options: options {
-            $0.kernels = kernels
+            $0.kernels = KernelSetName(rawValue: kernels)
             $0.threadCount = count
           })
         for (place, set) in sequence.prefix(2).enumerated() {
@@ -238,7 +239,7 @@ extension Ways {
   /// What every tensor holds after a run of the first kernel set with the first set of data.
   static func tensors(of given: Case) throws(ApusError) -> [(index: Int, output: Output)] {
     var options = Interpreter.Options()
-    options.kernels = given.kernels.first
+    options.kernels = given.kernels.first.map(KernelSetName.init(rawValue:))
     options.preservesAllTensors = true
     let interpreter = try Interpreter(model: Model(bytes: given.model), options: options)
     try interpreter.fill(given.sets[0])

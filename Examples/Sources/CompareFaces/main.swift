@@ -10,7 +10,7 @@ guard arguments.count == 4 else { fatalError("usage: CompareFaces DETECTOR EMBED
 
 let detector = try FaceDetector(modelFile: arguments[0])
 var options = ImageEmbedder.Options()
-options.l2Normalize = true
+options.normalizesEmbeddings = true
 let embedder = try ImageEmbedder(modelFile: arguments[1], options: options)
 
 /// Finds the best face, turns it upright, and embeds it.

@@ -31,4 +31,4 @@ for detection in result.detections {
     detection.category.name, detection.score, "at", Int(rect.x), Int(rect.y), "size", Int(rect.width),
     Int(rect.height))
 }
-print("inference took", result.timings.inference, "ms")
+print("inference took", result.timings.inference)

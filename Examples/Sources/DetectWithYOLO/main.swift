@@ -21,7 +21,7 @@ try picture.drawing(detections).write(toFile: "yolo.png")
 var options = ObjectDetector.Options()
 options.layout = .yolo8
 options.scoreThreshold = 0.9
-options.iouThreshold = 0.6
+options.maximumOverlap = 0.6
 options.isClassAgnostic = true
 options.categoryAllowlist = ["red", "blue"]
 let strict = try ObjectDetector(modelFile: modelFile, options: options)

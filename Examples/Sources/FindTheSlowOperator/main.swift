@@ -9,8 +9,8 @@ options.profiles = true
 let interpreter = try Interpreter(model: Model(bytes: EmbeddedShapes.modelBytes), options: options)
 for _ in 0..<3 { try interpreter.invoke() }  // the last run counts
 
-for entry in interpreter.profile.sorted(by: { $0.milliseconds > $1.milliseconds }).prefix(5) {
-  print("operator #\(entry.operatorIndex), \(entry.name) \(entry.output): \(entry.milliseconds) ms")
+for entry in interpreter.profile.sorted(by: { $0.duration > $1.duration }).prefix(5) {
+  print("operator #\(entry.operatorIndex), \(entry.name) \(entry.output): \(entry.duration)")
 }
 print(
   "\(interpreter.memoryPlan.arenaByteCount) bytes of tensors, "

@@ -6,7 +6,7 @@ import ApusVision
 
 let finder = try FaceDetector(modelFile: "Models/faces.tflite")
 var options = ImageEmbedder.Options()
-options.l2Normalize = true
+options.normalizesEmbeddings = true
 let embedder = try ImageEmbedder(modelFile: "Models/embedder.tflite", options: options)
 
 func embedding(of face: Face, in picture: ImageBuffer) throws -> Embedding? {

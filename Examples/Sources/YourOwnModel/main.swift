@@ -26,7 +26,7 @@ let (x, y, width, height) = (value(0, best), value(1, best), value(2, best), val
 let (left, top) = (x - width / 2, y - height / 2)
 let side = (x: Float(processor.width), y: Float(processor.height))
 let box = BoundingBox(
-  ymin: top / side.y, xmin: left / side.x, ymax: (top + height) / side.y, xmax: (left + width) / side.x)
+  minX: left / side.x, minY: top / side.y, maxX: (left + width) / side.x, maxY: (top + height) / side.y)
 let rect = transform.imageRect(ofModelBox: box)
 print(
   "from", rect.x.rounded(), rect.y.rounded(), "to", rect.maxX.rounded(), rect.maxY.rounded(), "score",

@@ -6,7 +6,7 @@ import Apus
 struct FuzzedRun {
   let interpreter: Interpreter
 
-  init(_ model: Model, kernels: String?) throws(ApusError) {
+  init(_ model: Model, kernels: KernelSetName?) throws(ApusError) {
     var options = Interpreter.Options()
     options.kernels = kernels
     // Instrumented code is some hundred times slower, and a run is repeated for each kernel set.

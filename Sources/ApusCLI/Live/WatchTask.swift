@@ -146,7 +146,7 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
     return Detection(
       category: Category(index: 0, score: pose.score, label: "pose"),
       boundingBox: BoundingBox(
-        ymin: top / height, xmin: left / width, ymax: bottom / height, xmax: right / width),
+        minX: left / width, minY: top / height, maxX: right / width, maxY: bottom / height),
       rect: PixelRect(x: left, y: top, width: right - left, height: bottom - top), keypoints: pose.keypoints)
   }
 }

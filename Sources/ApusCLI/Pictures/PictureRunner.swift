@@ -149,8 +149,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     ]
     let timings = answer.timings
     lines.append(
-      "\(decimal(timings.preprocess, 1)) ms preprocessing, \(decimal(timings.inference, 1)) ms inference, "
-        + "\(decimal(timings.postprocess, 1)) ms postprocessing")
+      "\(decimal(timings.preprocess / .milliseconds(1), 1)) ms preprocessing, \(decimal(timings.inference / .milliseconds(1), 1)) ms inference, "
+        + "\(decimal(timings.postprocess / .milliseconds(1), 1)) ms postprocessing")
     if let annotation { lines.append("annotated → \(oneLine(annotation))") }
     return lines.joined(separator: "\n")
   }

@@ -19,7 +19,7 @@ extension ImageBuffer {
         index: index, score: hand.handednessScore, label: hand.handedness.rawValue + gesture)
       guard let box = PixelRect(around: hand.landmarks) else { continue }
       let detection = Detection(
-        category: category, boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1), rect: box)
+        category: category, boundingBox: BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1), rect: box)
       sketch.add(
         box, style.caption(for: detection), style.palette[index], width: uprightWidth, height: uprightHeight,
         isOutlined: false)

@@ -57,7 +57,7 @@ extension ImageBuffer {
     var sketch = Sketch()
     if let best = categories.first {
       let whole = Detection(
-        category: best, boundingBox: BoundingBox(ymin: 0, xmin: 0, ymax: 1, xmax: 1),
+        category: best, boundingBox: BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1),
         imageWidth: pictureWidth, imageHeight: pictureHeight)
       sketch.add(
         whole.rect, style.caption(for: whole), style.palette[best.index], width: pictureWidth,

@@ -15,9 +15,8 @@ import ApusFormat
 /// window is filled up with silence. Any number of threads can share a classifier.
 public final class AudioClassifier: Sendable {
   /// How to classify.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// Which classes to report, and how to name them. Its members are also members of these options.
+  public struct Options: CategoryOptions, Sendable {
+    /// Which classes to report, and how to name them.
     public var resultOptions = ResultOptions()
     /// The share of a window that the next one repeats: at least 0 and less than 1.
     public var overlap = 0.0
@@ -32,12 +31,6 @@ public final class AudioClassifier: Sendable {
 
     /// Makes the default options.
     public init() {}
-
-    /// The options that detectors and classifiers have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
-      get { resultOptions[keyPath: path] }
-      set { resultOptions[keyPath: path] = newValue }
-    }
   }
 
   /// The options, as given.
@@ -131,7 +124,7 @@ public final class AudioClassifier: Sendable {
         "\(count) windows of \(heads.categoryCount) classes are more than \(Self.mostCategories); choose maxResults"
       )
     }
-    var timings = StageTimings(preprocess: clock.now.milliseconds(since: start))
+    var timings = StageTimings(preprocess: clock.now - start)
     var windows: [AudioClassificationResult.Window] = []
     var sums: [[Double]] = []
     // How many samples the sums count: the last window may be mostly silence.
@@ -164,9 +157,9 @@ public final class AudioClassifier: Sendable {
           AudioClassificationResult.Window(
             start: .seconds(Double(begin) / Double(sampleRate)),
             classifications: heads.classifications(of: scores)))
-        timings.preprocess += ready.milliseconds(since: beginning)
-        timings.inference += done.milliseconds(since: ready)
-        timings.postprocess += clock.now.milliseconds(since: done)
+        timings.preprocess += ready - beginning
+        timings.inference += done - ready
+        timings.postprocess += clock.now - done
       }
     }
     let means = sums.map { $0.map { Float($0 / Double(weight)) } }

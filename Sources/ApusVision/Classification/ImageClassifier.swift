@@ -11,29 +11,16 @@ import Apus
 /// Every output is a head: one score for each class, as the model gives it. Any number of threads can share a classifier.
 public final class ImageClassifier: VisionTask {
   /// How to classify.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, CategoryOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
-    /// Which classes to report, and how to name them. Its members are also members of these options.
+    /// Which classes to report, and how to name them.
     public var resultOptions = ResultOptions()
     /// The threshold of the ``Classifications/decision(threshold:)`` in encoded results; nil for none.
     public var decisionThreshold: Float?
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
-
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
-
-    /// The options that detectors and classifiers have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
-      get { resultOptions[keyPath: path] }
-      set { resultOptions[keyPath: path] = newValue }
-    }
   }
 
   /// The options, as given.

@@ -99,7 +99,7 @@ struct BoxScoreHead: DetectionHead {
       steps.append(criteria.isMultiLabel ? "every class above counts" : "the best class of a box counts")
       steps.append(
         """
-        suppression where IoU > \(criteria.iouThreshold) \
+        suppression where IoU > \(criteria.maximumOverlap) \
         \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
         \(NonMaximumSuppression.maximumCandidates) candidates
         """)
@@ -131,7 +131,7 @@ struct BoxScoreHead: DetectionHead {
       var collected = NonMaximumSuppression.collection()
       for candidate in found { collected.add(candidate, score: candidate.score) }
       kept = NonMaximumSuppression(
-        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+        maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
         limit: criteria.maxResults
       ).kept(collected)
     } else {
@@ -140,7 +140,7 @@ struct BoxScoreHead: DetectionHead {
     return kept.map {
       DetectedObject(
         index: $0.index, score: $0.score,
-        box: BoundingBox(ymin: $0.y1 / height, xmin: $0.x1 / width, ymax: $0.y2 / height, xmax: $0.x2 / width)
+        box: BoundingBox(minX: $0.x1 / width, minY: $0.y1 / height, maxX: $0.x2 / width, maxY: $0.y2 / height)
       )
     }
   }

@@ -123,8 +123,8 @@ struct CellHead: DetectionHead {
     let (width, height) = (Float(columns), Float(rows))
     for cells in joined {
       let box = BoundingBox(
-        ymin: Float(cells.top) / height, xmin: Float(cells.left) / width, ymax: Float(cells.bottom) / height,
-        xmax: Float(cells.right) / width)
+        minX: Float(cells.left) / width, minY: Float(cells.top) / height, maxX: Float(cells.right) / width,
+        maxY: Float(cells.bottom) / height)
       var object = DetectedObject(index: cells.index, score: cells.score, box: box)
       object.isCentered = true
       best.add(object, score: cells.score)

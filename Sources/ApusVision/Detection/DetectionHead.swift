@@ -27,7 +27,7 @@ struct ModelKeypoint {
 struct DetectionCriteria: Sendable {
   var scoreThreshold: Float
   var maxResults: Int
-  var iouThreshold: Float
+  var maximumOverlap: Float
   var isClassAgnostic: Bool
   var isMultiLabel: Bool
   var categories: CategorySelection

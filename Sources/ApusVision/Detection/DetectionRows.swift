@@ -68,8 +68,8 @@ struct DetectionRows {
       let score = calibration?.score(scores[row], of: index) ?? scores[row]
       guard score >= scoreThreshold else { continue }
       let box = BoundingBox(
-        ymin: boxes[4 * row + edges[0]], xmin: boxes[4 * row + edges[1]], ymax: boxes[4 * row + edges[2]],
-        xmax: boxes[4 * row + edges[3]])
+        minX: boxes[4 * row + edges[1]], minY: boxes[4 * row + edges[0]], maxX: boxes[4 * row + edges[3]],
+        maxY: boxes[4 * row + edges[2]])
       rows.add((index, score, box), score: score)
     }
     return rows.sorted()

@@ -21,7 +21,7 @@ struct NonMaximumSuppression {
   static let classOffset: Float = 7680
 
   /// An intersection over union above this suppresses.
-  var iouThreshold: Float
+  var maximumOverlap: Float
   /// Whether boxes compete with those of other classes.
   var isClassAgnostic: Bool
   /// The maximum number of boxes.
@@ -49,7 +49,7 @@ struct NonMaximumSuppression {
         let width = max(min(x2, other.x2) - max(x1, other.x1), 0)
         let height = max(min(y2, other.y2) - max(y1, other.y1), 0)
         let shared = width * height
-        return shared / (other.area + area - shared) > iouThreshold
+        return shared / (other.area + area - shared) > maximumOverlap
       }
       if isSuppressed { continue }
       kept.append(candidate)

@@ -3,12 +3,11 @@ import Apus
 
 extension ObjectDetector {
   /// How to detect.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, CategoryOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
 
-    /// Which classes to report, and how to name them. Its members are also members of these options.
+    /// Which classes to report, and how to name them.
     public var resultOptions = ResultOptions()
 
     /// The kind of model; nil to recognize it by its operators, metadata, names and shapes.
@@ -24,7 +23,7 @@ extension ObjectDetector {
 
     /// The overlap (intersection over union) above which the better of two boxes suppresses the other; for models
     /// without suppression of their own.
-    public var iouThreshold: Float = 0.45
+    public var maximumOverlap: Float = 0.45
 
     /// Whether boxes also suppress those of other classes.
     public var isClassAgnostic = false
@@ -35,23 +34,11 @@ extension ObjectDetector {
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
-
-    /// The options that detectors and classifiers have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<ResultOptions, Value>) -> Value {
-      get { resultOptions[keyPath: path] }
-      set { resultOptions[keyPath: path] = newValue }
-    }
-
     /// Checks everything that does not depend on a model.
     func check() throws(ApusError) {
       try resultOptions.check()
-      guard iouThreshold >= 0, iouThreshold <= 1 else {
-        throw ApusError(.invalidArgument, "the IoU threshold is \(iouThreshold), not 0 to 1")
+      guard maximumOverlap >= 0, maximumOverlap <= 1 else {
+        throw ApusError(.invalidArgument, "the IoU threshold is \(maximumOverlap), not 0 to 1")
       }
       guard outputs == nil || layout == nil || layout == .postProcessed else {
         throw ApusError(

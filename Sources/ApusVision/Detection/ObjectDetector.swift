@@ -60,7 +60,7 @@ public final class ObjectDetector: VisionTask {
     self.names = names
     criteria = DetectionCriteria(
       scoreThreshold: options.scoreThreshold ?? head.layout.defaultScoreThreshold,
-      maxResults: options.maxResults ?? head.layout.defaultMaxResults, iouThreshold: options.iouThreshold,
+      maxResults: options.maxResults ?? head.layout.defaultMaxResults, maximumOverlap: options.maximumOverlap,
       isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
       categories: try CategorySelection(
         allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))
@@ -77,7 +77,7 @@ public final class ObjectDetector: VisionTask {
       return head.steps(other) == steps
     }
     var idle: [String] = []
-    if options.iouThreshold != usual.iouThreshold, isIdle({ $0.iouThreshold = usual.iouThreshold }) {
+    if options.maximumOverlap != usual.maximumOverlap, isIdle({ $0.maximumOverlap = usual.maximumOverlap }) {
       idle.append("--iou-threshold")
     }
     if options.isClassAgnostic, isIdle({ $0.isClassAgnostic = false }) { idle.append("--class-agnostic") }
@@ -201,7 +201,7 @@ public final class ObjectDetector: VisionTask {
     for index in objects.indices {
       if !areRaw { objects[index].score = try check.score(objects[index].score) }
       let box = objects[index].box
-      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
+      try check.checkEdges(box.minX, box.minY, box.maxX, box.maxY)
       if let names, names.origin == .exporter, !names.hasRow(ofClass: objects[index].index) {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",

@@ -143,7 +143,7 @@ struct PostProcessedHead: DetectionHead {
       limit: criteria.maxResults, isWanted: criteria.categories.contains)
     var units = boxUnits.value
     if !boxUnits.isCertain,
-      let shown = try BoxUnits(shownBy: selected.map { max($0.box.xmax, $0.box.ymax) }, check)
+      let shown = try BoxUnits(shownBy: selected.map { max($0.box.maxX, $0.box.maxY) }, check)
     {
       units = try boxUnits.settle(shown)
     }
@@ -152,8 +152,8 @@ struct PostProcessedHead: DetectionHead {
       DetectedObject(
         index: row.index, score: row.score,
         box: BoundingBox(
-          ymin: row.box.ymin / unitY, xmin: row.box.xmin / unitX, ymax: row.box.ymax / unitY,
-          xmax: row.box.xmax / unitX))
+          minX: row.box.minX / unitX, minY: row.box.minY / unitY, maxX: row.box.maxX / unitX,
+          maxY: row.box.maxY / unitY))
     }
   }
 }

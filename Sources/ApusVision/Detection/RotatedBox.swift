@@ -61,7 +61,7 @@ struct RotatedCandidate {
       guard kept.count < criteria.maxResults else { break }
       let isSuppressed = kept.contains {
         (criteria.isClassAgnostic || $0.index == candidate.index)
-          && $0.box.probabilisticIntersectionOverUnion(candidate.box) > criteria.iouThreshold
+          && $0.box.probabilisticIntersectionOverUnion(candidate.box) > criteria.maximumOverlap
       }
       if !isSuppressed { kept.append(candidate) }
     }
@@ -83,7 +83,7 @@ struct RotatedCandidate {
     var object = DetectedObject(
       index: index, score: score,
       box: BoundingBox(
-        ymin: y.min() ?? 0, xmin: x.min() ?? 0, ymax: y.max() ?? 0, xmax: x.max() ?? 0))
+        minX: x.min() ?? 0, minY: y.min() ?? 0, maxX: x.max() ?? 0, maxY: y.max() ?? 0))
     object.corners = corners
     return object
   }

@@ -184,9 +184,9 @@ struct RowsHead: DetectionHead {
     let box =
       layout == .efficientDet
       ? BoundingBox(
-        ymin: number(1) / unitY, xmin: number(2) / unitX, ymax: number(3) / unitY, xmax: number(4) / unitX)
+        minX: number(2) / unitX, minY: number(1) / unitY, maxX: number(4) / unitX, maxY: number(3) / unitY)
       : BoundingBox(
-        ymin: number(2) / unitY, xmin: number(1) / unitX, ymax: number(4) / unitY, xmax: number(3) / unitX)
+        minX: number(1) / unitX, minY: number(2) / unitY, maxX: number(3) / unitX, maxY: number(4) / unitY)
     return DetectedObject(index: index, score: score, box: box)
   }
 }

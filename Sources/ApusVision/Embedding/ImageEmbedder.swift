@@ -13,21 +13,14 @@ import ApusFormat
 /// Any number of threads can share an embedder.
 public final class ImageEmbedder: VisionTask {
   /// How to embed.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
     /// Whether embeddings have length 1.
-    public var l2Normalize = false
+    public var normalizesEmbeddings = false
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
-
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
   }
 
   /// The options, as given.
@@ -84,7 +77,7 @@ public final class ImageEmbedder: VisionTask {
       reason: "each output is a row of numbers", pictures: pictures,
       roles: Dictionary(uniqueKeysWithValues: dimensions.enumerated().map { ($0, "\($1) coordinates") }),
       readings: [Assumption("layout", "embedding", .guess, reason: "each output is a row of numbers")],
-      steps: options.l2Normalize ? ["each is divided by the root of the sum of its squares"] : [])
+      steps: options.normalizesEmbeddings ? ["each is divided by the root of the sum of its squares"] : [])
   }
 
   /// Makes an embedder from a file.
@@ -142,7 +135,7 @@ public final class ImageEmbedder: VisionTask {
           .invalidData,
           "output \(output) (\(name)) has a coordinate that is not finite, so it is no embedding")
       }
-      embeddings.append(options.l2Normalize ? embedding.l2Normalized() : embedding)
+      embeddings.append(options.normalizesEmbeddings ? embedding.l2Normalized() : embedding)
     }
     return EmbeddingResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, embeddings: embeddings)

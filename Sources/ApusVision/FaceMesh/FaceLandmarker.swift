@@ -22,7 +22,7 @@ public final class FaceLandmarker: LandmarkTask {
     public var minPresenceConfidence: Float = 0.5
     /// The overlap (intersection over union) above which detected boxes are one face. MediaPipe's `FaceLandmarker` has 0.5, its older
     /// interface (`mp.solutions.face_mesh`) and its `FaceDetector` 0.3.
-    public var minSuppressionThreshold: Float = 0.3
+    public var maximumOverlap: Float = 0.3
     /// In frames, the overlap above which a detected face is taken for one that is tracked already.
     public var minTrackingConfidence: Float = 0.5
 
@@ -35,7 +35,7 @@ public final class FaceLandmarker: LandmarkTask {
         "minDetectionConfidence": minDetectionConfidence,
         "minPresenceConfidence": minPresenceConfidence,
         "minTrackingConfidence": minTrackingConfidence,
-        "minSuppressionThreshold": minSuppressionThreshold,
+        "maximumOverlap": maximumOverlap,
       ])
     }
   }
@@ -93,7 +93,7 @@ public final class FaceLandmarker: LandmarkTask {
     base.interpreter = options.interpreter
     let faces = try AnchorDetector(
       detector, .faces, .distantFaces, options: base, minimumScore: options.minDetectionConfidence,
-      maximumOverlap: options.minSuppressionThreshold)
+      maximumOverlap: options.maximumOverlap)
     let meshes = try FaceMeshReader(
       landmarks, blendshapes: blendshapes, geometry: geometry, options: base,
       minimumScore: options.minPresenceConfidence)
@@ -112,7 +112,7 @@ public final class FaceLandmarker: LandmarkTask {
       reason: "outputs of \(meshes.mesh.outputCounts.map { "\($0)" }.joined(separator: ", ")) numbers",
       pictures: meshes.reader.pictures, roles: meshes.mesh.roles, readings: [],
       steps: [
-        "faces: score >= \(options.minDetectionConfidence), IoU > \(options.minSuppressionThreshold) become one, weighted by scores",
+        "faces: score >= \(options.minDetectionConfidence), IoU > \(options.maximumOverlap) become one, weighted by scores",
         "a face's region: the line between the eyes level, square, 1.5 times as large",
         "a face: score = 1 / (1 + exp(-logit)) >= \(options.minPresenceConfidence), points moved from the region to the picture",
       ])

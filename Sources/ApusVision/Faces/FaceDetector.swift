@@ -11,32 +11,25 @@ import Apus
 /// Any number of threads can share a detector.
 public final class FaceDetector: VisionTask {
   /// How to detect faces.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
     /// The minimum score of a face, inclusive.
     public var minDetectionConfidence: Float = 0.5
     /// The overlap (intersection over union) above which candidates are one face.
-    public var minSuppressionThreshold: Float = 0.3
+    public var maximumOverlap: Float = 0.3
     /// The maximum number of faces; nil for all.
     public var maxResults: Int?
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
-
     func check() throws(ApusError) {
       guard !minDetectionConfidence.isNaN else {
         throw ApusError(.invalidArgument, "the score threshold is not a number")
       }
-      guard minSuppressionThreshold >= 0, minSuppressionThreshold <= 1 else {
-        throw ApusError(.invalidArgument, "the IoU threshold is \(minSuppressionThreshold), not 0 to 1")
+      guard maximumOverlap >= 0, maximumOverlap <= 1 else {
+        throw ApusError(.invalidArgument, "the IoU threshold is \(maximumOverlap), not 0 to 1")
       }
       if let maxResults, maxResults < 1 {
         throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
@@ -62,7 +55,7 @@ public final class FaceDetector: VisionTask {
           + " >= \(options.minDetectionConfidence)",
         "box and points = prediction / side of the input + center of the cell",
         """
-        candidates with IoU > \(options.minSuppressionThreshold) with the best become one: means weighted by scores, the \
+        candidates with IoU > \(options.maximumOverlap) with the best become one: means weighted by scores, the \
         best score
         """,
       ], warnings: [scoreForm.warning, givenWarning].compactMap(\.self))
@@ -192,19 +185,19 @@ public final class FaceDetector: VisionTask {
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }
-    var merged = candidates.merged(iouThreshold: options.minSuppressionThreshold)
+    var merged = candidates.merged(maximumOverlap: options.maximumOverlap)
     let areRaw = options.baseOptions.scores == .raw
     for candidate in merged {
       if !areRaw { _ = try check.score(candidate.score) }
       let box = candidate.box
-      try check.checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
+      try check.checkEdges(box.minX, box.minY, box.maxX, box.maxY)
     }
     let score = { (candidate: AnchoredBox) in areRaw ? .infinity : candidate.score }
     merged = try check.possible(merged, score: score) {
       candidate throws(ApusError) in
       var candidate = candidate
       let box = try check.checked(candidate.box)
-      (candidate.coordinates[2], candidate.coordinates[3]) = (box.xmax, box.ymax)
+      (candidate.coordinates[2], candidate.coordinates[3]) = (box.maxX, box.maxY)
       for position in candidate.coordinates { try check.check(position: position) }
       return candidate
     }

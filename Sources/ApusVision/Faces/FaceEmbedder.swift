@@ -64,9 +64,7 @@ public final class FaceEmbedder: VisionTask {
       try check()
       guard let aligned = face.aligned(in: picture, size: side) else { continue }
       let embedded = try embedder.embed(aligned, cancellation: cancellation)
-      result.timings.preprocess += embedded.timings.preprocess
-      result.timings.inference += embedded.timings.inference
-      result.timings.postprocess += embedded.timings.postprocess
+      result.timings += embedded.timings
       let embedding = Embedding(embedded.embeddings.flatMap(\.values)).l2Normalized()
       result.faces.append(EmbeddedFace(face: face, embedding: embedding))
     }

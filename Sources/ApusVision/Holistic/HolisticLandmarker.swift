@@ -222,11 +222,11 @@ public final class HolisticLandmarker: VisionTask {
     let hint = HandRegionModel.region(wrist: points[wrist], pinky: points[pinky], index: points[index])
     guard hint.isUsable else { return nil }
     let (refined, times) = try handRegions.refined(hint, of: view, cancellation: cancellation)
-    timings.add(times)
+    timings += times
     let region = RegionContinuity.hands.region(after: former, hinted: refined)
     guard region.isUsable else { return nil }
     let (found, more) = try hands.hand(in: region, of: view, cancellation: cancellation)
-    timings.add(more)
+    timings += more
     guard var hand = found else { return nil }
     // The pose knows better than the hand whose it is.
     if hand.handedness != side {
@@ -245,7 +245,7 @@ public final class HolisticLandmarker: VisionTask {
     around = around.squared(shiftedDown: 0, scaledBy: 3)
     guard around.isUsable else { return nil }
     let (boxes, times) = try faceDetector.boxes(in: view, region: around, cancellation: cancellation)
-    timings.add(times)
+    timings += times
     guard let box = boxes.first else { return nil }
     let points = (0..<box.keypointCount).map { index in
       Landmark(x: box.keypoint(index).x, y: box.keypoint(index).y, z: 0)
@@ -256,7 +256,7 @@ public final class HolisticLandmarker: VisionTask {
     let region = RegionContinuity.faces.region(after: former, hinted: detected)
     guard region.isUsable else { return nil }
     let (face, more) = try faces.face(in: region, of: view, cancellation: cancellation)
-    timings.add(more)
+    timings += more
     return face
   }
 }

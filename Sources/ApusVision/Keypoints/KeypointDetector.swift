@@ -11,9 +11,8 @@ import Apus
 /// Any number of threads can share a detector.
 public final class KeypointDetector: VisionTask {
   /// How to detect poses.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
     /// The minimum score of a pose, inclusive. MoveNet's single pose is always reported.
     public var scoreThreshold: Float = 0.3
@@ -27,12 +26,6 @@ public final class KeypointDetector: VisionTask {
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
-
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
   }
 
   /// The options, as given.

@@ -180,7 +180,7 @@ struct YOLOPoseHead: KeypointHead {
 
   private func criteria(threshold: Float) -> DetectionCriteria {
     DetectionCriteria(
-      scoreThreshold: threshold, maxResults: head.layout.defaultMaxResults, iouThreshold: 0.45,
+      scoreThreshold: threshold, maxResults: head.layout.defaultMaxResults, maximumOverlap: 0.45,
       isClassAgnostic: false, isMultiLabel: false, categories: .everything)
   }
 

@@ -97,7 +97,7 @@ struct AnchorDetector: Sendable {
           values, logits, centers: centers, columns: columns, width: Float(width), height: Float(height),
           threshold: minimumScore)
       }
-      let merged = boxes.merged(iouThreshold: maximumOverlap)
+      let merged = boxes.merged(maximumOverlap: maximumOverlap)
       for box in merged {
         guard let odd = box.coordinates.first(where: { !$0.isFinite }) else { continue }
         throw ApusError(

@@ -11,7 +11,7 @@ struct AnchoredBox: Sendable {
 
   /// The four edges.
   var box: BoundingBox {
-    BoundingBox(ymin: coordinates[1], xmin: coordinates[0], ymax: coordinates[3], xmax: coordinates[2])
+    BoundingBox(minX: coordinates[0], minY: coordinates[1], maxX: coordinates[2], maxY: coordinates[3])
   }
 
   /// The number of keypoints.
@@ -76,14 +76,14 @@ struct AnchoredBoxes {
 
   /// Weighted suppression, best first: each box is the mean, weighted by scores, of the candidates that overlap the best one of them by
   /// more than the threshold; its score is the best one's.
-  func merged(iouThreshold: Float) -> [AnchoredBox] {
+  func merged(maximumOverlap: Float) -> [AnchoredBox] {
     var rest = candidates
     var merged: [AnchoredBox] = []
     while let best = rest.first {
       var alike: [AnchoredBox] = []
       var others: [AnchoredBox] = []
       for candidate in rest {
-        if candidate.box.intersectionOverUnion(best.box) > iouThreshold {
+        if candidate.box.intersectionOverUnion(best.box) > maximumOverlap {
           alike.append(candidate)
         } else {
           others.append(candidate)

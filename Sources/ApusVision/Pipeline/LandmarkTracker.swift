@@ -49,7 +49,7 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
     throws(ApusError) -> Asked.Answer
   {
     try track(
-      image, at: ContinuousClock.now.milliseconds(since: start) / 1000, in: region, cancellation: cancellation
+      image, at: (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation
     )
   }
 

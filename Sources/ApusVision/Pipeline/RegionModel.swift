@@ -36,7 +36,7 @@ struct RegionModel: Sendable {
     try region.check("what a model looks at")
     let seen = region.padded(toProportions: width, height)
     let crop = try view.crop(seen, width: width, height: height, border: border)
-    let cut = ContinuousClock.now.milliseconds(since: start)
+    let cut = ContinuousClock.now - start
     var (result, timings) = try pictures.measure(crop, cancellation: cancellation) {
       run, _ throws(ApusError) in
       try body(run, seen)

@@ -41,7 +41,7 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
     var regions = Array((tracked ?? []).prefix(limit))
     if regions.count < limit {
       let (boxes, times) = try detector.boxes(in: view, cancellation: cancellation)
-      timings.add(times)
+      timings += times
       for box in boxes.prefix(limit) {
         let found = region(box)
         try found.check("a box with the score \(box.score)")
@@ -56,7 +56,7 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
         run, seen throws(ApusError) in
         try read(run, view, seen, cancellation)
       }
-      timings.add(times)
+      timings += times
       guard let subject, !subjects.contains(where: { subject.isDuplicate(of: $0) }) else { continue }
       subjects.append(subject)
     }
@@ -75,19 +75,10 @@ extension PipelineSubject {
   func isDuplicate(of other: Self) -> Bool { false }
 }
 
-extension StageTimings {
-  /// Adds the time of another run.
-  mutating func add(_ other: StageTimings) {
-    preprocess += other.preprocess
-    inference += other.inference
-    postprocess += other.postprocess
-  }
-}
-
 extension Region {
   /// A region around a box in pixels.
   init(_ box: AnchoredBox) {
     let edges = box.box
-    self.init(PixelRect(x: edges.xmin, y: edges.ymin, width: edges.width, height: edges.height))
+    self.init(PixelRect(x: edges.minX, y: edges.minY, width: edges.width, height: edges.height))
   }
 }

@@ -113,18 +113,18 @@ public struct ImageTransform: Hashable, Sendable {
 
   /// The pixels of the picture that a model's box covers; not clamped to the picture.
   public func imageRect(ofModelBox box: BoundingBox) -> PixelRect {
-    let topLeft = imagePoint(modelX: box.xmin, modelY: box.ymin)
-    let bottomRight = imagePoint(modelX: box.xmax, modelY: box.ymax)
+    let topLeft = imagePoint(modelX: box.minX, modelY: box.minY)
+    let bottomRight = imagePoint(modelX: box.maxX, modelY: box.maxY)
     return PixelRect(
       x: topLeft.x, y: topLeft.y, width: bottomRight.x - topLeft.x, height: bottomRight.y - topLeft.y)
   }
 
   /// A model's box as fractions of the picture; not clamped to the picture.
   public func imageBox(ofModelBox box: BoundingBox) -> BoundingBox {
-    let topLeft = imagePoint(modelX: box.xmin, modelY: box.ymin)
-    let bottomRight = imagePoint(modelX: box.xmax, modelY: box.ymax)
+    let topLeft = imagePoint(modelX: box.minX, modelY: box.minY)
+    let bottomRight = imagePoint(modelX: box.maxX, modelY: box.maxY)
     return BoundingBox(
-      ymin: topLeft.y / Float(imageHeight), xmin: topLeft.x / Float(imageWidth),
-      ymax: bottomRight.y / Float(imageHeight), xmax: bottomRight.x / Float(imageWidth))
+      minX: topLeft.x / Float(imageWidth), minY: topLeft.y / Float(imageHeight),
+      maxX: bottomRight.x / Float(imageWidth), maxY: bottomRight.y / Float(imageHeight))
   }
 }

@@ -21,6 +21,12 @@ public struct PixelRect: Hashable, Encodable, Sendable {
     self.height = height
   }
 
+  /// The left edge, as ``x``.
+  public var minX: Float { x }
+
+  /// The top edge, as ``y``.
+  public var minY: Float { y }
+
   /// The right edge.
   public var maxX: Float { x + width }
 

@@ -14,25 +14,18 @@ import ApusFormat
 /// threads can share a segmenter.
 public final class ImageSegmenter: VisionTask {
   /// How to segment.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
     /// Whether results have a class for each pixel.
-    public var shouldOutputCategoryMask = true
+    public var outputsCategoryMask = true
     /// Whether results have the model's scores for each pixel and class: four bytes for each of them.
-    public var shouldOutputConfidenceMasks = false
+    public var outputsConfidenceMasks = false
     /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
-
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
   }
 
   /// What the output holds.
@@ -313,7 +306,7 @@ public final class ImageSegmenter: VisionTask {
         .resourceLimit,
         "\(channels.count) classes for each of \(pixels) pixels are more than \(Self.maximumWork) numbers")
     }
-    if options.shouldOutputConfidenceMasks, form != .classes {
+    if options.outputsConfidenceMasks, form != .classes {
       guard pixels * channels.count <= Self.maximumConfidences else {
         throw ApusError(
           .resourceLimit,
@@ -337,7 +330,7 @@ public final class ImageSegmenter: VisionTask {
         case .probability: enlargement.above(self.mask?.threshold ?? 0.5, values, channels)
         case .classes: try enlargement.nearest(values)
         }
-      if options.shouldOutputConfidenceMasks, form != .classes {
+      if options.outputsConfidenceMasks, form != .classes {
         for channel in 0..<channels.count {
           var confidence = enlargement.enlarged(values, channels, channel)
           if let mask = self.mask, mask.form == .probability, mask.one != 1 {
@@ -361,7 +354,7 @@ public final class ImageSegmenter: VisionTask {
     if form != .probability { for index in shares { beyondNames.add(index, names) } }
     var result = SegmentationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
-      categoryMask: options.shouldOutputCategoryMask ? mask : [], classCount: classCount,
+      categoryMask: options.outputsCategoryMask ? mask : [], classCount: classCount,
       confidenceMasks: confidences,
       classes: shares.map {
         .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))

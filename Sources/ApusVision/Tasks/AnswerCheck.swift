@@ -31,22 +31,22 @@ struct AnswerCheck {
   ///
   /// - Throws: `invalidData` for a box whose edges are no numbers, of negative size, or far outside.
   func checked(_ box: BoundingBox) throws(ApusError) -> BoundingBox {
-    try checkEdges(box.xmin, box.ymin, box.xmax, box.ymax)
-    guard box.xmax - box.xmin >= -Self.tolerance, box.ymax - box.ymin >= -Self.tolerance else {
+    try checkEdges(box.minX, box.minY, box.maxX, box.maxY)
+    guard box.maxX - box.minX >= -Self.tolerance, box.maxY - box.minY >= -Self.tolerance else {
       throw refusal(
-        "an answer has a box of \(box.xmax - box.xmin) × \(box.ymax - box.ymin) of the input", "box units",
+        "an answer has a box of \(box.maxX - box.minX) × \(box.maxY - box.minY) of the input", "box units",
         "layout")
     }
-    for edge in [box.xmin, box.ymin, box.xmax, box.ymax] { try check(position: edge) }
-    guard box.xmax >= -Self.margin, box.ymax >= -Self.margin, box.xmin <= 1 + Self.margin,
-      box.ymin <= 1 + Self.margin
+    for edge in [box.minX, box.minY, box.maxX, box.maxY] { try check(position: edge) }
+    guard box.maxX >= -Self.margin, box.maxY >= -Self.margin, box.minX <= 1 + Self.margin,
+      box.minY <= 1 + Self.margin
     else {
       throw refusal(
-        "an answer has a box outside the input, from (\(box.xmin), \(box.ymin)) to (\(box.xmax), \(box.ymax)) of its sides",
+        "an answer has a box outside the input, from (\(box.minX), \(box.minY)) to (\(box.maxX), \(box.maxY)) of its sides",
         "box units", "layout")
     }
     return BoundingBox(
-      ymin: box.ymin, xmin: box.xmin, ymax: max(box.ymax, box.ymin), xmax: max(box.xmax, box.xmin))
+      minX: box.minX, minY: box.minY, maxX: max(box.maxX, box.minX), maxY: max(box.maxY, box.minY))
   }
 
   /// The objects that the reading can have. One that it cannot have is left out if it has hardly any score.

@@ -3,7 +3,7 @@ import Apus
 
 /// The options that all tasks share: how a picture reaches the model, what the model's numbers mean, and how it runs.
 ///
-/// The options of each task pass these on, so that `options.fit` is `options.baseOptions.fit`.
+/// They are also members of each task's options, by ``PictureOptions``.
 public struct BaseOptions: Sendable {
   /// How pictures of other proportions are fitted; nil for what this kind of model was trained with.
   public var fit: FitPolicy?

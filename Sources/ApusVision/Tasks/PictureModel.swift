@@ -200,8 +200,8 @@ final class PictureModel: Sendable {
       let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
       let result = try body(run, placement)
       let timings = StageTimings(
-        preprocess: ready.milliseconds(since: start), inference: done.milliseconds(since: ready),
-        postprocess: clock.now.milliseconds(since: done))
+        preprocess: ready - start, inference: done - ready,
+        postprocess: clock.now - done)
       return (result, timings)
     }
   }
@@ -269,15 +269,15 @@ final class PictureModel: Sendable {
       }
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
-      let inference = clock.now.milliseconds(since: ready) / Double(count)
-      let preprocess = ready.milliseconds(since: start) / Double(count)
+      let inference = (clock.now - ready) / count
+      let preprocess = (ready - start) / count
       var answers: [Answer] = []
       for (slot, placement) in placements.enumerated() {
         let begin = clock.now
         let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
         var answer = try body(run, placement)
         answer.timings = StageTimings(
-          preprocess: preprocess, inference: inference, postprocess: clock.now.milliseconds(since: begin))
+          preprocess: preprocess, inference: inference, postprocess: clock.now - begin)
         answers.append(answer)
       }
       return answers

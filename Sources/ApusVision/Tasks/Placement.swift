@@ -57,7 +57,7 @@ struct Placement: Hashable, Sendable {
   /// A rectangle as fractions of the picture.
   func imageBox(of rect: PixelRect) -> BoundingBox {
     BoundingBox(
-      ymin: rect.y / Float(imageHeight), xmin: rect.x / Float(imageWidth),
-      ymax: rect.maxY / Float(imageHeight), xmax: rect.maxX / Float(imageWidth))
+      minX: rect.x / Float(imageWidth), minY: rect.y / Float(imageHeight),
+      maxX: rect.maxX / Float(imageWidth), maxY: rect.maxY / Float(imageHeight))
   }
 }

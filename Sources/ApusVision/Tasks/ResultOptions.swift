@@ -3,7 +3,7 @@ import Apus
 
 /// The options that detectors and classifiers share: which classes they report, and how they name them.
 ///
-/// The options of each task pass these on, so that `options.maxResults` is `options.resultOptions.maxResults`.
+/// They are also members of the options of detectors and classifiers, by ``CategoryOptions``.
 public struct ResultOptions: Sendable {
   /// The minimum score, inclusive except for YOLO; nil for all classes, or for a detector's
   /// ``DetectorLayout/defaultScoreThreshold``.

@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The time of each stage of one result, in milliseconds.
+/// The time that each stage of one result took. Encoded as milliseconds.
 public struct StageTimings: Hashable, Encodable, Sendable {
   /// Resizing the picture and writing the input.
-  public var preprocess: Double
+  public var preprocess: Duration
   /// Running the model.
-  public var inference: Double
+  public var inference: Duration
   /// Turning outputs into a result.
-  public var postprocess: Double
+  public var postprocess: Duration
 
-  /// Makes timings, in milliseconds.
-  public init(preprocess: Double = 0, inference: Double = 0, postprocess: Double = 0) {
+  /// Makes timings.
+  public init(preprocess: Duration = .zero, inference: Duration = .zero, postprocess: Duration = .zero) {
     self.preprocess = preprocess
     self.inference = inference
     self.postprocess = postprocess
   }
 
   /// All stages together.
-  public var total: Double { preprocess + inference + postprocess }
-}
+  public var total: Duration { preprocess + inference + postprocess }
 
-extension ContinuousClock.Instant {
-  /// Milliseconds from an earlier instant to this one.
-  func milliseconds(since start: ContinuousClock.Instant) -> Double {
-    let (seconds, attoseconds) = (self - start).components
-    return Double(seconds) * 1e3 + Double(attoseconds) / 1e15
+  /// Adds the times of another result, stage by stage.
+  public static func += (timings: inout StageTimings, other: StageTimings) {
+    timings.preprocess += other.preprocess
+    timings.inference += other.inference
+    timings.postprocess += other.postprocess
+  }
+
+  private enum CodingKeys: CodingKey {
+    case preprocess, inference, postprocess
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(preprocess / .milliseconds(1), forKey: .preprocess)
+    try container.encode(inference / .milliseconds(1), forKey: .inference)
+    try container.encode(postprocess / .milliseconds(1), forKey: .postprocess)
   }
 }

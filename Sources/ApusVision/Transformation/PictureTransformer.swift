@@ -13,9 +13,8 @@ import ApusFormat
 /// transformer.
 public final class PictureTransformer: VisionTask {
   /// How to transform.
-  @dynamicMemberLookup
-  public struct Options: Sendable {
-    /// How pictures reach the model, and how it runs. Its members are also members of these options.
+  public struct Options: PictureOptions, Sendable {
+    /// How pictures reach the model, and how it runs.
     public var baseOptions: BaseOptions
     /// How the output's numbers were made of pixels; nil for what its quantization, the last operators or the input say.
     public var outputPixels: Normalization?
@@ -24,12 +23,6 @@ public final class PictureTransformer: VisionTask {
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
-
-    /// The options that all tasks have.
-    public subscript<Value>(dynamicMember path: WritableKeyPath<BaseOptions, Value>) -> Value {
-      get { baseOptions[keyPath: path] }
-      set { baseOptions[keyPath: path] = newValue }
-    }
   }
 
   /// Where an output has its pixels.

@@ -265,7 +265,7 @@ import Testing
   @Test(
     "float products join only if one row is added as several are",
     arguments: Runtime.kernelSets.filter(\.isSupported).map(\.name))
-  func comparesOrders(kernels: String) throws {
+  func comparesOrders(kernels: KernelSetName) throws {
     let sample = Self.sample(
       "FULLY_CONNECTED", row: [64], code: .fullyConnected, constants: [Self.floats("f", [32, 64])],
       result: [1, 32])
@@ -312,7 +312,7 @@ import Testing
 
   /// Rows together have the bytes of each alone.
   private func expectEqualRows(
-    _ model: Model, count: Int, scale: Float, kernels: String? = nil
+    _ model: Model, count: Int, scale: Float, kernels: KernelSetName? = nil
   ) throws {
     var options = Interpreter.Options()
     options.kernels = kernels

@@ -54,7 +54,7 @@ import Testing
     guard model.unsupportedOperators.isEmpty,
       !model.operatorCounts.contains(where: { $0.name.hasPrefix("RANDOM") })
     else { return }
-    var found: [String: UInt64] = [:]
+    var found: [KernelSetName: UInt64] = [:]
     for kernels in Runtime.kernelSets where kernels.isSupported {
       for threads in 1...8 {
         var options = Interpreter.Options()
@@ -73,10 +73,10 @@ import Testing
   }
 
   /// Compares digests with those of a file, or adds them to it.
-  private func compare(_ found: [String: UInt64], _ name: String, _ path: String) throws {
+  private func compare(_ found: [KernelSetName: UInt64], _ name: String, _ path: String) throws {
     var lines = ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: "\n").map(
       String.init)
-    for (kernels, digest) in found.sorted(by: { $0.key < $1.key }) {
+    for (kernels, digest) in found.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       let place = "\(name) \(kernels) "
       let line = place + String(digest, radix: 16)
       if let known = lines.first(where: { $0.hasPrefix(place) }) {

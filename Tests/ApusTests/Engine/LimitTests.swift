@@ -80,7 +80,7 @@ import Testing
   @Test(
     "a long product ends at a deadline, and the next run is right",
     arguments: Runtime.kernelSets.filter(\.isSupported).map(\.name), [1, 3])
-  func deadlineWithinOperators(kernels: String, threads: Int) throws {
+  func deadlineWithinOperators(kernels: KernelSetName, threads: Int) throws {
     var options = Interpreter.Options()
     options.kernels = kernels
     options.threadCount = threads

@@ -61,14 +61,14 @@ import Testing
     ).model()
   }
 
-  private static func options(_ passes: Passes, kernels: String) -> Interpreter.Options {
+  private static func options(_ passes: Passes, kernels: KernelSetName) -> Interpreter.Options {
     var options = Interpreter.Options()
     options.kernels = kernels
     options.passes = passes
     return options
   }
 
-  private static func steps(_ passes: Passes, kernels: String) throws -> [String] {
+  private static func steps(_ passes: Passes, kernels: KernelSetName) throws -> [String] {
     try Interpreter(model: model(), options: options(passes, kernels: kernels)).plan.steps.map(\.name)
   }
 

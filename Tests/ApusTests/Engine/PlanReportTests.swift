@@ -29,7 +29,7 @@ import Testing
     }
     + [Case(code: .add, operandCount: 2, input: float16, output: float16)]
 
-  private func implementation(of test: Case, kernels: String) throws -> ExecutionPlan.Implementation {
+  private func implementation(of test: Case, kernels: KernelSetName) throws -> ExecutionPlan.Implementation {
     let shape: [Int32] = [40, 64]
     let inputs = (0..<Int32(test.operandCount)).map { $0 }
     let model = try TestModel(
@@ -46,11 +46,11 @@ import Testing
 
   #if arch(x86_64)
     private static let sets = Runtime.kernelSets.filter(\.isSupported).map(\.name).filter {
-      $0.hasPrefix("x86")
+      $0.rawValue.hasPrefix("x86")
     }
 
     @Test("generated code is reported as its set's", arguments: cases, sets)
-    func namesTheSet(test: Case, set: String) throws {
+    func namesTheSet(test: Case, set: KernelSetName) throws {
       let implementation = try implementation(of: test, kernels: set)
       #expect(implementation.kernelSet == set, "\(implementation)")
       #expect(implementation.declined.isEmpty)

@@ -46,7 +46,7 @@ import Testing
     ).model()
   }
 
-  private func steps(_ model: Model, _ passes: Passes, kernels: String?, threads: Int = 1) throws -> (
+  private func steps(_ model: Model, _ passes: Passes, kernels: KernelSetName?, threads: Int = 1) throws -> (
     names: [String], outputs: [[Float]]
   ) {
     var options = Interpreter.Options()

@@ -37,7 +37,7 @@ struct UnreadWeightsTests {
       inputs: [0], outputs: [2])
   }
 
-  private func output(_ model: Model, _ kernels: String) throws -> [Float] {
+  private func output(_ model: Model, _ kernels: KernelSetName) throws -> [Float] {
     var options = Interpreter.Options()
     options.kernels = kernels
     let interpreter = try Interpreter(model: model, options: options)
@@ -63,7 +63,7 @@ struct UnreadWeightsTests {
     return !model.file.bytes.contains(middle..<middle + 64)
   }
 
-  private static let names = KernelSet.supported.map(\.name)
+  private static let names = KernelSet.supported.map { KernelSetName(rawValue: $0.name) }
 
   @Test("each kernel set reads what it packs, which stays out of its place")
   func repacks() throws {
@@ -80,10 +80,10 @@ struct UnreadWeightsTests {
   @Test("interpreters that are made at once do not take weights from each other")
   func concurrently() async throws {
     let inMemory = try Self.model.model()
-    var expected: [String: [Float]] = [:]
+    var expected: [KernelSetName: [Float]] = [:]
     for name in Self.names { expected[name] = try output(inMemory, name) }
     for _ in 0..<10 {
-      try await withThrowingTaskGroup(of: (String, [Float]).self) { group in
+      try await withThrowingTaskGroup(of: (KernelSetName, [Float]).self) { group in
         try withModel { model, _ in
           for name in Self.names + Self.names { group.addTask { (name, try output(model, name)) } }
         }
@@ -146,9 +146,9 @@ struct UnreadWeightsTests {
       try Data(bytes).write(to: path)
       let model = try Model(contentsOfFile: path.path)
       #expect(try #require(model.file.subgraphs[0].tensors[3].data).lowerBound == place + 4)
-      for name in Self.names + ["portable"] {
+      for name in Self.names + [.portable] {
         let output = try output(model, name)
-        if name == "portable" { #expect(output == expected) }
+        if name == .portable { #expect(output == expected) }
         #expect(try !isUnread(model, tensor: weights))
         #expect(try isUnread(model, tensor: 11 - weights))
       }

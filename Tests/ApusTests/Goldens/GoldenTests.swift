@@ -65,7 +65,7 @@ import Testing
   private static let exactWhenHybrid: Set = ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"]
 
   private static func run(
-    _ model: Model, inputs: [NumPyFile], outputs: [NumPyFile], kernels: String, threads: Int,
+    _ model: Model, inputs: [NumPyFile], outputs: [NumPyFile], kernels: KernelSetName, threads: Int,
     tolerance: Double
   ) throws {
     var options = Interpreter.Options()

@@ -257,9 +257,13 @@ extension HTTPSurface {
       }
       // CodeProject.AI's clients show these.
       writer.field("count", predictions.count)
-      writer.field("inferenceMs", Int(min(result.timings.inference.rounded(), 1e9)))
-      writer.field("processMs", Int(min(result.timings.total.rounded(), 1e9)))
+      writer.field("inferenceMs", milliseconds(result.timings.inference))
+      writer.field("processMs", milliseconds(result.timings.total))
     }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Int {
+    Int(min((duration / .milliseconds(1)).rounded(), 1e9))
   }
 
   private static func succeeded(_ body: (inout JSONWriter) -> Void = { _ in }) -> Answer {

@@ -162,7 +162,7 @@ struct FrigateDetector {
     for (row, detection) in detections.prefix(rowCount).enumerated() {
       let box = detection.boundingBox
       let values = [
-        Float(detection.category.index), detection.category.score, box.ymin, box.xmin, box.ymax, box.xmax,
+        Float(detection.category.index), detection.category.score, box.minY, box.minX, box.maxY, box.maxX,
       ]
       numbers.replaceSubrange(row * 6..<row * 6 + 6, with: values)
     }

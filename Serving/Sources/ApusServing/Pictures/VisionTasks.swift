@@ -85,7 +85,7 @@ struct PreparedTask: Sendable {
     case .embed:
       var options = ImageEmbedder.Options()
       options.baseOptions = base
-      options.l2Normalize = true
+      options.normalizesEmbeddings = true
       guard let faces = settings.faces else {
         self.init(try ImageEmbedder(model: model, options: options))
         return

@@ -62,9 +62,9 @@ struct Execution {
       let answer = try task.run(on: instance, cancellation: cancellation)
       let timings = answer.timings
       model.statistics.recordExecution(
-        items: 1, requests: 1, input: .milliseconds(timings.preprocess),
-        infer: .milliseconds(timings.inference),
-        output: .milliseconds(timings.postprocess))
+        items: 1, requests: 1, input: timings.preprocess,
+        infer: timings.inference,
+        output: timings.postprocess)
       succeed(job, .picture(answer), start, items: 1)
     } catch {
       job.finish(.failure(ServingError(ofRequest: error)))

@@ -159,7 +159,7 @@ struct SSDHead: DetectionHead {
       (criteria.isMultiLabel ? "every class counts" : "the best class of a box counts")
         + ": score >= \(criteria.scoreThreshold)",
       """
-      suppression where IoU > \(criteria.iouThreshold) \
+      suppression where IoU > \(criteria.maximumOverlap) \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"); best first, at most \(criteria.maxResults)
       """,
     ]
@@ -178,13 +178,13 @@ struct SSDHead: DetectionHead {
       return candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
     }
     let kept = NonMaximumSuppression(
-      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+      maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
       limit: criteria.maxResults
     ).kept(found)
     return kept.map {
       DetectedObject(
         index: $0.index, score: $0.score,
-        box: BoundingBox(ymin: $0.y1, xmin: $0.x1, ymax: $0.y2, xmax: $0.x2))
+        box: BoundingBox(minX: $0.x1, minY: $0.y1, maxX: $0.x2, maxY: $0.y2))
     }
   }
 

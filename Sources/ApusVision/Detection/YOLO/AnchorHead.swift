@@ -151,7 +151,7 @@ struct AnchorHead: DetectionHead {
       "score = objectness * class score > \(criteria.scoreThreshold)",
       criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts",
       """
-      suppression where IoU > \(criteria.iouThreshold) \
+      suppression where IoU > \(criteria.maximumOverlap) \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
       \(NonMaximumSuppression.maximumCandidates) candidates
       """,
@@ -180,12 +180,12 @@ struct AnchorHead: DetectionHead {
       }
     }
     return NonMaximumSuppression(
-      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+      maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
       limit: criteria.maxResults
     ).kept(found).map {
       DetectedObject(
         index: $0.index, score: $0.score,
-        box: BoundingBox(ymin: $0.y1 / height, xmin: $0.x1 / width, ymax: $0.y2 / height, xmax: $0.x2 / width)
+        box: BoundingBox(minX: $0.x1 / width, minY: $0.y1 / height, maxX: $0.x2 / width, maxY: $0.y2 / height)
       )
     }
   }

@@ -52,8 +52,8 @@ struct MaskPrototypes: Hashable, Sendable {
       let last = Int(clamp((high * Float(size) + 1.5).rounded(.up), to: Float(size)))
       return first..<max(last, first + 1)
     }
-    let columns = range(box.xmin, box.xmax, width)
-    let rows = range(box.ymin, box.ymax, height)
+    let columns = range(box.minX, box.maxX, width)
+    let rows = range(box.minY, box.maxY, height)
     // No overflow: the output is limited.
     left.values -= rows.count * columns.count
     left.products -= rows.count * columns.count * count

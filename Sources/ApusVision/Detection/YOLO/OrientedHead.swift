@@ -83,7 +83,7 @@ struct OrientedHead: DetectionHead {
       "score > \(criteria.scoreThreshold)",
       criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts",
       """
-      suppression where the probabilistic IoU > \(criteria.iouThreshold) \
+      suppression where the probabilistic IoU > \(criteria.maximumOverlap) \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
       \(NonMaximumSuppression.maximumCandidates) candidates
       """,

@@ -93,7 +93,7 @@ struct YOLODecoder {
     }
     guard isSuppressed else { return found.sorted() }
     return NonMaximumSuppression(
-      iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+      maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
       limit: criteria.maxResults, movesClasses: true
     ).kept(found)
   }

@@ -202,7 +202,7 @@ struct YOLOHead: DetectionHead {
     if shape.layout == .yolo5 || shape.layout == .yolo8 {
       steps.append(
         """
-        suppression where IoU > \(criteria.iouThreshold) \
+        suppression where IoU > \(criteria.maximumOverlap) \
         \(criteria.isClassAgnostic ? "among all classes" : "within a class (boxes + 7680 * class)"), of the best \
         \(NonMaximumSuppression.maximumCandidates) candidates
         """)
@@ -279,8 +279,8 @@ struct YOLOHead: DetectionHead {
     var object = DetectedObject(
       index: candidate.index, score: candidate.score,
       box: BoundingBox(
-        ymin: candidate.y1 / height, xmin: candidate.x1 / width, ymax: candidate.y2 / height,
-        xmax: candidate.x2 / width))
+        minX: candidate.x1 / width, minY: candidate.y1 / height, maxX: candidate.x2 / width,
+        maxY: candidate.y2 / height))
     if let keypoints, keypoints.values >= 2 {
       let first = shape.firstExtra + (prototypes?.count ?? 0)
       let numbers = decoder.columns(candidate.row, first, keypoints.count * keypoints.values, values)

@@ -77,7 +77,7 @@ struct YOLOXHead: DetectionHead {
       "score = objectness * class score > \(criteria.scoreThreshold)",
       criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts",
       """
-      suppression where IoU > \(criteria.iouThreshold) \
+      suppression where IoU > \(criteria.maximumOverlap) \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
       \(NonMaximumSuppression.maximumCandidates) candidates
       """,
@@ -98,7 +98,7 @@ struct YOLOXHead: DetectionHead {
       try check.refuseNaN(
         in: values, from: 4 * perColumn, rows: (rows, perRow), columns: (1 + classes, perColumn))
       let kept = NonMaximumSuppression(
-        iouThreshold: criteria.iouThreshold, isClassAgnostic: criteria.isClassAgnostic,
+        maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
         limit: criteria.maxResults
       ).kept(candidates(values, criteria))
       try check.refuseConstant(Set(kept.map(\.index)), rows: rows) {
@@ -110,7 +110,7 @@ struct YOLOXHead: DetectionHead {
       DetectedObject(
         index: $0.index, score: $0.score,
         box: BoundingBox(
-          ymin: $0.y1 / height, xmin: $0.x1 / width, ymax: $0.y2 / height, xmax: $0.x2 / width))
+          minX: $0.x1 / width, minY: $0.y1 / height, maxX: $0.x2 / width, maxY: $0.y2 / height))
     }
   }
 
