@@ -20,7 +20,7 @@ public struct KernelSetName: RawRepresentable, ExpressibleByStringLiteral, Codab
   /// Names a kernel set, whether or not this build has it: preparation refuses one that it has not.
   public init(stringLiteral value: String) { self.init(rawValue: value) }
 
-  /// The same as ``rawValue``.
+  /// The name, as ``rawValue`` has it.
   public var description: String { rawValue }
 
   /// Plain Swift, on every machine.
