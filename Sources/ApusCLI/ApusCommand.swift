@@ -24,7 +24,7 @@ struct ApusCommand: ParsableCommand {
       HolisticCommand.self, HearCommand.self,
       FilterCommand.self,
       WatchCommand.self, CamerasCommand.self, TrackCommand.self,
-      RunCommand.self, DiffCommand.self,
+      RunCommand.self, DiffCommand.self, EvaluateCommand.self,
       InspectCommand.self, GenerateCommand.self,
       OperatorsCommand.self,
       KernelsCommand.self,

@@ -6,7 +6,7 @@ import ApusVision
 
 extension NumPyArray {
   /// The number of elements that the shape has.
-  var elementCount: Int { TensorShape(shape).elementCount }
+  package var elementCount: Int { TensorShape(shape).elementCount }
 
   /// The elements as numbers; the two parts of a complex one follow each other.
   ///
@@ -53,7 +53,7 @@ extension NumPyArray {
   }
 
   /// Whether the elements are floats.
-  var holdsFloats: Bool {
+  package var holdsFloats: Bool {
     typeName.hasPrefix("float") || typeName.hasPrefix("complex") || type.hasSuffix("V2")
   }
 }
@@ -70,7 +70,7 @@ extension Tensor {
   }
 
   /// The bytes of elements that represent real numbers, rounded to the nearest; nil for types that have no such elements.
-  func bytes(of reals: [Double]) -> [UInt8]? {
+  package func bytes(of reals: [Double]) -> [UInt8]? {
     let width: Int
     let range: ClosedRange<Double>
     switch type {

@@ -100,6 +100,12 @@ public final class AudioClassifier: Sendable {
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { heads.labels?.map }
 
+  /// How many classes the first head has.
+  package var classCount: Int { heads.classCount }
+
+  /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
+  package var isUndecided: Bool { heads.isUndecided }
+
   // MARK: Classifying
 
   /// Classifies a sound, window by window and as a whole.

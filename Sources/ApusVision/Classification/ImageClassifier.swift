@@ -90,6 +90,9 @@ public final class ImageClassifier: VisionTask {
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { heads.labels?.map }
 
+  /// How many classes the first head has.
+  package var classCount: Int { heads.classCount }
+
   // MARK: Classifying
 
   /// Classifies a picture, or a region of it.

@@ -84,7 +84,7 @@ public final class ImageSegmenter: VisionTask {
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
   /// How many classes an answer can have: what the output's channels, type or last operators say, or else what a mask can hold.
-  private let classCount: Int
+  package let classCount: Int
   /// How the numbers of one channel are read; nil for several and for classes.
   private let mask: MaskReading?
   /// For a model that takes the mask of the picture before: how it is made.

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// There are as many as there were concurrent callers; they share the model's weights. Together they take no more than the limit of
 /// memory of one interpreter: callers wait rather than exceed it.
-final class InterpreterPool: Sendable {
+package final class InterpreterPool: Sendable {
   /// An interpreter with the bytes that it is counted with. The caller that takes it from the pool has the
   /// only reference, so it may change threads.
   private struct Pooled: @unchecked Sendable {
@@ -45,7 +45,7 @@ final class InterpreterPool: Sendable {
   /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
   ///
   /// - Parameter extraByteCount: What a caller takes beside its interpreter for each picture, such as copies of outputs.
-  init(
+  package init(
     _ interpreter: Interpreter, options: Interpreter.Options, extraByteCount: Int = 0,
     shape: @escaping @Sendable (_ batch: Int) -> TensorShape
   ) {
@@ -67,7 +67,7 @@ final class InterpreterPool: Sendable {
   /// answer depends on those before it.
   ///
   /// - Throws: What making an interpreter throws; `cancelled` or `resourceLimit` if it would come too late.
-  func withInterpreter<R>(
+  package func withInterpreter<R>(
     batch: Int = 1, cancellation: Cancellation?, _ body: (Interpreter) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let lent = try take(batch: batch, cancellation)

@@ -58,6 +58,30 @@ struct ModelRun {
     return try interpreter.dequantizedOutput(at: output)
   }
 
+  /// The input's numbers, which a run leaves as they are.
+  ///
+  /// - Throws: `invalidArgument` for an input that is neither of floats nor of bytes with a scale.
+  func inputNumbers() throws(ApusError) -> [Float] {
+    let tensor = interpreter.inputs[0]
+    try requireMemory(4 * tensor.shape.elementCount, for: "the numbers of the input \(tensor.name)")
+    let scale = tensor.quantization?.scale ?? 1
+    let zero = Float(tensor.quantization?.zeroPoint ?? 0)
+    func copy<Element: TensorElement>(_ type: Element.Type, _ real: (Element) -> Float) throws(ApusError)
+      -> [Float]
+    {
+      try interpreter.withInput(at: 0, as: type) { span throws(ApusError) in
+        (0..<span.count).map { real(span[$0]) }
+      }
+    }
+    switch tensor.type {
+    case .float32: return try copy(Float.self) { $0 }
+    case .int8: return try copy(Int8.self) { scale * (Float($0) - zero) }
+    case .uint8: return try copy(UInt8.self) { scale * (Float($0) - zero) }
+    default:
+      throw ApusError(.invalidArgument, "the input is \(tensor), neither float32 nor 8-bit integers")
+    }
+  }
+
   private func part(of total: Int) -> Range<Int> {
     let length = total / count
     return slot * length..<(slot + 1) * length

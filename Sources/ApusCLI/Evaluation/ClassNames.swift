@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusVision
+
+/// The classes of a model by what folders, lists and truths call them.
+struct ClassNames {
+  /// The file of names that were given; nil for the labels of the model.
+  private let given: LabelMap?
+  private let labels: LabelMap?
+  private let count: Int
+  /// What is added to numbers of classes.
+  private let offset: Int
+  private let exact: [String: [Int]]
+  private let loose: [String: [Int]]
+
+  /// Collects names.
+  ///
+  /// - Parameters:
+  ///   - path: The file of the names that the truth uses; nil if it uses labels or numbers.
+  ///   - labels: The labels of the model.
+  ///   - count: How many classes the model has.
+  ///   - offset: What is added to numbers of classes.
+  init(_ path: String?, labels: LabelMap?, count: Int, offset: Int) throws(ApusError) {
+    given = try path.map { path throws(ApusError) in
+      try LabelMap(contentsOfFile: path).aligned(toClassCount: count)
+    }
+    self.labels = labels
+    self.count = count
+    self.offset = offset
+    var (exact, loose): ([String: [Int]], [String: [Int]]) = ([:], [:])
+    if let names = given ?? labels {
+      for index in 0..<min(count, LabelMap.maximumRowCount) {
+        guard let name = names[index] else { continue }
+        exact[name, default: []].append(index)
+        loose[Self.plain(name), default: []].append(index)
+      }
+    }
+    (self.exact, self.loose) = (exact, loose)
+  }
+
+  /// A name without case and the marks that stand for spaces in names of files.
+  static func plain(_ name: String) -> String {
+    name.lowercased().split { " _-".contains($0) }.joined(separator: " ")
+  }
+
+  /// The class with a name, or of a number.
+  ///
+  /// - Parameter place: What says it, for errors.
+  /// - Throws: `invalidArgument` if there is none, or several.
+  func index(of text: String, place: String) throws(ApusError) -> Int {
+    let found = exact[text] ?? loose[Self.plain(text)] ?? []
+    if found.count == 1 { return found[0] }
+    if found.count > 1 {
+      throw ApusError(
+        .invalidArgument,
+        "\(place): '\(text)' is the name of the classes \(found.prefix(4).map(String.init).joined(separator: " and ")); write the number"
+      )
+    }
+    guard let number = Int(text) else {
+      let names = (0..<min(count, 3)).compactMap { (given ?? labels)?[$0] }.map { "'\($0)'" }
+      let known =
+        names.isEmpty
+        ? "the model has no labels: give --labels, or --class-names with the names that the truth uses, or numbers"
+        : "classes are \(names.joined(separator: ", ")), …; --class-names names a file of other names, in the order of the classes"
+      throw ApusError(.invalidArgument, "\(place): no class of the model is called '\(text)'; \(known)")
+    }
+    let (index, overflow) = number.addingReportingOverflow(offset)
+    guard !overflow, (0..<count).contains(index) else {
+      throw ApusError(
+        .invalidArgument,
+        "\(place): the class is \(number)" + (offset != 0 ? " with --class-offset \(offset)" : "")
+          + ", but the model's classes are 0 to \(count - 1); --class-offset shifts numbers")
+    }
+    return index
+  }
+
+  /// What a class is called; nil if it has no name.
+  func name(of index: Int) -> String? { labels?[index] ?? given?[index] }
+
+  /// What a class is called, or its number, for people.
+  func text(of index: Int) -> String { name(of: index) ?? "class \(index)" }
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusConsole
+import ApusVision
+
+/// The best classes of a file, as results are kept.
+struct ClassAnswer: Codable, Sendable {
+  /// The best five, the best first.
+  let classes: [Int]
+  /// Their scores.
+  let scores: [Float]
+
+  init(_ categories: [Category]) {
+    classes = categories.map(\.index)
+    scores = categories.map(\.score)
+  }
+
+  init(classes: [Int], scores: [Float]) {
+    (self.classes, self.scores) = (classes, scores)
+  }
+}
+
+/// A classifier of any kind of files.
+private struct EvaluatedClassifier {
+  let labels: LabelMap?
+  let classCount: Int
+  var isUndecided: @Sendable () -> Bool = { false }
+  let warnings: @Sendable () -> [String]
+  let answer: @Sendable (EvaluationItem) throws(ApusError) -> ClassAnswer
+
+  /// What is said about a model with several outputs.
+  static func headWarning(_ count: Int) -> [String] {
+    count > 1 ? ["the model has \(count) outputs; the accuracy is that of the first"] : []
+  }
+}
+
+extension EvaluateCommand {
+  private struct Report: Encodable {
+    struct ClassEntry: Encodable {
+      let index: Int
+      let label: String?
+      let files: Int
+      let top1: EvaluationReport.Share
+      let top5: EvaluationReport.Share
+    }
+    struct Worst: Encodable {
+      let file: String
+      let truth: EvaluationReport.Class
+      let found: EvaluationReport.Class?
+      let score: Float?
+    }
+    let task: EvaluationTask
+    let data: String
+    let model: String
+    let files: Int
+    let correct: Int
+    let correctAmongFive: Int
+    let top1: EvaluationReport.Share
+    let top5: EvaluationReport.Share
+    let classes: [ClassEntry]
+    let confusions: [EvaluationReport.Confusion]
+    let worst: [Worst]
+    let failures: [EvaluationFailure]
+  }
+
+  /// Measures top-1 and top-5.
+  func evaluateClasses() throws {
+    let items = try files.classified(data, truth: truth)
+    let classifier =
+      switch try kind(of: items) {
+      case .picture: try pictureClassifier(count: items.count)
+      case .tensor: try tensorClassifier(count: items.count)
+      case .sound: try soundClassifier(count: items.count)
+      }
+    try detector.categories.check(classifier.labels)
+    let names = try ClassNames(
+      classNames, labels: classifier.labels, count: classifier.classCount, offset: classOffset)
+    var known: [String: Int] = [:]
+    var truths: [Int] = []
+    for item in items {
+      let index = try known[item.truth] ?? names.index(of: item.truth, place: item.place)
+      known[item.truth] = index
+      truths.append(index)
+    }
+    let outcomes = try outcomes(
+      for: items, isUndecided: classifier.isUndecided, warnings: classifier.warnings,
+      answer: classifier.answer)
+    var accuracy = ClassificationAccuracy()
+    var failures: [EvaluationFailure] = []
+    var wrong: [Report.Worst] = []
+    func named(_ index: Int) -> EvaluationReport.Class { .init(index: index, label: names.name(of: index)) }
+    for (place, outcome) in outcomes.enumerated() {
+      switch outcome {
+      case .failure(let message): failures.append(.init(file: items[place].name, error: message))
+      case .answer(let answer):
+        accuracy.add(ranking: answer.classes, truth: truths[place])
+        guard answer.classes.first != truths[place] else { continue }
+        wrong.append(
+          .init(
+            file: items[place].name, truth: named(truths[place]), found: answer.classes.first.map(named),
+            score: answer.scores.first))
+      }
+    }
+    // The surest first; sorting by place too keeps the order of equal scores.
+    let order = wrong.indices.sorted {
+      (wrong[$1].score ?? -.infinity, $0) < (wrong[$0].score ?? -.infinity, $1)
+    }
+    let report = Report(
+      task: task, data: data, model: model, files: accuracy.itemCount, correct: accuracy.firstCount,
+      correctAmongFive: accuracy.amongFiveCount, top1: .init(accuracy.top1), top5: .init(accuracy.top5),
+      classes: accuracy.classes.sorted { $0.key < $1.key }.map { index, counts in
+        let total = Double(counts.total)
+        return .init(
+          index: index, label: names.name(of: index), files: counts.total,
+          top1: .init(Double(counts.first) / total), top5: .init(Double(counts.amongFive) / total))
+      },
+      confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.mostEntries).map {
+        .init(truth: named($0.truth), found: named($0.found), count: $0.count)
+      },
+      worst: order.prefix(EvaluationReport.mostEntries).map { wrong[$0] }, failures: failures)
+    if json { try Output.writeJSON(report) } else { write(report, names) }
+    try end(failures: failures)
+  }
+
+  private func write(_ report: Report, _ names: ClassNames) {
+    EvaluationReport.write(task: task, count: report.files, failures: report.failures.count)
+    for (name, share, count) in [
+      ("top-1", report.top1, report.correct), ("top-5", report.top5, report.correctAmongFive),
+    ] {
+      Output.write("\(name): \(EvaluationReport.percent(share.value)) (\(count) of \(report.files))")
+    }
+    EvaluationReport.section(
+      "confusions", ["truth", "found", "files"],
+      report.confusions.map {
+        [names.text(of: $0.truth.index), names.text(of: $0.found.index), "\($0.count)"]
+      },
+      right: [2])
+    EvaluationReport.section(
+      "wrong files, the surest first", ["file", "truth", "found", "score"],
+      report.worst.map { worst in
+        [
+          worst.file, names.text(of: worst.truth.index),
+          worst.found.map { names.text(of: $0.index) } ?? "nothing",
+          decimal(worst.score.map(Double.init), 4),
+        ]
+      }, right: [3])
+  }
+
+  // MARK: Kinds of files
+
+  private func pictureClassifier(count: Int) throws -> EvaluatedClassifier {
+    var options = ImageClassifier.Options(baseOptions: try input.baseOptions(pictures: count))
+    options.scores = detector.scores.scores
+    options.resultOptions = detector.categories.resultOptions
+    options.maxResults = 5
+    options.scoreThreshold = detector.scoreThreshold
+    let classifier = try ImageClassifier(
+      model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
+    let (read, reduction) = (pictureReader(), input.reduction(for: classifier))
+    let heads = EvaluatedClassifier.headWarning(classifier.assumptions.outputs.count)
+    return EvaluatedClassifier(
+      labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
+      warnings: { classifier.assumptions.warnings + heads },
+      answer: { item throws(ApusError) in
+        try read(item.path, reduction) { image throws(ApusError) in
+          ClassAnswer(try classifier.classify(image).categories)
+        }
+      })
+  }
+
+  private func soundClassifier(count: Int) throws -> EvaluatedClassifier {
+    var options = AudioClassifier.Options()
+    options.resultOptions = detector.categories.resultOptions
+    options.maxResults = 5
+    options.scoreThreshold = detector.scoreThreshold
+    options.scores = detector.scores.scores
+    options.interpreter = try input.engine.interpreterOptions
+    input.limits.apply(to: &options.interpreter, isShared: count > 1)
+    let classifier = try AudioClassifier(
+      model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
+    return EvaluatedClassifier(
+      labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
+      warnings: { classifier.warnings },
+      answer: { item throws(ApusError) in
+        ClassAnswer(try classifier.classify(AudioClip(contentsOfFile: item.path)).categories)
+      })
+  }
+
+  private func tensorClassifier(count: Int) throws -> EvaluatedClassifier {
+    let file = try Model(contentsOfFile: model)
+    let tensors = try tensorModel(file, count: count)
+    let output = tensors.outputs[0]
+    let classCount = output.shape.elementCount
+    guard classCount > 1, output.shape.dimensions.contains(classCount) else {
+      throw ApusError(
+        .invalidArgument,
+        "the model is no classifier, whose output has a score for each class; it has \(output)")
+    }
+    let labels = try detector.categories.labelMap ?? LabelMap(of: file)
+    let reader = try tensorReader(for: tensors)
+    return EvaluatedClassifier(
+      labels: labels?.aligned(toClassCount: classCount), classCount: classCount,
+      warnings: { EvaluatedClassifier.headWarning(tensors.outputs.count) },
+      answer: { item throws(ApusError) in
+        let scores = try tensors.numbers(for: reader(item)[...])
+        if let odd = scores.first(where: { !$0.isFinite }) {
+          throw ApusError(.invalidData, "a score is \(odd), not a finite number")
+        }
+        let classes = try ClassificationAccuracy.ranking(of: scores)
+        return ClassAnswer(classes: classes, scores: classes.map { scores[$0] })
+      })
+  }
+
+  /// The model that takes raw tensors.
+  func tensorModel(_ file: Model, count: Int) throws -> TensorModel {
+    var options = try input.engine.interpreterOptions
+    input.limits.apply(to: &options, isShared: count > 1)
+    let tensors = try TensorModel(file, options: options, shape: tensorShape)
+    guard !tensors.outputs.isEmpty else { throw ApusError(.invalidArgument, "the model has no outputs") }
+    return tensors
+  }
+
+  /// Reads the bytes of a file for the whole input.
+  private func tensorReader(
+    for tensors: TensorModel
+  ) throws -> @Sendable (EvaluationItem) throws(ApusError) -> [UInt8] {
+    let type = try elementType ?? tensors.input.type
+    return { item throws(ApusError) in
+      try TensorFile(item.path, type: type).elements(for: tensors.input).bytes
+    }
+  }
+}
+
+extension EvaluationTask: Encodable {}

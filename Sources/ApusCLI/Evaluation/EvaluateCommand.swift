@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusConsole
+import ApusVision
+import ArgumentParser
+
+/// `apus evaluate`: how often a model is right.
+struct EvaluateCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "evaluate", abstract: "Measures a model's accuracy on files whose truth is known.",
+    usage: "apus evaluate <folder or list> --model <model> --task <task> [--truth <file>] [<options>]",
+    discussion: """
+      classify: top-1 and top-5. Each subfolder is a class; or a list has name,class lines, names being relative to the list; or --truth is such a \
+      list for a folder. A class is a label, a name of --class-names, or a number. Files are pictures, raw tensors (.npy, .bin) or sounds (.wav).
+      detect: the twelve numbers of COCO. --truth is a file in COCO's format.
+      segment: mean intersection over union. --truth is a folder of masks, picture.png for picture.jpg; or a list has picture,mask lines.
+      anomaly: the area under the curve of an autoencoder's mean squared error, or of a single score. Classes are as for classify: normal, good, ok and 0 are \
+      normal, all others anomalies.
+
+      For example:
+        apus evaluate flowers --model flowers.tflite --task classify
+        apus evaluate val2017 --model detect.tflite --task detect --truth instances_val2017.json --resume found.jsonl
+        apus evaluate y_labels.csv --model kws.tflite --task classify --type int8
+      """)
+
+  @Argument(help: "A folder of files, or a list of them.")
+  var data: String
+
+  @Option(name: .long, help: "The .tflite model.")
+  var model: String
+
+  @Option(name: .long, help: "What to measure: classify, detect, segment or anomaly.")
+  var task: EvaluationTask
+
+  @Option(
+    name: .long,
+    help: "What is right: a list of name,class lines, a file in COCO's format, or a folder of masks.")
+  var truth: String?
+
+  @Option(
+    name: .long,
+    help: "A file of the names that the truth uses for classes, in the model's order, if labels differ.")
+  var classNames: String?
+
+  @Option(
+    name: .long, help: "What to add to numbers of classes in the truth, such as -1 where they start at 1.")
+  var classOffset = 0
+
+  @Option(name: .long, help: "The value in masks that stands for no class.")
+  var ignore = 255
+
+  @Flag(help: "Leave out files without a truth, and truths without a file, which are errors otherwise.")
+  var common = false
+
+  @Option(name: .long, help: "The shape of raw tensors where the model leaves it open, such as 1x49x10x1.")
+  var shape: String?
+
+  @Option(
+    name: .long, help: "The element type of .bin files, such as uint8; by default that of the model's input.")
+  var type: String?
+
+  @Option(
+    name: .long,
+    help: "From one window of a file to the next, in elements, for anomaly; by default a window's length.")
+  var step: Int?
+
+  @Option(
+    name: .long, help: "A file that keeps what is done: an evaluation that was ended goes on from there.")
+  var resume: String?
+
+  @Option(name: .long, help: "Files at once; by default one for each processor.")
+  var jobs: Int?
+
+  @OptionGroup var detector: DetectorOptions
+
+  @OptionGroup var size: PictureLimitOptions
+
+  @OptionGroup var input: ModelInputOptions
+
+  @Flag(help: "Show no progress bar.")
+  var quiet = false
+
+  @Flag(help: "Print one JSON document.")
+  var json = false
+
+  func validate() throws {
+    if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is \(jobs), not 1 to 256") }
+    if let step, step < 1 { throw ValidationError("--step is \(step), not 1 or more") }
+    if let step, task != .anomaly {
+      throw ValidationError("--step \(step) is for anomaly, not \(task.rawValue)")
+    }
+    guard (-1...65_535).contains(ignore) else {
+      throw ValidationError("--ignore is \(ignore), not a value of a mask of 0 to 65535, or -1 for none")
+    }
+    if let region = input.region {
+      throw ValidationError("--region \(region) is given, but an evaluation is about whole pictures")
+    }
+    if task == .detect, truth == nil {
+      throw ValidationError("--truth is missing: detect takes a file in COCO's format")
+    }
+    _ = try tensorShape
+    _ = try elementType
+  }
+
+  func run() throws {
+    switch task {
+    case .classify: try evaluateClasses()
+    case .detect: try evaluateObjects()
+    case .segment: try evaluateMasks()
+    case .anomaly: try evaluateAnomalies()
+    }
+  }
+
+  // MARK: What the parts share
+
+  /// The shape of raw tensors; nil if it is not given.
+  var tensorShape: [Int]? {
+    get throws {
+      guard let shape else { return nil }
+      let sizes = shape.split(omittingEmptySubsequences: false) { "x,×".contains($0) }.map { Int($0) ?? 0 }
+      guard sizes.allSatisfy({ (1...1 << 30).contains($0) }), sizes.count <= 8 else {
+        throw ValidationError("--shape \(shape) is no shape such as 1x49x10x1")
+      }
+      return sizes
+    }
+  }
+
+  /// The type of raw elements; nil if it is not given.
+  var elementType: ElementType? {
+    get throws {
+      guard let type else { return nil }
+      guard let found = ElementType(rawValue: type), TensorFile.types.contains(found) else {
+        throw ValidationError("--type \(type) is no element type such as uint8, int8, int16 or float32")
+      }
+      return found
+    }
+  }
+
+  var files: EvaluationFiles { EvaluationFiles(onlyCommon: common) }
+
+  /// The kind of all files.
+  func kind(of items: [EvaluationItem]) throws(ApusError) -> EvaluationItem.Kind {
+    var kinds: [EvaluationItem.Kind: String] = [:]
+    for item in items {
+      guard let kind = EvaluationItem.Kind(name: item.name) else {
+        throw ApusError(
+          .invalidArgument, "\(item.place): '\(item.name)' is no picture, .npy, .bin or .wav file by its name"
+        )
+      }
+      if kinds[kind] == nil { kinds[kind] = item.name }
+    }
+    guard kinds.count == 1, let kind = kinds.keys.first else {
+      let names = kinds.map { "'\($0.value)'" }.sorted().joined(separator: " and ")
+      throw ApusError(
+        .invalidArgument,
+        "files are of several kinds, such as \(names); evaluate pictures, tensors and sounds each on their own"
+      )
+    }
+    return kind
+  }
+
+  /// Answers for all files, in their order.
+  func outcomes<Answer: Codable & Sendable>(
+    for items: [EvaluationItem], isUndecided: @escaping @Sendable () -> Bool = { false },
+    warnings: @escaping @Sendable () -> [String] = { [] },
+    answer: @escaping @Sendable (EvaluationItem) throws(ApusError) -> Answer
+  ) throws -> [EvaluationRunner<Answer>.Outcome] {
+    let results: ResultsFile<Answer>? = try resume.map { path in
+      try ResultsFile(
+        path, header: .init(task: task.rawValue, model: fileSHA256(model), settings: settings()))
+    }
+    return try EvaluationRunner(
+      items: items, jobs: jobs, isQuiet: quiet, results: results, isUndecided: isUndecided,
+      warnings: warnings,
+      answer: answer
+    ).run()
+  }
+
+  /// Reads pictures with the limits of the command.
+  func pictureReader() -> EvaluationPictures { EvaluationPictures(limits: size.limits) }
+
+  /// Ends with status 2 if a file failed.
+  func end(failures: [EvaluationFailure]) throws {
+    if !failures.isEmpty { throw ExitCode(2) }
+  }
+
+  /// The options that decide answers.
+  private func settings() throws(ApusError) -> [String: String] {
+    var settings: [String: String] = [:]
+    func set(_ name: String, _ value: (some Any)?) { if let value { settings[name] = "\(value)" } }
+    func setList(_ name: String, _ values: [String]) {
+      if !values.isEmpty { settings[name] = values.joined(separator: "\n") }
+    }
+    set("--score-threshold", detector.scoreThreshold)
+    set("--max-results", detector.maxResults)
+    set("--iou-threshold", detector.iouThreshold)
+    set("--class-agnostic", detector.classAgnostic ? true : nil)
+    set("--multi-label", detector.multiLabel ? true : nil)
+    set("--layout", detector.layout?.rawValue)
+    set("--scores", detector.scores.scores?.rawValue)
+    set("--box-units", detector.units.boxUnits?.rawValue)
+    set("--anchors", detector.anchors.anchors)
+    set("--label-offset", detector.categories.labelOffset)
+    setList("--allow", detector.categories.allow)
+    setList("--deny", detector.categories.deny)
+    if let labels = detector.categories.labels { settings["--labels"] = try fileSHA256(labels) }
+    set("--fit", input.fit?.rawValue)
+    set("--resampling", input.resampling.rawValue)
+    set("--pixels", input.reading.pixels)
+    set("--channels", input.reading.channels?.rawValue)
+    set("--reduced", input.reduced ? true : nil)
+    set("--input-size", input.inputSize)
+    set("--kernels", input.engine.kernels)
+    set("--shape", shape)
+    set("--type", type)
+    set("--step", step)
+    if task == .segment { set("--ignore", ignore) }
+    return settings
+  }
+}
+
+/// A file without an answer.
+struct EvaluationFailure: Encodable {
+  let file: String
+  let error: String
+}

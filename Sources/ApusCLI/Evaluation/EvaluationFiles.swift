@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusConsole
+import FoundationEssentials
+
+/// Finds the files that an evaluation is about, in folders and lists.
+struct EvaluationFiles {
+  /// Whether what has no counterpart is left out rather than refused.
+  let onlyCommon: Bool
+
+  /// Folders deeper than this are not looked into: they may be links in a circle.
+  private static let maximumDepth = 64
+  private static let maximumCount = 1 << 22
+  /// How many names an error mentions.
+  private static let mostNames = 3
+
+  // MARK: Classes
+
+  /// Files with a class each: those of a folder whose subfolders are classes, of a folder with a list, or of a list.
+  ///
+  /// - Throws: `invalidArgument` if there are none, or one of them has no class.
+  func classified(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
+    guard Self.isFolder(data) else {
+      if truth != nil {
+        throw ApusError(
+          .invalidArgument, "--truth is given, but '\(data)' is a list, which has the classes itself")
+      }
+      return try items(of: EvaluationList(data), in: Self.folder(of: data))
+    }
+    if let truth {
+      let list = try items(of: EvaluationList(truth), in: data)
+      return try common(list, with: try files(in: data, kind: nil), truth: truth)
+    }
+    let (names, _) = try entries(of: data)
+    let folders = names.filter { !$0.hasPrefix(".") && Self.isFolder("\(data)/\($0)") }
+    guard !folders.isEmpty else {
+      throw ApusError(
+        .invalidArgument,
+        "the folder '\(data)' has no subfolders: each is a class and has its files; or give the classes with --truth, a list of "
+          + "name,class lines")
+    }
+    var items: [EvaluationItem] = []
+    for folder in folders {
+      for file in try files(in: "\(data)/\(folder)", kind: nil) {
+        items.append(
+          EvaluationItem(
+            name: "\(folder)/\(file.name)", path: file.path, truth: folder,
+            place: "the folder '\(data)/\(folder)'"))
+      }
+    }
+    guard !items.isEmpty else {
+      throw ApusError(.invalidArgument, "the folders in '\(data)' have no picture, .npy, .bin or .wav file")
+    }
+    return items
+  }
+
+  /// The files that a list names, with their classes.
+  private func items(of list: EvaluationList, in folder: String) throws(ApusError) -> [EvaluationItem] {
+    var items: [EvaluationItem] = []
+    for entry in list.entries {
+      guard let truth = entry.truth else {
+        throw ApusError(
+          .invalidArgument,
+          "line \(entry.line) of '\(list.path)' is '\(entry.name)' without a class, not name,class")
+      }
+      items.append(
+        EvaluationItem(
+          name: entry.name, path: Self.joined(folder, entry.name), truth: truth,
+          place: "line \(entry.line) of '\(list.path)'"))
+    }
+    return items
+  }
+
+  // MARK: Objects and masks
+
+  /// Pictures of objects: those of a folder and its subfolders, or of a list of names.
+  func pictures(_ data: String) throws(ApusError) -> [EvaluationItem] {
+    if Self.isFolder(data) { return try files(in: data, kind: .picture) }
+    let list = try EvaluationList(data)
+    return list.entries.map {
+      EvaluationItem(
+        name: $0.name, path: Self.joined(Self.folder(of: data), $0.name),
+        place: "line \($0.line) of '\(data)'")
+    }
+  }
+
+  /// Pictures with a mask each: those of two folders with the same names, or of a list of `picture,mask` lines.
+  func masked(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
+    guard Self.isFolder(data) else {
+      if truth != nil {
+        throw ApusError(
+          .invalidArgument, "--truth is given, but '\(data)' is a list, which has the masks itself")
+      }
+      let list = try EvaluationList(data)
+      var items: [EvaluationItem] = []
+      for entry in list.entries {
+        guard let mask = entry.truth else {
+          throw ApusError(
+            .invalidArgument,
+            "line \(entry.line) of '\(data)' is '\(entry.name)' without a mask, not picture,mask")
+        }
+        let folder = Self.folder(of: data)
+        items.append(
+          EvaluationItem(
+            name: entry.name, path: Self.joined(folder, entry.name), mask: Self.joined(folder, mask),
+            place: "line \(entry.line) of '\(data)'"))
+      }
+      return items
+    }
+    guard let truth, Self.isFolder(truth) else {
+      throw ApusError(
+        .invalidArgument,
+        truth.map {
+          "--truth '\($0)' is no folder; it must have a mask for each picture: picture.png for picture.jpg"
+        }
+          ?? "--truth is missing: the folder of masks, picture.png for picture.jpg")
+    }
+    func stem(_ name: String) -> String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
+    var masks: [String: String] = [:]
+    for (name, path) in try names(in: truth)
+    where [".png", ".npy"].contains(where: { name.lowercased().hasSuffix($0) }) {
+      masks[stem(name)] = path
+    }
+    var (items, without): ([EvaluationItem], [String]) = ([], [])
+    for picture in try files(in: data, kind: .picture) {
+      guard let mask = masks.removeValue(forKey: stem(picture.name)) else {
+        without.append(picture.name)
+        continue
+      }
+      items.append(EvaluationItem(name: picture.name, path: picture.path, mask: mask, place: "'\(mask)'"))
+    }
+    try report(without, "pictures", "no mask in '\(truth)'")
+    try report(masks.values.sorted(), "masks", "no picture in '\(data)'")
+    guard !items.isEmpty else {
+      throw ApusError(.invalidArgument, "no picture in '\(data)' has a mask of its name in '\(truth)'")
+    }
+    return items
+  }
+
+  /// Refuses names without a counterpart, or says that they are left out.
+  func report(_ names: [String], _ what: String, _ lack: String) throws(ApusError) {
+    guard let first = names.first else { return }
+    let more = names.count > Self.mostNames ? ", …" : ""
+    let list = names.prefix(Self.mostNames).map { "'\($0)'" }.joined(separator: ", ") + more
+    let text = "\(names.count) \(names.count == 1 ? String(what.dropLast()) : what) with \(lack)"
+    guard onlyCommon else {
+      throw ApusError(
+        .invalidArgument,
+        names.count == 1
+          ? "'\(first)' has \(lack); --common leaves it out"
+          : "\(names.count) \(what) have \(lack): \(list); --common leaves them out")
+    }
+    Output.writeError("warning: \(oneLine(text)) left out")
+  }
+
+  private func common(
+    _ items: [EvaluationItem], with files: [EvaluationItem], truth: String
+  ) throws(ApusError) -> [EvaluationItem] {
+    let listed = Set(items.map(\.name))
+    let present = Set(files.map(\.name))
+    try report(files.map(\.name).filter { !listed.contains($0) }, "files", "no line in '\(truth)'")
+    try report(items.map(\.name).filter { !present.contains($0) }, "lines", "no file")
+    return items.filter { present.contains($0.name) }
+  }
+
+  // MARK: Folders
+
+  /// The files of a folder and its subfolders that are read, in the order of their names' bytes.
+  private func files(in folder: String, kind: EvaluationItem.Kind?) throws(ApusError) -> [EvaluationItem] {
+    var leftOut = LeftOutFiles()
+    var items: [EvaluationItem] = []
+    for (name, path) in try names(in: folder) {
+      guard let found = EvaluationItem.Kind(name: name), kind == nil || kind == found else {
+        leftOut.addFile(String(name.split(separator: "/").last ?? ""))
+        continue
+      }
+      items.append(EvaluationItem(name: name, path: path))
+    }
+    guard !items.isEmpty || kind == nil else {
+      throw ApusError(
+        .invalidArgument, "there is no picture in '\(folder)'" + (leftOut.text.map { ": \($0)" } ?? ""))
+    }
+    if let text = leftOut.text { Output.writeError("'\(oneLine(folder))': \(text)") }
+    return items
+  }
+
+  /// The files of a folder and its subfolders, each with its name in the folder and its path; hidden ones are left out.
+  private func names(in folder: String) throws(ApusError) -> [(name: String, path: String)] {
+    var found: [(name: String, path: String)] = []
+    try add(folder, "", depth: 0, &found)
+    return found
+  }
+
+  private func add(
+    _ folder: String, _ prefix: String, depth: Int, _ found: inout [(name: String, path: String)]
+  ) throws(ApusError) {
+    let (names, base) = try entries(of: folder)
+    for name in names where !name.hasPrefix(".") {
+      let path = base + name
+      if Self.isFolder(path) {
+        if depth < Self.maximumDepth { try add(path, "\(prefix)\(name)/", depth: depth + 1, &found) }
+      } else {
+        guard found.count < Self.maximumCount else {
+          throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) files")
+        }
+        found.append((prefix + name, path))
+      }
+    }
+  }
+
+  /// The names in a folder in the order of their bytes, and what stands before each in its path.
+  private func entries(of folder: String) throws(ApusError) -> ([String], String) {
+    do {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+      return (
+        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) },
+        folder.hasSuffix("/") ? folder : "\(folder)/"
+      )
+    } catch {
+      throw ApusError(.unreadableFile, "cannot read the folder '\(folder)'")
+    }
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var isFolder = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ""
+  }
+
+  private static func joined(_ folder: String, _ name: String) -> String {
+    folder.isEmpty || name.hasPrefix("/") ? name : folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+  }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusVision
+
+/// A file to evaluate, and what the truth says of it.
+struct EvaluationItem: Sendable {
+  /// How a file's contents reach the model, decided by its name.
+  enum Kind: String, Sendable {
+    case picture = "pictures"
+    case tensor = "tensors"
+    case sound = "sounds"
+
+    /// The kind of a file with a name; nil for files that are not read.
+    init?(name: String) {
+      switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
+      case ".npy", ".bin": self = .tensor
+      case ".wav", ".wave": self = .sound
+      case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".webp", ".pnm", ".pbm", ".pgm", ".ppm", ".pam":
+        self = .picture
+      default: return nil
+      }
+    }
+  }
+
+  /// The file as the folder or the list names it.
+  let name: String
+  /// Where it is.
+  let path: String
+  /// The class that the truth says; empty where it says something else.
+  var truth = ""
+  /// Where the mask is that is the truth.
+  var mask: String?
+  /// What says it, such as `line 3 of 'list.csv'`.
+  var place = ""
+
+  /// The bytes of the file and of its mask; those of files that are missing count as none.
+  var byteCount: Int {
+    [path, mask].compactMap(\.self).reduce(0) { $0 + ((try? regularFileSize(at: $1)) ?? 0) }
+  }
+}

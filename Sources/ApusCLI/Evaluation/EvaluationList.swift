@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusVision
+
+/// The lines of a list: a file, and what the truth says of it.
+struct EvaluationList {
+  /// A line.
+  struct Entry {
+    let line: Int
+    let name: String
+    /// Nil if the line has only a name.
+    let truth: String?
+  }
+
+  /// The list's path.
+  let path: String
+  private(set) var entries: [Entry] = []
+
+  /// The maximum size of a list, in bytes, and of entries.
+  private static let maximumFileSize = 1 << 28
+  private static let maximumCount = 1 << 22
+  /// What first columns are called in a first line that is a heading.
+  private static let headings: Set = [
+    "name", "file", "filename", "file_name", "image", "picture", "path", "filepath", "image_id", "id",
+  ]
+
+  /// Reads a list: `name,class` lines, or with a tab or, before a number, a space instead of the comma; names may be in quotes.
+  ///
+  /// - Throws: `unreadableFile`, `resourceLimit`, or `invalidArgument` for a list of nothing or a name that is there twice.
+  init(_ path: String) throws(ApusError) {
+    self.path = path
+    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
+    guard !bytes.contains(0) else {
+      throw ApusError(
+        .invalidArgument,
+        "'\(path)' is no list: it has bytes that no text has; a list has lines of a name and a class")
+    }
+    var lines: [String: Int] = [:]
+    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+    for (place, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
+      let line = Self.trimmed(Substring(String(decoding: line, as: UTF8.self)))
+      guard !line.isEmpty else { continue }
+      let (name, truth) = Self.split(line)
+      if entries.isEmpty, lines.isEmpty, Self.headings.contains(name.lowercased()) { continue }
+      guard entries.count < Self.maximumCount else {
+        throw ApusError(.resourceLimit, "the list '\(path)' has more than \(Self.maximumCount) lines")
+      }
+      if let other = lines.updateValue(place + 1, forKey: name) {
+        throw ApusError(
+          .invalidArgument, "line \(place + 1) of '\(path)' has '\(name)', which line \(other) has already")
+      }
+      entries.append(Entry(line: place + 1, name: name, truth: truth))
+    }
+    guard !entries.isEmpty else { throw ApusError(.invalidArgument, "the list '\(path)' has no lines") }
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text.drop { " \t\r".contains($0) }
+    while let last = text.last, " \t\r\r\n".contains(last) { text.removeLast() }
+    return text
+  }
+
+  /// The name and the rest of a line; commas in quotes separate nothing.
+  private static func split(_ line: Substring) -> (name: String, truth: String?) {
+    if line.first == "\"" {
+      let (name, rest) = quoted(line)
+      let truth = trimmed(trimmed(rest).drop { ",\t;".contains($0) })
+      return (name, truth.isEmpty ? nil : unquoted(truth))
+    }
+    var end = line.firstIndex(of: "\t") ?? line.firstIndex(of: ",")
+    if end == nil, let space = line.lastIndex(of: " "), Int(line[line.index(after: space)...]) != nil {
+      end = space
+    }
+    guard let end else { return (String(line), nil) }
+    let truth = trimmed(line[line.index(after: end)...])
+    return (String(trimmed(line[..<end])), truth.isEmpty ? nil : unquoted(truth))
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    guard text.first == "\"" else { return String(text) }
+    let (inside, rest) = quoted(text)
+    return rest.isEmpty ? inside : String(text)
+  }
+
+  /// What is between quotes, in which two stand for one, and what follows them.
+  private static func quoted(_ text: Substring) -> (String, Substring) {
+    var (inside, rest) = ("", text.dropFirst())
+    while let next = rest.popFirst() {
+      if next == "\"" {
+        guard rest.first == "\"" else { return (inside, rest) }
+        rest.removeFirst()
+      }
+      inside.append(next)
+    }
+    return (inside, rest)
+  }
+}

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// What an evaluation measures.
+enum EvaluationTask: String, CaseIterable, ExpressibleByArgument {
+  case classify, detect, segment, anomaly
+}

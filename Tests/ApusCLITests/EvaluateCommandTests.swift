@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import TestSupport
+import Testing
+
+/// `apus evaluate`: what it reads, what it refuses, and how it goes on. Numbers are tested with the library, whole runs by
+/// `Tools/evaluation/agreement.py`.
+@Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
+struct EvaluateCommandTests {
+  private struct Model: Decodable {
+    let name: String
+    let task: String
+    let model: String
+  }
+
+  private static let models: [Model] = goldens("tasks")
+
+  /// A folder with a classifier, a segmenter and a picture in each of the folders `set/0`, `set/1` and `set/2`.
+  private func withFiles(_ body: (URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      #expect(try apus("detect --annotate picture.png", in: folder).status == 0)
+      for (task, name) in [
+        ("classifier", "one head"), ("segmenter", "scores, 8x8"), ("segmenter", "one probability, 8x8"),
+      ] {
+        let model = try #require(Self.models.first { $0.task == task && $0.name == name })
+        let file = folder.appending(
+          path: "\(name == "one head" ? task : name.hasPrefix("one") ? "probability" : task).tflite")
+        try #require(Data(base64Encoded: model.model)).write(to: file)
+      }
+      for place in 0..<3 {
+        try copy("picture.png", to: "set/\(place)/\(place).png", in: folder)
+      }
+      try body(folder)
+    }
+  }
+
+  private func copy(_ name: String, to target: String, in folder: URL) throws {
+    let file = folder.appending(path: target)
+    try FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(contentsOf: folder.appending(path: name)).write(to: file)
+  }
+
+  private func write(_ text: String, to name: String, in folder: URL) throws {
+    try Data(text.utf8).write(to: folder.appending(path: name))
+  }
+
+  private func report(_ arguments: String, in folder: URL) throws -> [String: Any] {
+    let answer = try apus(arguments + " --json", in: folder)
+    #expect(answer.status == 0, "\(arguments): \(answer.errors)")
+    return try #require(try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+  }
+
+  /// The class that the classifier finds in the picture.
+  private func best(in folder: URL) throws -> Int {
+    let answer = try apus("classify picture.png --model classifier.tflite --json", in: folder)
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+    let classes = try #require(object["classes"] as? [[String: Any]])
+    return try #require(classes.first?["index"] as? Int)
+  }
+
+  @Test("folders and lists are counted alike")
+  func countsFoldersAndLists() throws {
+    try withFiles { folder in
+      let best = try best(in: folder)
+      let folders = try report("evaluate set --model classifier.tflite --task classify", in: folder)
+      #expect(folders["files"] as? Int == 3 && folders["correct"] as? Int == (best < 3 ? 1 : 0))
+      #expect((folders["top1"] as? Double).map { abs($0 - (best < 3 ? 1 : 0) / 3) < 1e-9 } == true)
+      let lines = (0..<3).map { "\($0)/\($0).png,\($0)" }
+      // Forms of lists: commas, tabs, a heading, quotes, spaces, CRLF.
+      for text in [
+        lines.joined(separator: "\n"), "file,class\r\n" + lines.joined(separator: "\r\n") + "\r\n",
+        lines.map { $0.replacing(",", with: "\t") }.joined(separator: "\n"),
+        lines.map { $0.replacing(",", with: " ") }.joined(separator: "\n"),
+        (0..<3).map { "\"\($0)/\($0).png\",\"\($0)\"" }.joined(separator: "\n"),
+      ] {
+        try write(text, to: "set/list.csv", in: folder)
+        let list = try report("evaluate set/list.csv --model classifier.tflite --task classify", in: folder)
+        #expect(
+          list["correct"] as? Int == folders["correct"] as? Int && list["files"] as? Int == 3, "\(text)")
+        let beside = try report(
+          "evaluate set --truth set/list.csv --model classifier.tflite --task classify --jobs 3 --common",
+          in: folder)
+        #expect(beside["top5"] as? Double == folders["top5"] as? Double)
+      }
+      let text = try apus("evaluate set --model classifier.tflite --task classify", in: folder)
+      #expect(
+        text.status == 0 && text.output.contains("top-1: ") && text.output.contains("classify: 3 files"))
+    }
+  }
+
+  @Test("truths without a file and files without a truth are errors that name them")
+  func refusesWithoutCounterpart() throws {
+    try withFiles { folder in
+      let command = "evaluate set --truth list.csv --model classifier.tflite --task classify"
+      try write("0/0.png,0\n1/1.png,1\n", to: "list.csv", in: folder)
+      let more = try apus(command, in: folder)
+      #expect(
+        more.status == 1
+          && more.errors == "error: '2/2.png' has no line in 'list.csv'; --common leaves it out\n")
+      try write("0/0.png,0\n1/1.png,1\n2/2.png,2\n3/3.png,3\n4/4.png,3\n", to: "list.csv", in: folder)
+      let less = try apus(command, in: folder)
+      #expect(less.status == 1 && less.errors.contains("2 lines have no file: '3/3.png', '4/4.png'"))
+      #expect(try report(command + " --common", in: folder)["files"] as? Int == 3)
+      try write("0/0.png,0\n1/1.png,1\n0/0.png,0\n", to: "list.csv", in: folder)
+      #expect(
+        try apus(command, in: folder).errors.contains("line 3 of 'list.csv' has '0/0.png', which line 1 has"))
+      try write("0/0.png,0\n1/1.png,99\n", to: "list.csv", in: folder)
+      #expect(
+        try apus(command + " --common", in: folder).errors.contains("line 2 of 'list.csv': the class is 99"))
+      try write("0/0.png,0\n1/1.png,wolf\n", to: "list.csv", in: folder)
+      let named = try apus(command + " --common", in: folder)
+      #expect(named.status == 1 && named.errors.contains("no class of the model is called 'wolf'"))
+      try write("0/0.png\n", to: "list.csv", in: folder)
+      #expect(
+        try apus(command, in: folder).errors.contains("line 1 of 'list.csv' is '0/0.png' without a class"))
+      try write("\n\n", to: "list.csv", in: folder)
+      #expect(try apus(command, in: folder).errors.contains("has no lines"))
+    }
+  }
+
+  @Test("a file that fails is named, and the others count")
+  func countsTheRest() throws {
+    try withFiles { folder in
+      try write("no picture", to: "set/1/broken.png", in: folder)
+      let answer = try apus("evaluate set --model classifier.tflite --task classify --json", in: folder)
+      #expect(answer.status == 2 && answer.errors.hasPrefix("error: 1/broken.png: "))
+      #expect(answer.output.contains(#""files":3"#) && answer.output.contains(#""file":"1/broken.png""#))
+    }
+  }
+
+  @Test("an evaluation goes on where it was, and only as it was")
+  func resumes() throws {
+    try withFiles { folder in
+      let command = "evaluate set --model classifier.tflite --task classify --json --resume done.jsonl"
+      let whole = try apus(command, in: folder)
+      #expect(whole.status == 0 && whole.errors.isEmpty)
+      let file = folder.appending(path: "done.jsonl")
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+      #expect(lines.count == 4)
+      // All that is there is believed: an answer that the model does not have shows it.
+      let forged = lines[1].replacingOccurrences(
+        of: #""classes":\[[0-9,]*\]"#, with: #""classes":[9]"#, options: .regularExpression)
+      try write(lines[0] + "\n" + forged + "\n", to: "done.jsonl", in: folder)
+      let other = try apus(command, in: folder)
+      #expect(other.status == 0 && other.output != whole.output && other.output.contains(#""index":9"#))
+      // A line that was not written to its end, and one whose file has changed, are done again.
+      try write(lines[0] + "\n" + lines[1] + "\n" + lines[2].prefix(20), to: "done.jsonl", in: folder)
+      #expect(try apus(command, in: folder).output == whole.output)
+      #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count == 4)
+      try write(lines[0].prefix(30).description, to: "done.jsonl", in: folder)
+      #expect(try apus(command, in: folder).output == whole.output)
+      for (options, expected) in [
+        ("--fit letterbox", "with --fit as by default, not letterbox"),
+        ("--pixels signed", "with --pixels as by default"),
+        ("--label-offset 1", "--label-offset"),
+      ] {
+        let refused = try apus(command + " " + options, in: folder)
+        #expect(refused.status == 1 && refused.errors.contains(expected), "\(refused.errors)")
+      }
+      let task = try apus(command.replacing("classify", with: "anomaly"), in: folder)
+      #expect(task.status == 1, "\(task.errors)")
+      var model = try Data(contentsOf: folder.appending(path: "classifier.tflite"))
+      model.append(0)
+      try model.write(to: folder.appending(path: "classifier.tflite"))
+      #expect(try apus(command, in: folder).errors.contains("are those of another model"))
+      try write("name,class\n", to: "done.jsonl", in: folder)
+      #expect(try apus(command, in: folder).errors.contains("is no file of results"))
+      #expect(try String(contentsOf: file, encoding: .utf8) == "name,class\n")
+    }
+  }
+
+  @Test("masks are compared with the picture's classes, and their sizes must agree")
+  func comparesMasks() throws {
+    try withFiles { folder in
+      #expect(
+        try apus("segment picture.png --model segmenter.tflite --output mask.png", in: folder).status == 0)
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      try copy("mask.png", to: "masks/a.png", in: folder)
+      let command = "evaluate pictures --truth masks --model segmenter.tflite --task segment"
+      let same = try report(command, in: folder)
+      #expect(same["miou"] as? Double == 1 && same["pixel_accuracy"] as? Double == 1)
+      try copy("picture.png", to: "masks/a.png", in: folder)
+      let colors = try apus(command, in: folder)
+      #expect(colors.status == 2 && colors.errors.contains("a.png': it has colors, not classes"))
+      try copy("picture.png", to: "pictures/b.png", in: folder)
+      #expect(try apus(command, in: folder).errors.contains("'b.png' has no mask in 'masks'"))
+      #expect(
+        try apus("evaluate pictures --model segmenter.tflite --task segment", in: folder).errors.contains(
+          "--truth is missing"))
+    }
+  }
+
+  @Test("objects need a truth in COCO's format, with names that the model has")
+  func comparesObjects() throws {
+    try withFiles { folder in
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      let size = try #require(
+        try apus("detect picture.png --json", in: folder).output.firstMatch(
+          of: /"height":(\d+),"image".*"width":(\d+)\}/))
+      try write(
+        """
+        {"images": [{"id": 1, "file_name": "a.png", "width": \(size.2), "height": \(size.1)}], "annotations": [],
+         "categories": [{"id": 1, "name": "circle"}]}
+        """, to: "truth.json", in: folder)
+      // The classifier is no detector, and a truth without objects has no precision.
+      let other = try apus(
+        "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)
+      #expect(other.status == 1 && other.errors.contains("not those of a detector"))
+      let missing = try apus("evaluate pictures --model classifier.tflite --task detect", in: folder)
+      #expect(missing.status == 64 && missing.errors.contains("--truth is missing"))
+      try write(#"{"images": []}"#, to: "truth.json", in: folder)
+      let damaged = try apus(
+        "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)
+      #expect(
+        damaged.status == 1 && damaged.errors.contains("the truth 'truth.json': there is no 'annotations'"))
+    }
+  }
+
+  @Test(
+    "options that mean nothing are wrong usage",
+    arguments: [
+      "--task classify --step 3", "--task nothing", "--task classify --shape 0x3",
+      "--task classify --type string",
+      "--task classify --jobs 0", "--task segment --ignore 70000", "--task classify --region 0,0,1,1", "",
+    ])
+  func refusesOptions(options: String) throws {
+    try withTemporaryFolder { folder in
+      let answer = try apus("evaluate . --model m.tflite \(options)", in: folder)
+      #expect(answer.status == 64 && answer.errors.hasPrefix("error: "), "\(answer.errors)")
+    }
+  }
+}
