@@ -25,7 +25,8 @@ struct EvaluationList {
     "name", "file", "filename", "file_name", "image", "picture", "path", "filepath", "image_id", "id",
   ]
 
-  /// Reads a list: `name,class` lines, or with a tab or, before a number, a space instead of the comma; names may be in quotes.
+  /// Reads a list: `name,class` lines, or with a tab or, before a number, a space instead of the comma; names may be in quotes. Lists for
+  /// EEMBC's runner have `name,count,class`.
   ///
   /// - Throws: `unreadableFile`, `resourceLimit`, or `invalidArgument` for a list of nothing or a name that is there twice.
   init(_ path: String) throws(ApusError) {
@@ -53,6 +54,25 @@ struct EvaluationList {
       entries.append(Entry(line: place + 1, name: name, truth: truth))
     }
     guard !entries.isEmpty else { throw ApusError(.invalidArgument, "the list '\(path)' has no lines") }
+    takeClassesOfEEMBC()
+  }
+
+  /// Takes the class out of lists for EEMBC's runner, whose every line has the number of classes before it, and perhaps a window's width and step
+  /// behind it.
+  private mutating func takeClassesOfEEMBC() {
+    var (classes, counts): ([String], Set<Int>) = ([], [])
+    for entry in entries {
+      let numbers = (entry.truth ?? "").split(separator: ",", omittingEmptySubsequences: false).map {
+        Int($0)
+      }
+      guard [2, 4].contains(numbers.count), let count = numbers[0], let index = numbers[1],
+        numbers.allSatisfy({ $0 != nil }), (0..<count).contains(index)
+      else { return }
+      classes.append("\(index)")
+      counts.insert(count)
+    }
+    guard counts.count == 1 else { return }
+    entries = zip(entries, classes).map { Entry(line: $0.line, name: $0.name, truth: $1) }
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

@@ -52,9 +52,8 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     progress.withLock { progress in
       warn(&progress)
       progress.done = progress.outcomes.count { $0 != nil }
-      // Those that are known already decide as they did before.
-      if isUndecided() { progress.done = 0 }
     }
+    // Files with an answer decide again as they did before.
     var first = 0
     while isUndecided(), first < items.count, progress.withLock({ $0.fatal == nil }) {
       process(first, progress)
@@ -106,7 +105,7 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     progress.withLock { progress in
       if let fatal, progress.fatal == nil { progress.fatal = fatal }
       progress.outcomes[place] = outcome
-      progress.done += 1
+      if isNew { progress.done += 1 }
       while progress.printed < items.count, let next = progress.outcomes[progress.printed] {
         if case .failure(let message) = next {
           progress.bar.clear()
