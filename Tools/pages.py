@@ -29,7 +29,8 @@ MODELS = {
     "embedder.tflite": "embedder", "blazeface.tflite": "faces", "face_detection_short_range.tflite": "faces",
     "movenet.tflite": "marked-joints", "yolo11n-pose.tflite": "marked-joints", "model.tflite": "embedder",
     "style.tflite": "sepia", "depth.tflite": "sepia", "yamnet.tflite": "ear", "birds.tflite": "ear",
-    "int8.tflite": "embedder", "float.tflite": "embedder",
+    "int8.tflite": "embedder", "float.tflite": "embedder", "deeplab.tflite": "colors", "autoencoder.tflite": "sepia",
+    "kws.tflite": "color-classifier",
 }
 PICTURES = {
     "street": "squares", "bird": "sunset", "picture": "squares", "photos/one": "squares", "photos/two": "figure", "hidden": "hidden",
@@ -151,8 +152,32 @@ def scratch_folder(folder, apus):
     (folder / "picture.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(4 * 112 * 112 * 3))
     shutil.copy(folder / "picture.npy", folder / "values.npy")
     shutil.copy(folder / "street.mp4", folder / "film.mp4")
+    evaluated_folders(folder, apus)
     (folder / "Sources/App").mkdir(parents=True)
     subprocess.run([apus, "run", "model.tflite", "--tensors", "reference"], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+
+
+def evaluated_folders(folder, apus):
+    """Files with their truth."""
+    def place(source, *targets):
+        for target in targets:
+            (folder / target).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(folder / source, folder / target)
+
+    place("bird.jpg", "flowers/warm/1.jpg")
+    place("street.jpg", "flowers/grey/2.jpg", "val2017/street.jpg", "val/1.jpg", "pictures/1.jpg")
+    truth = (ROOT / "Examples/References/squares.json").read_text().replace("squares.png", "street.jpg")
+    for name in ("instances.json", "instances_val2017.json"):
+        (folder / name).write_text(truth)
+    (folder / "masks").mkdir()
+    subprocess.run([apus, "segment", "street.jpg", "--model", "deeplab.tflite", "--output", "masks/1.png"], check=True, cwd=folder,
+                   stdout=subprocess.DEVNULL)
+    (folder / "y_labels.csv").write_text("zero.bin,4,0\none.bin,4,1\n")
+    for name in ("zero.bin", "one.bin"):
+        (folder / name).write_bytes(bytes(64 * 64 * 3))
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (57600,), }".ljust(117) + b"\n"
+    (folder / "window.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(4 * 57600))
+    place("window.npy", "test/normal/a.npy", "test/anomaly/b.npy")
 
 
 def run(place, command, folder, programs):

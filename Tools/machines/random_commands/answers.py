@@ -39,7 +39,7 @@ def check(line, ending, out, err, outputs, world):
             raise Broken("a model is read in two ways", [document.get("scores") for document in documents])
     elif name in ("watch", "cameras"):
         getattr(live, name)(line, documents, ending, world)
-    elif ending.status == 0:
+    elif ending.status == 0 or name == "evaluate" and ending.status == 2:
         if len(documents) != 1:
             raise Broken("not one JSON document", len(documents))
         if name in CHECKS:
@@ -403,7 +403,20 @@ def inspect(line, document, world, err):
         raise Broken("an inspection says nothing")
 
 
-CHECKS = {"detect": detect, "classify": classify, "embed": embed, "compare": compare, "gallery find": find, "faces": faces,
+def evaluation(line, document, world, err):
+    fields(document, ["task", "data", "model", "files", "worst", "failures"], "an evaluation")
+    for key in ("top1", "top5", "ap", "ap50", "ar100", "miou", "pixel_accuracy", "auc"):
+        if document.get(key) is not None:
+            number(document[key], key, 0, 1)
+    if document.get("top5") is not None and document["top5"] < document["top1"]:
+        raise Broken("top-5 is below top-1", document["top5"])
+    if document["files"] < 0 or len(document["failures"]) != sum(entry.startswith("error: ") for entry in err):
+        raise Broken("the failures are not the errors", document["failures"][:3])
+    if (document["files"] > 0) != any(document.get(key) is not None for key in ("top1", "miou", "auc", "ap")) and document["task"] == "classify":
+        raise Broken("files without an accuracy", document["files"])
+
+
+CHECKS = {"evaluate": evaluation, "detect": detect, "classify": classify, "embed": embed, "compare": compare, "gallery find": find, "faces": faces,
           "keypoints": keypoints, "segment": segment, "transform": transform, "hear": hear, "run": run, "inspect": inspect, **live.CHECKS}
 
 

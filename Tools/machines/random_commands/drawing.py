@@ -13,11 +13,11 @@ TASKS = {"detect": "detect", "classify": "classify", "embed": "embed", "compare"
 # How often each command is drawn; those that are not named, once.
 WEIGHTS = {"detect": 18, "classify": 15, "embed": 6, "compare": 4, "gallery add": 2, "gallery find": 5, "gallery list": 2, "faces": 5,
            "segment": 10, "transform": 7, "keypoints": 8, "hear": 8, "filter": 4, "run": 8, "inspect": 12, "hands": 4,
-           "face-mesh": 4, "pose": 4, "holistic": 4, "watch": 8, "track": 6}
+           "face-mesh": 4, "pose": 4, "holistic": 4, "watch": 8, "track": 6, "evaluate": 8}
 # Options that take numbers, besides those whose default is one.
 NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window",
            "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "runs", "warmup", "fps", "frames",
-           "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time"}
+           "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time", "step"}
 # What inspect heeds with --as alone.
 READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
 # Options that are for others, which may be missing.
@@ -31,7 +31,7 @@ PATTERNS = ["test:testsrc2:64x48:0.2", "test:testsrc:33x47:0.2", "test:", "test:
             "test:testsrc:64x48:-1", "test:testsrc:99999x99999:1", "test:testsrc,movie=/etc/passwd", "file:/etc/passwd", "http://127.0.0.1:9/x",
             "rtsp://127.0.0.1:9/x", "/dev/video99", "concat:a|b", "lavfi:testsrc", "pipe:0", "-"]
 # Options that name a file or folder to write.
-OUTPUTS = {"mask-dir", "save-frames", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
+OUTPUTS = {"resume", "mask-dir", "save-frames", "snapshots", "annotate", "annotate-dir", "output", "output-dir", "align-dir", "gallery", "tensors"}
 # Numbers that no option takes.
 NO_NUMBERS = ["nan", "inf", "-inf", "NaN", "x", "", "1e999", "１", "1,2", "--"]
 FILTERS = ["invert", "prewitt:0.7", "sobel", "erosion:1", "dilation:1", "closing:1", "gaussian:1", "gaussian:0.5", "erosion:0",
@@ -121,6 +121,8 @@ class Drawer:
         task = TASKS.get(name)
         if name == "inspect":
             task = str(random.choice([task for task in world.models if task not in bundles.TASKS]))
+        if name == "evaluate":
+            task = self._evaluation(line, world, random, mood)
         if task and ("model" in options or name in ("run", "inspect")):
             line.model = self._model(world, random, task, mood)
             line.is_valid &= line.model.is_valid or name == "inspect" and not line.model.name.startswith("damaged")
@@ -146,7 +148,9 @@ class Drawer:
         if "gallery" in options:
             self._gallery(line, world, random, mood)
         for positional in line.command.positionals:
-            if positional.name == "image":
+            if positional.name == "data":
+                line.positionals.append(line.data)
+            elif positional.name == "image":
                 count = {"compare": 2, "filter": 1}.get(name) or int(random.choice([1, 1, 1, 2, 3]))
                 line.positionals += [self._picture(line, world, random, mood) for _ in range(count)]
             elif positional.name == "sound":
@@ -237,6 +241,24 @@ class Drawer:
             line.stdin, line.is_valid = found.data, False
             return "-"
         return found.path
+
+    def _evaluation(self, line, world, random, mood):
+        """What an evaluation is about: its files and their truth; the task of the model that it needs."""
+        task = str(random.choice(["classify", "classify", "detect", "segment", "anomaly"]))
+        line.data = {"classify": str(random.choice(["sets/classes", "sets/list.csv", "sets/tensors.csv"])), "anomaly": "sets/classes",
+                     "detect": "sets/pictures", "segment": "sets/pictures"}[task]
+        line.options.append(Option("task", task))
+        truth = {"detect": "sets/truth.json", "segment": "sets/masks"}.get(task)
+        if truth:
+            line.options.append(Option("truth", truth))
+        # Models have classes, names and inputs of their own.
+        line.is_valid = task == "classify" and line.data != "sets/tensors.csv" or task == "segment"
+        if mood == "bad file":
+            line.is_valid = False
+            line.data = str(random.choice([*world.nowhere[:4], "sets/damaged.csv", "sets", *(found.path for found in world.lists)]))
+            if truth:
+                line.options[-1] = Option("truth", str(random.choice(["sets/damaged.json", "sets/list.csv", "missing.json", "sets/pictures"])))
+        return {"anomaly": "run"}.get(task, task)
 
     def _gallery(self, line, world, random, mood):
         path, model = world.galleries[random.integers(len(world.galleries))]
@@ -358,6 +380,8 @@ class Drawer:
             "keypoints": ["17x3", "4x2"], "allow": ["name 1", "thing 0", "n1"], "deny": ["name 1", "thing 0", "n1"], "window": ["100"],
             "rate": ["8000", "16000"], "input": [array.path for array in world.arrays],
             "faces": [model.path for model in world.models["faces"]],
+            "truth": ["sets/list.csv", "sets/masks", "sets/truth.json"], "class-names": [labels.path for labels in world.labels],
+            "class-offset": ["-1", "0", "1"], "shape": ["1x4", "1x16x16x3"], "type": ["uint8", "float32"], "step": ["1", "7"], "ignore": ["0", "255"],
         }
         choice = texts.get(name) or argument.values or (["out/odd"] if name in OUTPUTS else odd_texts())
         return Option(name, str(random.choice(choice)), is_plain=False)

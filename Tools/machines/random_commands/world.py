@@ -2,11 +2,13 @@
 """A folder with all that a few hundred commands are given; the same for the same seed and number."""
 
 import hashlib
+import json
 import os
 import pathlib
 import shutil
 
 import numpy as np
+from PIL import Image
 
 from random_commands import files, films, models
 
@@ -40,6 +42,7 @@ class World:
                     file.write(member.data)
         self._folders()
         self._galleries(random, runner)
+        self._sets(random)
         (self.folder / OUT).mkdir()
         self.by_path = {member.path: member for members in (drawn, self.pictures, self.labels, self.arrays, self.sounds,
                                                                    self.films, self.lists)
@@ -86,6 +89,34 @@ class World:
                 (self.folder / f"galleries/{place}-damaged.gallery").write_bytes(data[:random.integers(1, len(data) + 1)])
                 self.galleries.append((f"galleries/{place}-damaged.gallery", None))
         self.galleries.append(("galleries/missing.gallery", None))
+
+    def _sets(self, random):
+        """Files whose truth is known: folders that are classes, lists, masks, a truth in COCO's format, and damaged ones."""
+        whole = [picture for picture in self.pictures if picture.is_valid and picture.size][:5]
+        sets = self.folder / "sets"
+        for name in ("classes/0", "classes/1", "pictures", "masks", "tensors"):
+            (sets / name).mkdir(parents=True)
+        images, objects, lines = [], [], []
+        for place, picture in enumerate(whole):
+            ending = os.path.splitext(picture.name)[1]
+            ending = ending if ending.isascii() and ending.isprintable() else ".png"
+            width, height = picture.size
+            for target in (f"classes/{place % 2}/{place}{ending}", f"pictures/{place}{ending}"):
+                (sets / target).write_bytes(picture.data)
+            lines.append(f"pictures/{place}{ending},{place % 2}\n")
+            images.append({"id": place + 1, "file_name": f"{place}{ending}", "width": width, "height": height})
+            objects.append({"id": place + 1, "image_id": place + 1, "category_id": 1, "bbox": [0, 0, width / 2, height], "iscrowd": 0,
+                            "area": width * height / 2})
+            mask = random.choice([0, 0, 1, 255], size=(height, width)).astype(np.uint8)
+            Image.fromarray(mask).save(sets / f"masks/{place}.png")
+        (sets / "list.csv").write_text("".join(lines))
+        for place, array in enumerate(self.arrays):
+            (sets / f"tensors/{place}.npy").write_bytes(array.data)
+        (sets / "tensors.csv").write_text("".join(f"tensors/{place}.npy,0\n" for place in range(len(self.arrays))))
+        truth = json.dumps({"images": images, "annotations": objects, "categories": [{"id": 1, "name": "name 1"}, {"id": 2, "name": "thing 0"}]})
+        (sets / "truth.json").write_text(truth)
+        (sets / "damaged.json").write_text(truth[:random.integers(len(truth))])
+        (sets / "damaged.csv").write_text("".join(lines)[:random.integers(1, 60)] + "\nmissing\nforged 1,2\n\x1b[2J,0\n")
 
     def state(self):
         """What tells whether anything besides outputs has changed."""
