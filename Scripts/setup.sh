@@ -7,21 +7,23 @@
 #   --serving         what the server is built with: zlib
 #   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, ZeroMQ, and clients in a Python environment under .build/
 #   --tracking-tests  trackers, supervision and motmetrics in a Python environment under .build/
+#   --evaluation-tests  pycocotools and scikit-learn, with LiteRT, in a Python environment under .build/
 #   --video-tests     an emulator and a small system for cameras of the kernel's test driver, and GStreamer's server of RTSP
 #   --cluster-tests   what the tests on Spark use: Java 17, and PySpark in a Python environment under .build/
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tests= serving= serving_tests= cluster_tests= tracking_tests= video_tests=
+tests= serving= serving_tests= cluster_tests= tracking_tests= evaluation_tests= video_tests=
 for option in "$@"; do
   case $option in
     --tests) tests=1 ;;
     --serving) serving=1 ;;
     --serving-tests) serving=1 serving_tests=1 ;;
     --tracking-tests) tracking_tests=1 ;;
+    --evaluation-tests) evaluation_tests=1 ;;
     --video-tests) video_tests=1 ;;
     --cluster-tests) serving=1 cluster_tests=1 ;;
-    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests, --video-tests and --cluster-tests are known" >&2; exit 64 ;;
+    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests, --evaluation-tests, --video-tests and --cluster-tests are known" >&2; exit 64 ;;
   esac
 done
 
@@ -29,7 +31,7 @@ packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpa
 if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev ffmpeg); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler libzmq5); fi
-if [[ $tracking_tests ]]; then packages+=(python3-venv); fi
+if [[ $tracking_tests || $evaluation_tests ]]; then packages+=(python3-venv); fi
 if [[ $video_tests ]]; then
   packages+=(python3-venv ffmpeg qemu-system-x86 busybox-static cpio dpkg)
   packages+=(python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good)
@@ -75,4 +77,5 @@ if [[ $serving_tests ]]; then
   python_environment serving-python Serving/Tests/requirements.txt
 fi
 if [[ $tracking_tests ]]; then python_environment tracking-python Tools/tracking/requirements.txt; fi
+if [[ $evaluation_tests ]]; then python_environment evaluation-python Tools/evaluation/requirements.txt; fi
 if [[ $cluster_tests ]]; then python_environment spark-python Serving/spark/requirements.txt; fi
