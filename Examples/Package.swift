@@ -46,6 +46,7 @@ let package = Package(
     example("WriteAFilter", "Apus", "ApusVision", "ApusImages"),
     example("HearSounds", "ApusVision"),
     example("CheckTensors", "Apus", "ApusTesting"),
+    example("MeasureAccuracy", "ApusVision", "ApusImages"),
   ],
   swiftLanguageModes: [.v6]
 )
