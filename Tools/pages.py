@@ -166,9 +166,9 @@ def evaluated_folders(folder, apus):
 
     place("bird.jpg", "flowers/warm/1.jpg")
     place("street.jpg", "flowers/grey/2.jpg", "val2017/street.jpg", "val/1.jpg", "pictures/1.jpg")
-    truth = (ROOT / "Examples/References/squares.json").read_text().replace("squares.png", "street.jpg")
-    for name in ("instances.json", "instances_val2017.json"):
-        (folder / name).write_text(truth)
+    truth = (ROOT / "Examples/References/squares.json").read_text()
+    for name, picture in (("instances.json", "1.jpg"), ("instances_val2017.json", "street.jpg")):
+        (folder / name).write_text(truth.replace("squares.png", picture))
     (folder / "masks").mkdir()
     subprocess.run([apus, "segment", "street.jpg", "--model", "deeplab.tflite", "--output", "masks/1.png"], check=True, cwd=folder,
                    stdout=subprocess.DEVNULL)

@@ -99,7 +99,7 @@ struct EvaluateCommandTests {
       let more = try apus(command, in: folder)
       #expect(
         more.status == 1
-          && more.errors == "error: '2/2.png' has no line in 'list.csv'; --common leaves it out\n")
+          && more.errors == "error: the file '2/2.png' has no line in 'list.csv'; --common leaves it out\n")
       try write("0/0.png,0\n1/1.png,1\n2/2.png,2\n3/3.png,3\n4/4.png,3\n", to: "list.csv", in: folder)
       let less = try apus(command, in: folder)
       #expect(less.status == 1 && less.errors.contains("2 lines have no file: '3/3.png', '4/4.png'"))
@@ -186,7 +186,7 @@ struct EvaluateCommandTests {
       let colors = try apus(command, in: folder)
       #expect(colors.status == 2 && colors.errors.contains("a.png': it has colors, not classes"))
       try copy("picture.png", to: "pictures/b.png", in: folder)
-      #expect(try apus(command, in: folder).errors.contains("'b.png' has no mask in 'masks'"))
+      #expect(try apus(command, in: folder).errors.contains("the picture 'b.png' has no mask in 'masks'"))
       #expect(
         try apus("evaluate pictures --model segmenter.tflite --task segment", in: folder).errors.contains(
           "--truth is missing"))

@@ -13,6 +13,8 @@ struct ClassNames {
   private let offset: Int
   private let exact: [String: [Int]]
   private let loose: [String: [Int]]
+  /// By names of which a label has several, with commas between them.
+  private let parts: [String: [Int]]
 
   /// Collects names.
   ///
@@ -28,15 +30,19 @@ struct ClassNames {
     self.labels = labels
     self.count = count
     self.offset = offset
-    var (exact, loose): ([String: [Int]], [String: [Int]]) = ([:], [:])
+    var (exact, loose, parts): ([String: [Int]], [String: [Int]], [String: [Int]]) = ([:], [:], [:])
     if let names = given ?? labels {
       for index in 0..<min(count, LabelMap.maximumRowCount) {
         guard let name = names[index] else { continue }
         exact[name, default: []].append(index)
         loose[Self.plain(name), default: []].append(index)
+        // Labels of ImageNet have several names.
+        for part in name.split(separator: ",") where part.utf8.count < name.utf8.count {
+          parts[Self.plain(String(part)), default: []].append(index)
+        }
       }
     }
-    (self.exact, self.loose) = (exact, loose)
+    (self.exact, self.loose, self.parts) = (exact, loose, parts)
   }
 
   /// A name without case and the marks that stand for spaces in names of files.
@@ -49,7 +55,7 @@ struct ClassNames {
   /// - Parameter place: What says it, for errors.
   /// - Throws: `invalidArgument` if there is none, or several.
   func index(of text: String, place: String) throws(ApusError) -> Int {
-    let found = exact[text] ?? loose[Self.plain(text)] ?? []
+    let found = exact[text] ?? loose[Self.plain(text)] ?? parts[Self.plain(text)] ?? []
     if found.count == 1 { return found[0] }
     if found.count > 1 {
       throw ApusError(

@@ -142,9 +142,9 @@ extension EvaluateCommand {
       }
       pictures.append((item, image))
     }
-    try files.report(without, "pictures", "no image in '\(truthFile)'")
+    try files.report(without, "picture", "no image in '\(truthFile)'")
     try files.report(
-      truth.images.filter { places[$0.id] == nil }.map(\.fileName), "images of the truth",
+      truth.images.filter { places[$0.id] == nil }.map(\.fileName), "image",
       "no picture in '\(data)'")
     guard !pictures.isEmpty else {
       throw ApusError(.invalidArgument, "no picture in '\(data)' is an image of '\(truthFile)'")

@@ -13,14 +13,15 @@ struct EvaluateCommand: ParsableCommand {
     discussion: """
       classify: top-1 and top-5. Each subfolder is a class; or a list has name,class lines, names being relative to the list; or --truth is such a \
       list for a folder. A class is a label, a name of --class-names, or a number. Files are pictures, raw tensors (.npy, .bin) or sounds (.wav).
-      detect: the twelve numbers of COCO. --truth is a file in COCO's format.
+      detect: the twelve numbers of COCO. --truth is a file in COCO's format. Boxes count from a score of 0.001 on, at most 300 of a picture, unless \
+      --score-threshold and --max-results say otherwise.
       segment: mean intersection over union. --truth is a folder of masks, picture.png for picture.jpg; or a list has picture,mask lines.
       anomaly: the area under the curve of an autoencoder's mean squared error, or of a single score. Classes are as for classify: normal, good, ok and 0 are \
       normal, all others anomalies.
 
       For example:
         apus evaluate flowers --model flowers.tflite --task classify
-        apus evaluate val2017 --model detect.tflite --task detect --truth instances_val2017.json --resume found.jsonl
+        apus evaluate val --model detect.tflite --task detect --truth instances.json
         apus evaluate y_labels.csv --model kws.tflite --task classify --type int8
       """)
 

@@ -37,8 +37,8 @@ struct EvaluationFiles {
     guard !folders.isEmpty else {
       throw ApusError(
         .invalidArgument,
-        "the folder '\(data)' has no subfolders: each is a class and has its files; or give the classes with --truth, a list of "
-          + "name,class lines")
+        "the folder '\(data)' has no subfolders, which are the classes; or give these with --truth, a list of name,class lines"
+      )
     }
     var items: [EvaluationItem] = []
     for folder in folders {
@@ -130,8 +130,8 @@ struct EvaluationFiles {
       }
       items.append(EvaluationItem(name: picture.name, path: picture.path, mask: mask, place: "'\(mask)'"))
     }
-    try report(without, "pictures", "no mask in '\(truth)'")
-    try report(masks.values.sorted(), "masks", "no picture in '\(data)'")
+    try report(without, "picture", "no mask in '\(truth)'")
+    try report(masks.values.sorted(), "mask", "no picture in '\(data)'")
     guard !items.isEmpty else {
       throw ApusError(.invalidArgument, "no picture in '\(data)' has a mask of its name in '\(truth)'")
     }
@@ -139,19 +139,23 @@ struct EvaluationFiles {
   }
 
   /// Refuses names without a counterpart, or says that they are left out.
+  ///
+  /// - Parameters:
+  ///   - what: What a name is, in the singular.
+  ///   - lack: What it does not have.
   func report(_ names: [String], _ what: String, _ lack: String) throws(ApusError) {
     guard let first = names.first else { return }
     let more = names.count > Self.mostNames ? ", …" : ""
     let list = names.prefix(Self.mostNames).map { "'\($0)'" }.joined(separator: ", ") + more
-    let text = "\(names.count) \(names.count == 1 ? String(what.dropLast()) : what) with \(lack)"
+    let many = names.count == 1 ? what : "\(what)s"
     guard onlyCommon else {
       throw ApusError(
         .invalidArgument,
         names.count == 1
-          ? "'\(first)' has \(lack); --common leaves it out"
-          : "\(names.count) \(what) have \(lack): \(list); --common leaves them out")
+          ? "the \(what) '\(first)' has \(lack); --common leaves it out"
+          : "\(names.count) \(many) have \(lack): \(list); --common leaves them out")
     }
-    Output.writeError("warning: \(oneLine(text)) left out")
+    Output.writeError("warning: " + oneLine("\(names.count) \(many) with \(lack) left out: \(list)"))
   }
 
   private func common(
@@ -159,8 +163,8 @@ struct EvaluationFiles {
   ) throws(ApusError) -> [EvaluationItem] {
     let listed = Set(items.map(\.name))
     let present = Set(files.map(\.name))
-    try report(files.map(\.name).filter { !listed.contains($0) }, "files", "no line in '\(truth)'")
-    try report(items.map(\.name).filter { !present.contains($0) }, "lines", "no file")
+    try report(files.map(\.name).filter { !listed.contains($0) }, "file", "no line in '\(truth)'")
+    try report(items.map(\.name).filter { !present.contains($0) }, "line", "no file")
     return items.filter { present.contains($0.name) }
   }
 

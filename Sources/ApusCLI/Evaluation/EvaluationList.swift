@@ -31,12 +31,15 @@ struct EvaluationList {
   /// - Throws: `unreadableFile`, `resourceLimit`, or `invalidArgument` for a list of nothing or a name that is there twice.
   init(_ path: String) throws(ApusError) {
     self.path = path
-    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
-    guard !bytes.contains(0) else {
+    func check(_ bytes: [UInt8]) throws(ApusError) {
+      guard bytes.contains(0) else { return }
       throw ApusError(
         .invalidArgument,
         "'\(path)' is no list: it has bytes that no text has; a list has lines of a name and a class")
     }
+    // A file of another kind may have no end.
+    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize, check: check)
+    try check(bytes)
     var lines: [String: Int] = [:]
     let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
     for (place, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {

@@ -21,7 +21,9 @@ final class TensorModel: Sendable {
         .invalidArgument, "the model has \(model.inputs.count) inputs; raw tensors are evaluated with one")
     }
     var options = options
-    if let shape, shape != described.shape.dimensions {
+    // Another shape with as many elements is no other input, but where the model leaves its shape open.
+    let isOpen = described.shapeSignature.isEmpty || described.shapeSignature.contains { $0 < 0 }
+    if let shape, isOpen || TensorShape(shape).elementCount != described.shape.elementCount {
       let signature = described.shapeSignature
       guard
         signature.isEmpty

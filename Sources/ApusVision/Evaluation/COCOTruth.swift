@@ -51,7 +51,12 @@ public struct COCOTruth: Sendable {
   ///
   /// - Throws: `unreadableFile`; `resourceLimit` for a file that is too long; `invalidData` with the place for one that is no such truth.
   public init(contentsOfFile path: String) throws(ApusError) {
-    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize)
+    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize) { beginning throws(ApusError) in
+      // A file of another kind may have no end.
+      var cursor = JSONCursor(beginning)
+      guard let first = cursor.peek(), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return }
+      throw ApusError(.invalidData, "the truth '\(path)': it is no JSON; COCO's format is expected")
+    }
     do { try self.init(parsing: bytes) } catch {
       throw ApusError(error.code, "the truth '\(path)': \(error.message)")
     }
