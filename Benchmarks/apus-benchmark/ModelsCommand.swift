@@ -73,6 +73,7 @@ struct ModelsCommand: ParsableCommand {
   private func reportOfChild(_ model: String) throws -> ModelReport {
     var arguments = [
       "models", "--json", "--threads", "\(engine.threads)", "--warmup", "\(warmup)", "--runs", "\(runs)",
+      "--precision", engine.precision.rawValue,
     ]
     if let kernels = engine.kernels { arguments += ["--kernels", kernels] }
     if let timeLimit { arguments += ["--time-limit", "\(timeLimit)"] }

@@ -151,6 +151,6 @@ struct Implementation {
     .init(
       kernelSet: KernelSetName(rawValue: choice.set), text: text,
       declined: choice.declined.map { .init(kernelSet: KernelSetName(rawValue: $0.set), reason: $0.reason) },
-      notes: notes)
+      notes: choice.notes + notes)
   }
 }

@@ -17,6 +17,9 @@ extension Interpreter {
     /// variable `APUS_KERNELS` names, or else the fastest that this machine runs.
     public var kernels: KernelSetName?
 
+    /// The precision of products of floats. Results differ from those of ``Precision/float32`` in all others.
+    public var precision = Precision.float32
+
     /// The maximum number of bytes of tensors, packed weights, variables, operators' tables and values that preparation reads, of all
     /// subgraphs together; the file is not counted. Beyond it, preparation throws `resourceLimit` before memory is taken, and so
     /// does a run where data decides sizes. The default is 1 GiB.

@@ -11,6 +11,11 @@ package struct EngineOptions: ParsableArguments {
   @Option(name: .long, help: "The kernel set to use, see 'apus kernels'.")
   package var kernels: String?
 
+  @Option(
+    name: .long,
+    help: "What products of floats are computed in; bfloat16 halves the memory of weights and loses digits.")
+  package var precision = Interpreter.Precision.float32
+
   package init() {}
 
   /// The interpreter's options.
@@ -22,7 +27,10 @@ package struct EngineOptions: ParsableArguments {
       var options = Interpreter.Options()
       options.threadCount = threads
       options.kernels = kernels.map(KernelSetName.init(rawValue:))
+      options.precision = precision
       return options
     }
   }
 }
+
+extension Interpreter.Precision: ExpressibleByArgument {}

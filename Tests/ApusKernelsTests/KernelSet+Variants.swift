@@ -41,6 +41,11 @@ extension KernelSet {
       }
     }
 
+    /// AVX-512 with the instruction that multiplies bfloat16, whether or not it is the faster way on this machine.
+    static let multiplyingBFloat16: [KernelSet] =
+      CPUFeatures.current.contains(.avx512BF16)
+      ? [x86AVX512VNNI].compactMap { $0.varied { $0.pipes.multiplyBFloat16 = true } } : []
+
     /// The sets that know Winograd's way, taking it wherever it serves, be it slower.
     static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in
       set.varied { $0.reckons = false }

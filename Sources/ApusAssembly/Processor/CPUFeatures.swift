@@ -20,6 +20,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avx512VNNI = CPUFeatures(rawValue: 1 << 2)
   /// AVX-512 VBMI: arbitrary byte permutations. No set requires it; some code is better with it.
   package static let avx512VBMI = CPUFeatures(rawValue: 1 << 6)
+  /// AVX-512 BF16: products of two bfloat16 at once. No set requires it; it multiplies bfloat16.
+  package static let avx512BF16 = CPUFeatures(rawValue: 1 << 9)
   /// Two ports for all 512-bit operations, as in Intel's processors; other processors have two for
   /// multiplications and two more. No set requires this; it decides which work beside multiplications is
   /// free.
@@ -44,7 +46,7 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
-      (.avx512VBMI, "AVX-512 VBMI"), (.twoWidePipes, "two pipes for 512 bits"),
+      (.avx512VBMI, "AVX-512 VBMI"), (.avx512BF16, "AVX-512 BF16"), (.twoWidePipes, "two pipes for 512 bits"),
       (.fullWidth, "512 bits at a time"),
       (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
@@ -78,11 +80,13 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       let extended = ask(7)
       guard state & 0x6 == 0x6, bit(extended[1], 5), hasFMA else { return features }
       features.insert(.avx2)
-      if extended[0] >= 1, bit(ask(7, 1)[0], 4) { features.insert(.avxVNNI) }
+      let later = extended[0] >= 1 ? ask(7, 1)[0] : 0
+      if bit(later, 4) { features.insert(.avxVNNI) }
       let avx512: UInt32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31
       let hasAVX512 = extended[1] & avx512 == avx512
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
+      if features.contains(.avx512VNNI), bit(later, 5) { features.insert(.avx512BF16) }
       // Family 6 is Intel's. Families above 15 are in a second field.
       let family = basic[0] >> 8 & 15 &+ basic[0] >> 20 & 255
       if features.contains(.avx512VNNI) {

@@ -353,6 +353,30 @@
     emit(prefix, register: digit, rm: rm, immediate: count)
   }
 
+  /// A shift by a constant: `instruction register, [memory], count` (EVEX only).
+  package mutating func shift(
+    _ instruction: Instruction, digit: Int, _ width: Width, _ register: Int, _ memory: Memory, by count: UInt8
+  ) {
+    let prefix = prefix(
+      instruction, width, register: digit, second: register, rm: nil, memory: memory, broadcasts: false,
+      mask: nil)
+    emit(prefix, count: prefixLength)
+    memoryOperand(digit, memory, unit: width.byteCount)
+    emit(count)
+  }
+
+  /// `stmxcsr [memory]`: stores the modes of float arithmetic. The base is one of the first eight registers.
+  package mutating func storeModes(_ memory: Memory) {
+    emit(0x0F, 0xAE)
+    memoryOperand(3, memory, unit: 1)
+  }
+
+  /// `ldmxcsr [memory]`: sets the modes of float arithmetic. The base is one of the first eight registers.
+  package mutating func loadModes(_ memory: Memory) {
+    emit(0x0F, 0xAE)
+    memoryOperand(2, memory, unit: 1)
+  }
+
   /// `vzeroupper`.
   package mutating func zeroUpper() {
     emit(0xC5, 0xF8, 0x77)

@@ -58,6 +58,10 @@ extension X86Assembler.Instruction {
   package static let vpdpbusd = Self("vpdpbusd", prefix: 1, map: 2, 0x50)
   /// Adds two products of `int16` to each `int32`.
   package static let vpdpwssd = Self("vpdpwssd", prefix: 1, map: 2, 0x52)
+  /// Adds two products of bfloat16 to each float, the one of upper halves first. EVEX only, of AVX-512 BF16.
+  package static let vdpbf16ps = Self("vdpbf16ps", prefix: 2, map: 2, 0x52)
+  /// Floats as bfloat16, in a register of half the width. EVEX only, of AVX-512 BF16.
+  package static let vcvtneps2bf16 = Self("vcvtneps2bf16", prefix: 2, map: 2, 0x72)
   /// Products of `int16`, added in pairs.
   package static let vpmaddwd = Self("vpmaddwd", prefix: 1, map: 1, 0xF5, tuple: .fullMemory)
   /// Products of the even `int32`, in 64 bits.

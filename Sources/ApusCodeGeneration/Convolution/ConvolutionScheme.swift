@@ -45,12 +45,13 @@ final class ConvolutionScheme: @unchecked Sendable {
   /// - Parameters:
   ///   - depth: K, the number of products per sum.
   ///   - bytes: how unsigned bytes are multiplied.
+  ///   - bfloat16: how bfloat16 is multiplied; nil where it is not.
   init(
     _ matrixOperands: MatrixOperands, _ epilogue: Epilogue, batches: Int, inputCount: Int,
     outputChannels: Int, outputsPerChannel: Int, depth: Int, target: any CodeTarget,
-    bytes: ProductKind
+    bytes: ProductKind, bfloat16: ProductKind? = nil
   ) throws(Decline) {
-    let product = try ProductKind(matrixOperands, epilogue, bytes: bytes)
+    let product = try ProductKind(matrixOperands, epilogue, bytes: bytes, bfloat16: bfloat16)
     try epilogue.requireFit(matrixOperands, channels: outputChannels)
     let makesBytes = product == .unsignedBytes
     quantization = HybridQuantization(
@@ -91,11 +92,17 @@ final class ConvolutionScheme: @unchecked Sendable {
       }
     }
     let flips = gatheredProduct != product
-    lanes = TileGathering.Lanes(
-      product, operands, isHybrid: matrixOperands.isHybrid, flips: flips,
-      flipping: flips ? code("signs are turned") { () throws(Decline) in try target.flipping() } : nil
-    ) { isSigned in
-      code("bytes are widened") { () throws(Decline) in try target.widening(isSigned: isSigned) }
+    if product.isBFloat16 {
+      let isWide = product == .bfloat16AsFloats
+      let rounding = code("floats are rounded") { () throws(Decline) in try target.rounding(toFloats: isWide) }
+      lanes = isWide ? .roundedFloats(RoundedFloats(code: rounding)) : .roundedHalves(RoundedHalves(code: rounding))
+    } else {
+      lanes = TileGathering.Lanes(
+        product, operands, isHybrid: matrixOperands.isHybrid, flips: flips,
+        flipping: flips ? code("signs are turned") { () throws(Decline) in try target.flipping() } : nil
+      ) { isSigned in
+        code("bytes are widened") { () throws(Decline) in try target.widening(isSigned: isSigned) }
+      }
     }
     self.plainParts = plainParts
   }

@@ -9,6 +9,10 @@ struct TileGathering {
   /// How elements are converted.
   enum Lanes {
     case floats
+    /// Floats rounded to bfloat16, as floats.
+    case roundedFloats(RoundedFloats)
+    /// Floats rounded to bfloat16.
+    case roundedHalves(RoundedHalves)
     /// Bytes, unchanged, with this byte as padding.
     case bytes(padding: UInt8)
     /// Bytes with their highest bit flipped.
@@ -72,6 +76,14 @@ struct TileGathering {
     case .floats:
       unsafe gather(
         input, Copy<Float>(padding: 0), image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
+    case .roundedFloats(let conversion):
+      unsafe gather(
+        input, conversion, image: image, lines: lines, columns: columns,
+        firstChannel: firstChannel, to: plane)
+    case .roundedHalves(let conversion):
+      unsafe gather(
+        input, conversion, image: image, lines: lines, columns: columns,
         firstChannel: firstChannel, to: plane)
     case .bytes(let padding):
       unsafe gather(

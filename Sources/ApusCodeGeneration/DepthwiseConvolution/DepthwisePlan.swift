@@ -106,7 +106,7 @@ final class DepthwisePlan: Sendable {
     var gathered: Decline?
     do throws(Decline) {
       switch product {
-      case .floats: runs = try Self.runs(c, product, target)
+      case .floats, .bfloat16, .bfloat16AsFloats: runs = try Self.runs(c, product, target)
       case .words: runs = try Self.widenedRuns(c, target)
       case .unsignedBytes, .signedBytes: break
       }
@@ -117,7 +117,7 @@ final class DepthwisePlan: Sendable {
     blockChannels = vectorCount * target.lanes
     let inOrder = LaneOrder(count: blockChannels)
     switch product {
-    case .floats: weightColumns = inOrder
+    case .floats, .bfloat16, .bfloat16AsFloats: weightColumns = inOrder
     case .words: weightColumns = LaneOrder(quartersOf: vectorCount, lanes: target.lanes)
     case .unsignedBytes, .signedBytes: weightColumns = target.byteColumns(vectorCount: vectorCount)
     }

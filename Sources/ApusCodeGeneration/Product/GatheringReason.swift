@@ -2,6 +2,8 @@
 
 /// Why a product's rows are copied (im2col) before they are multiplied, rather than read in place.
 enum GatheringReason {
+  /// Floats are rounded to bfloat16 first.
+  case rounding
   case padding
   /// Bytes are widened to `int16` first.
   case widening
@@ -13,6 +15,7 @@ enum GatheringReason {
   /// The reason in the output of `apus inspect --plan`.
   var text: String {
     switch self {
+    case .rounding: "floats are rounded"
     case .padding: "padding"
     case .widening: "bytes become 16-bit integers"
     case .partialSteps: "taps are no whole steps"

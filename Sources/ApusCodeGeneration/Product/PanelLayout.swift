@@ -41,7 +41,7 @@ struct PanelLayout {
     stepCount: Int, lineLength: Int, isMatrix: Bool
   ) {
     let c = convolution
-    let areInOrder = product == .floats || c.operands.isHybrid
+    let areInOrder = product == .floats || product.isBFloat16 || c.operands.isHybrid
     switch strategy {
     case .inner(let rows):
       hasFarWeights = false
@@ -55,7 +55,7 @@ struct PanelLayout {
         columns: c.columnCount, mostVectors: rows.count, target: target, areInOrder: areInOrder)
       mostRows = [0] + rows
     case .pairs, .blocks:
-      hasFarWeights = c.weightCount * (product == .floats ? 4 : 1) >= Self.farByteCount
+      hasFarWeights = c.weightCount * (product == .floats ? 4 : product.isBFloat16 ? 2 : 1) >= Self.farByteCount
       let most =
         hasFarWeights
         ? Self.vectors(

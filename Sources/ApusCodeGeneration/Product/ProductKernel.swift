@@ -50,10 +50,18 @@ import ApusRuntime
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, pipes: VectorPipes,
     isForOneThread: Bool, passedOver: [Decline] = [], placement: CodePlacement
   ) throws(Decline) {
+    var passedOver = passedOver
+    var bfloat16: ProductKind?
+    if convolution.operands == .bfloat16 {
+      let chosen = try target.bfloat16(pipes)
+      bfloat16 = chosen.product
+      if let declined = chosen.declined { passedOver.append(declined) }
+    }
     let scheme = try ConvolutionScheme(
       convolution.operands, convolution.epilogue, batches: convolution.batches,
       inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
-      outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes)
+      outputsPerChannel: convolution.rowCount, depth: convolution.depth, target: target, bytes: bytes,
+      bfloat16: bfloat16)
     let plan = try ProductPlan(
       convolution, scheme.epilogue, product: scheme.product, target: target,
       pipes: pipes, isForOneThread: isForOneThread)
@@ -134,7 +142,7 @@ import ApusRuntime
   }
 
   var summation: String? {
-    "\(target.name), \(scheme.product == .floats ? plan.summation : "of integers")"
+    "\(target.name), \(scheme.product == .floats ? plan.summation : scheme.product.isBFloat16 ? "of bfloat16" : "of integers")"
   }
 
   func notes(_ packed: PackedWeights?) -> [String] {

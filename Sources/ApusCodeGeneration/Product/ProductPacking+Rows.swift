@@ -8,7 +8,7 @@ extension ProductPacking {
   /// highest bit.
   var packsRows: Bool {
     let arePlain =
-      terms.operands == nil
+      terms.operands == nil && !plan.product.isBFloat16
       || plan.laneByteCount == 1 && !terms.mayHaveExtras && !plan.hasColumnSums
         && terms.packedOperands?.rhsZeroPoint == 128 && terms.hasPlainOffsets(count: convolution.depth)
     return arePlain && !plan.strategy.isInner && plan.tapCount == 1 && convolution.groups == 1

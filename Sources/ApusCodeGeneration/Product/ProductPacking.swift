@@ -5,8 +5,8 @@ import ApusRuntime
 
 /// Packs the weights of a convolution for the generated products.
 ///
-/// A panel is packed K-step by K-step. A K-step has one 32-bit lane for each column: four bytes, two `int16`
-/// or one float.
+/// A panel is packed K-step by K-step. A K-step has one 32-bit lane for each column: four bytes, two `int16`,
+/// two bfloat16 or one float.
 ///
 /// Packed memory has, in this order: the head, with a record for each panel of each group; the offsets that
 /// are added to sums; the panels, each followed by its extra K-steps and their list of (tap, K-step) pairs.
@@ -133,7 +133,9 @@ struct ProductPacking {
       }
       return quad
     }
-    if terms.operands == nil, !plan.strategy.isInner {
+    if plan.product.isBFloat16 {
+      unsafe packBFloat16(weights, group: group, panel: panel, at: start, into: packed)
+    } else if terms.operands == nil, !plan.strategy.isInner {
       // 16 columns of floats are one cache line, which is completed while it is in the cache.
       let wholeCount = pairs.map { $0.wholeByteCount / 4 } ?? columns.count
       for first in stride(from: 0, to: wholeCount, by: 16) {

@@ -11,6 +11,8 @@ extension ProductPlan {
     _ convolution: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget
   ) -> Bool {
     let c = convolution
+    // Sums of bfloat16 multiply the zeros of the padding, too.
+    guard !product.isBFloat16 else { return false }
     // Overlapping blocks have their taps unrolled.
     guard c.filterHeight > 1, !c.operands.isHybrid, !strategy.isInner, strategy.overlappingSteps == nil else {
       return false

@@ -45,6 +45,8 @@ final class ProductPlan: Sendable {
   let convolution: Convolution
   /// Whether it always runs on one thread, and so needs no functions for the tiles of several.
   let isForOneThread: Bool
+  /// What a K-step multiplies.
+  let product: ProductKind
   /// Bytes per value of K in the rows that the product reads.
   let laneByteCount: Int
   let strategy: ProductStrategy
@@ -119,8 +121,10 @@ final class ProductPlan: Sendable {
   ) throws(Decline) {
     self.convolution = convolution
     self.isForOneThread = isForOneThread
+    self.product = product
     laneByteCount = product.laneByteCount
     let c = convolution
+    if product.isBFloat16 { try c.requirePairs() }
     nanoseconds = Self.nanoseconds(c, product, target)
     let isSmall = nanoseconds < ThreadPolicy.leastNanoseconds
     // Images that are quantized at run time have their own scales, so rows of several images form a line only
@@ -174,7 +178,7 @@ final class ProductPlan: Sendable {
       product == .words && target.hasFunctionsForFewRows && (isLarge || hasFewRows && hasSignedWeights)
     // Decided by the whole shape, not by a tile's: the order of additions of floats must not depend on tiles.
     sumSets =
-      !hasFewRows || product == .words || strategy.isInner
+      !hasFewRows || product == .words || product.isBFloat16 || strategy.isInner
       ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     let isOneBlock =
       isDense
@@ -224,7 +228,7 @@ final class ProductPlan: Sendable {
   private static func nanoseconds(_ c: Convolution, _ product: ProductKind, _ target: any CodeTarget) -> Int {
     let products = Double(c.outputCount) * Double(c.depth)
     // A lower bound: the time to load the weights from beyond the first-level cache.
-    let reading = Double(c.weightCount) * Double(product.laneByteCount) / 96
+    let reading = Double(c.weightCount) * Double(product.weightByteCount) / 96
     return Int(min(max(products / target.rate(product), reading), 0x1p40))
   }
 
@@ -233,6 +237,7 @@ final class ProductPlan: Sendable {
     _ c: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
     lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
   ) -> GatheringReason? {
+    guard !product.isBFloat16 else { return .rounding }
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =

@@ -40,7 +40,8 @@ import ApusKernels
           guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
           return unsafe try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
         case .winograd:
-          guard convolution.filterHeight == 3, convolution.filterWidth == 3 else { continue }
+          guard convolution.filterHeight == 3, convolution.filterWidth == 3, convolution.operands != .bfloat16
+          else { continue }
           return unsafe try WinogradKernel(
             convolution, target: target, bytes: bytes, reckons: reckons, isForOneThread: isForOneThread,
             placement: placement)

@@ -115,6 +115,10 @@ protocol CodeTarget: Sendable {
   func quantization(makesBytes: Bool) throws(Decline) -> QuantizationCode
   /// Code that widens bytes to `int16`; throws if there is none.
   func widening(isSigned: Bool) throws(Decline) -> WideningCode
+  /// How products of bfloat16 are multiplied, and why a faster way is not taken; throws if there is no code for them.
+  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?)
+  /// Code that rounds floats to bfloat16, kept as floats or not; throws if there is none.
+  func rounding(toFloats isWide: Bool) throws(Decline) -> RoundingCode
   /// Code that flips the highest bit of bytes; throws if there is none.
   func flipping() throws(Decline) -> FlippingCode
 }
@@ -127,6 +131,13 @@ extension CodeTarget {
     throw Decline("float activations have no code for \(name)")
   }
   func widening(isSigned: Bool) throws(Decline) -> WideningCode {
+    throw Decline("the target has no such code")
+  }
+  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?) {
+    let name = name
+    throw Decline("there is no code for products of bfloat16 on \(name) yet")
+  }
+  func rounding(toFloats isWide: Bool) throws(Decline) -> RoundingCode {
     throw Decline("the target has no such code")
   }
   func flipping() throws(Decline) -> FlippingCode { throw Decline("the target has no such code") }

@@ -6,10 +6,13 @@ package struct VectorPipes: Hashable, Sendable {
   package var areShared: Bool
   /// Whether a multiplication of half a vector takes as long as one of a whole vector.
   package var areFullWidth: Bool
+  /// Whether an instruction that multiplies pairs of bfloat16 is faster than two that multiply floats.
+  package var multiplyBFloat16: Bool
 
   /// Describes a processor.
-  package init(areShared: Bool, areFullWidth: Bool) {
+  package init(areShared: Bool, areFullWidth: Bool, multiplyBFloat16: Bool = false) {
     self.areShared = areShared
     self.areFullWidth = areFullWidth
+    self.multiplyBFloat16 = multiplyBFloat16
   }
 }

@@ -47,7 +47,8 @@ extension X86Target: CodeTarget {
 
   func rate(_ product: ProductKind) -> Double {
     switch product {
-    case .floats: 48
+    case .floats, .bfloat16AsFloats: 48
+    case .bfloat16: 96
     case .words: 64
     case .unsignedBytes, .signedBytes: self == .avx512 ? 160 : 96
     }
@@ -61,7 +62,10 @@ extension X86Target: CodeTarget {
   var pipes: VectorPipes {
     VectorPipes(
       areShared: self == .avx512 && CPUFeatures.current.contains(.twoWidePipes),
-      areFullWidth: self == .avx512 && CPUFeatures.current.contains(.fullWidth))
+      areFullWidth: self == .avx512 && CPUFeatures.current.contains(.fullWidth),
+      // Intel's processors take at least as long for a pair of bfloat16 as for two floats.
+      multiplyBFloat16: self == .avx512 && CPUFeatures.current.contains(.avx512BF16)
+        && !CPUFeatures.current.contains(.twoWidePipes))
   }
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int? {
     switch epilogue {
@@ -102,6 +106,23 @@ extension X86Target: CodeTarget {
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
+  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?) {
+    do throws(Decline) {
+      guard CPUFeatures.current.contains(.avx512BF16), self == .avx512 else {
+        throw Decline("vdpbf16ps: the machine or the kernel set has no AVX-512 BF16")
+      }
+      guard pipes.multiplyBFloat16 else {
+        throw Decline("vdpbf16ps: on this processor two multiplications of floats take less time")
+      }
+      try X86BFloat16Check.requireDefinedSums()
+      return (.bfloat16, nil)
+    } catch { return (.bfloat16AsFloats, error) }
+  }
+  func rounding(toFloats isWide: Bool) throws(Decline) -> RoundingCode {
+    let code = try unsafe RoundingCode(X86RoundingGenerator(isWide: isWide))
+    ExecutableMemory.seal()
+    return code
+  }
   func flipping() throws(Decline) -> FlippingCode {
     try unsafe FlippingCode(X86FlippingGenerator(target: self))
   }

@@ -9,6 +9,7 @@ extension MatrixOperands {
   package var name: String {
     switch self {
     case .float32: "float32"
+    case .bfloat16: "float32 rounded to bfloat16"
     case .uint8: "uint8"
     case .int8: "int8"
     case .uint8ToInt16: "uint8 with int16 outputs"

@@ -6,6 +6,9 @@
 @usableFromInline package enum MatrixOperands: Hashable, Sendable {
   /// Floats, summed as floats; the bias is float.
   case float32
+  /// Floats that are rounded to bfloat16 where a product reads them, activations and weights alike; the bias and the
+  /// outputs are float. ``BFloat16Sum`` defines the sums. Each group has an even number of channels.
+  case bfloat16
   /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output uint8.
   case uint8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
   /// Signed bytes, summed modulo 2³²; the bias is int32, the output int8.
@@ -27,7 +30,7 @@
   /// How bytes become unsigned, and the zero points of unsigned bytes; nil for other operands.
   @inlinable package var bytes: ByteOperands? {
     switch self {
-    case .float32, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
+    case .float32, .bfloat16, .uint8ToInt16, .int8Sums, .int16, .hybrid: nil
     case .uint8(let lhs, let rhs): ByteOperands(signFlip: 0, lhsZeroPoint: lhs, rhsZeroPoint: rhs)
     case .int8(let lhs, let rhs):
       ByteOperands(signFlip: 0x80, lhsZeroPoint: lhs &+ 128, rhsZeroPoint: rhs &+ 128)

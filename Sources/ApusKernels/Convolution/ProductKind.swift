@@ -2,8 +2,8 @@
 
 import ApusAssembly
 
-/// What one K-step multiplies per lane: four bytes, two `int16` or one float of a row with as many of a
-/// column.
+/// What one K-step multiplies per lane: four bytes, two `int16`, two bfloat16 or one float of a row with as many
+/// of a column.
 @usableFromInline package enum ProductKind: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
@@ -13,11 +13,25 @@ import ApusAssembly
   case words
   /// Floats.
   case floats
+  /// Pairs of bfloat16, by one instruction; sums as in ``BFloat16Sum``.
+  case bfloat16
+  /// Pairs of bfloat16, widened to floats and multiplied one after the other, with the sums of ``bfloat16``. Rows
+  /// have floats that are already rounded.
+  case bfloat16AsFloats
 
-  /// The product for operands and an epilogue; `bytes` says how bytes are multiplied.
-  package init(_ operands: MatrixOperands, _ epilogue: Epilogue, bytes: ProductKind) throws(Decline) {
+  /// The product for operands and an epilogue.
+  ///
+  /// - Parameters:
+  ///   - bytes: how bytes are multiplied.
+  ///   - bfloat16: how bfloat16 is multiplied; nil where there is no code for it.
+  package init(
+    _ operands: MatrixOperands, _ epilogue: Epilogue, bytes: ProductKind, bfloat16: ProductKind? = nil
+  ) throws(Decline) {
     switch (operands, epilogue) {
     case (.float32, .float32): self = .floats
+    case (.bfloat16, .float32):
+      guard let bfloat16 else { throw Decline("there is no code for operands of \(operands.name) yet") }
+      self = bfloat16
     case (.hybrid, .hybrid): self = bytes == .unsignedBytes ? bytes : .words
     case (.uint8, .fixedPoint), (.uint8, .float64): self = bytes
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
@@ -34,6 +48,8 @@ import ApusAssembly
     case .signedBytes: "signed bytes"
     case .words: "words"
     case .floats: "floats"
+    case .bfloat16: "bfloat16"
+    case .bfloat16AsFloats: "bfloat16 as floats"
     }
   }
 
@@ -41,19 +57,30 @@ import ApusAssembly
   @inlinable package var laneByteCount: Int {
     switch self {
     case .unsignedBytes, .signedBytes: 1
-    case .words: 2
-    case .floats: 4
+    case .words, .bfloat16: 2
+    case .floats, .bfloat16AsFloats: 4
     }
   }
 
+  /// Bytes per weight when packed.
+  @inlinable package var weightByteCount: Int { self == .bfloat16AsFloats ? 2 : laneByteCount }
+
   /// Values of K per K-step. They belong to one tap in products, and to different taps in depthwise
   /// convolutions.
-  @inlinable package var lanesPerStep: Int { 4 / laneByteCount }
+  @inlinable package var lanesPerStep: Int { isBFloat16 ? 2 : 4 / laneByteCount }
+
+  /// Whether operands are rounded to bfloat16.
+  @inlinable package var isBFloat16: Bool { self == .bfloat16 || self == .bfloat16AsFloats }
 }
 
 extension MatrixOperands {
   /// The size of an element of input and output.
-  @inlinable package var generatedByteCount: Int { if case .float32 = self { 4 } else { isHybrid ? 4 : 1 } }
+  @inlinable package var generatedByteCount: Int {
+    switch self {
+    case .float32, .bfloat16, .hybrid: 4
+    default: 1
+    }
+  }
 
   /// Whether float activations are quantized at run time.
   @inlinable package var isHybrid: Bool { if case .hybrid = self { true } else { false } }

@@ -26,7 +26,7 @@ struct WordOperands {
   init?(_ operands: MatrixOperands) {
     isRaw = operands == .int8Sums
     switch operands {
-    case .float32, .uint8, .int8:
+    case .float32, .bfloat16, .uint8, .int8:
       return nil
     case .uint8ToInt16(let lhs, let rhs):
       source = .bytes(signFlip: 0, zeroPoint: Int16(truncatingIfNeeded: lhs))

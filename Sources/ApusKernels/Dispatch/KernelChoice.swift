@@ -25,6 +25,8 @@ package struct KernelChoice: Sendable {
   package let set: String
   /// The sets that declined before, in order.
   package let declined: [Declined]
+  /// Why the kernel does not compute what was asked for first, such as a product in another precision.
+  package var notes: [String] = []
 
   /// The choice of a set after others declined.
   package init(set: String, declined: [Declined] = []) {

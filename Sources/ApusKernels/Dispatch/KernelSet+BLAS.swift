@@ -17,7 +17,7 @@ private struct BLASKernels: ConvolutionKernels {
     switch convolution.operands {
     case .float32: return try BLASFloatConvolution(convolution)
     case .uint8, .int8: return try BLASByteConvolution(convolution)
-    case .uint8ToInt16, .int8Sums, .int16, .hybrid:
+    case .bfloat16, .uint8ToInt16, .int8Sums, .int16, .hybrid:
       throw Decline("operands of \(convolution.operands.name) are neither float32 nor bytes")
     }
   }

@@ -14,6 +14,7 @@ private struct PortableKernels: ConvolutionKernels {
   ) throws(Decline) -> any PreparedConvolution {
     switch convolution.operands {
     case .float32: try PortableFloatConvolution(convolution)
+    case .bfloat16: try PortableBFloat16Convolution(convolution)
     case .uint8, .int8: try PortableByteConvolution(convolution)
     case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
     }
@@ -22,6 +23,7 @@ private struct PortableKernels: ConvolutionKernels {
   func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
     switch convolution.operands {
     case .float32: try PortableFloatDepthwise(convolution)
+    case .bfloat16: throw Decline("depthwise convolutions stay in float32")
     case .uint8, .int8: try PortableByteDepthwise(convolution)
     case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordDepthwise(convolution)
     }

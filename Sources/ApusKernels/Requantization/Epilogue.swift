@@ -31,7 +31,7 @@ package enum Epilogue: Hashable, Sendable {
   /// Whether this epilogue fits the operands, and has one factor or `channels`.
   func fits(_ operands: MatrixOperands, channels: Int) -> Bool {
     switch (self, operands) {
-    case (.float32, .float32): true
+    case (.float32, .float32), (.float32, .bfloat16): true
     case (.fixedPoint(let factors, _, _, _), .uint8), (.fixedPoint(let factors, _, _, _), .int8):
       factors.count == 1 || factors.count == channels
     case (.fixedPointUpward(let factors, _, _, _), .int8):

@@ -8,6 +8,8 @@ import ApusRuntime
 final class GraphContext {
   let model: Model
   let kernels: KernelSet
+  /// The precision of products of floats.
+  let precision: Interpreter.Precision
   /// The threads that a run may use.
   let threads: ThreadTeam
   /// The threads that the current run uses.
@@ -43,6 +45,7 @@ final class GraphContext {
   ) {
     let threads = ThreadTeam(count: options.threadCount)
     passes = options.passes
+    precision = options.precision
     self.model = model
     self.kernels = kernels
     self.threads = threads

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusCodeGeneration
 import ApusFormat
 import ApusKernels
@@ -54,7 +55,7 @@ extension Node {
     try keep(tablesOf: count, entryByteCount: Self.channelByteCount)
   }
 
-  /// A kernel for a convolution of tensors of such types.
+  /// A kernel for a convolution of tensors of such types, in the precision that was asked for if it has one.
   func kernel(
     for convolution: Convolution, _ input: TensorSlot, _ filter: TensorSlot
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
@@ -67,10 +68,21 @@ extension Node {
       try keep(
         tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
     }
-    guard let chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
+    let (convolution, notes) = inPrecision(convolution, filter)
+    guard var chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
       throw mismatch(input, filter)
     }
+    chosen.choice.notes = notes
     return chosen
+  }
+
+  /// A convolution in the precision that was asked for, or as it is and the reason why.
+  private func inPrecision(_ convolution: Convolution, _ filter: TensorSlot) -> (Convolution, notes: [String]) {
+    guard context.precision == .bfloat16, convolution.operands == .float32 else { return (convolution, []) }
+    do throws(Decline) {
+      guard filter.isConstant else { throw Decline("the weights come with each run") }
+      return (try convolution.roundedToBFloat16(), [])
+    } catch { return (convolution, ["in float32: \(error)"]) }
   }
 
   /// A kernel for a depthwise convolution of tensors of such types.
@@ -80,7 +92,10 @@ extension Node {
     try keepChannels(convolution.outputChannels)
     try keep(
       tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
-    guard let chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
+    guard var chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
+    if context.precision == .bfloat16, convolution.operands == .float32 {
+      chosen.choice.notes = ["in float32: a depthwise convolution is limited by loads, not by products"]
+    }
     return chosen
   }
 

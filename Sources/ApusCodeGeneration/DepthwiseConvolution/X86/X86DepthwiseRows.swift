@@ -11,7 +11,7 @@ struct X86DepthwiseRows: DepthwiseRowCode {
     _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
     switch product {
-    case .floats:
+    case .floats, .bfloat16, .bfloat16AsFloats:
       X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
     case .unsignedBytes, .signedBytes:
       X86DepthwiseByteRowGenerator.mostColumns(
@@ -41,7 +41,8 @@ struct X86DepthwiseRows: DepthwiseRowCode {
   ) -> (any CodeGenerator)? {
     let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     switch product {
-    case .floats: return X86DepthwiseRowGenerator(target: target, epilogue: outputs, shape: shape)
+    case .floats, .bfloat16, .bfloat16AsFloats:
+      return X86DepthwiseRowGenerator(target: target, epilogue: outputs, shape: shape)
     case .unsignedBytes, .signedBytes:
       return X86DepthwiseByteRowGenerator(product: product, epilogue: outputs, shape: shape)
     case .words:

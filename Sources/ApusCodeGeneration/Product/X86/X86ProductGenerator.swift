@@ -5,8 +5,8 @@ import ApusKernels
 
 /// Generates matrix products: a block of rows times one panel of columns, with accumulators in registers.
 ///
-/// A K-step multiplies four bytes of each row (four `uint8` or `int8`, two `int16`, or one `float`) with as
-/// many of each column. Rows are read in place, `rowStride` bytes apart. Their values are contiguous within
+/// A K-step multiplies four bytes of each row (four `uint8` or `int8`, two `int16` or bfloat16, or one `float`)
+/// with as many of each column. Rows are read in place, `rowStride` bytes apart. Their values are contiguous within
 /// *taps*, whose offsets are in a list: the rows of a filter in a padded input, or the single run of a matrix
 /// row.
 struct X86ProductGenerator: CodeGenerator, Hashable {
@@ -38,7 +38,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     shape.inner == nil ? shape.sumSets * setCount : rowCount * shape.columnCount
   }
   /// Bytes per row and K-step.
-  private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.pairs != nil ? 8 : 4 }
+  private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.pairs != nil || multipliesWidened ? 8 : 4 }
   /// Bytes of weights per K-step and vector of columns.
   private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
@@ -58,6 +58,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.enter()
     end.loadMasks(&a)
     if let inner = shape.inner { loadMask(&a, inner) }
+    if multipliesWidened { saveModes(&a) }
 
     let nextBlock = a.loopHead(alignment: 16)
     if hasColumnSums { beginWithZeroPoints(&a) } else { end.begin(&a) }
@@ -70,6 +71,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     if product == .signedBytes { loadSignFlip(&a) }
     if shape.fetches > 0 { a.load(.rdx, .init(.rdi, A.offset(\.nextWeights))) }
 
+    if multipliesWidened { flushSmallNumbers(&a) }
     let nextTap = a.loopHead(alignment: 16)
     a.load(.rax, .init(.r12))
     a.load(.rcx, .init(.r12, 8))
@@ -84,6 +86,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     a.decrement(.r13)
     a.jump(.notEqual, nextTap)
 
+    if multipliesWidened { restoreModes(&a) }
     if shape.inner == nil { addSets(&a) } else { addLanes(&a) }
     if let pairs = shape.pairs { addPairs(&a, pairs) }
     if shape.movesAlongPanels { a.store(.init(.rdi, A.offset(\.weights)), .rsi) }
@@ -183,6 +186,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
   private func step(_ a: inout X86Assembler, _ bases: [General], _ index: Int) {
     if shape.inner != nil { return innerStep(&a, bases, index, isRest: false) }
     if let pairs = shape.pairs { return pairedStep(&a, bases, index, pairs) }
+    if multipliesWidened { return widenedStep(&a, bases, index) }
     for vector in 0..<vectorCount {
       a.vector(
         shape.hasNarrowWeights ? .vpmovsxbw : .vmovdqu, width(vector), free(vector), 0,
@@ -197,7 +201,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
       let lane = free(vectorCount + row % turns)
       let memory = end.place(bases, row, 4 * index)
       switch product {
-      case .unsignedBytes, .words:
+      case .unsignedBytes, .words, .bfloat16, .bfloat16AsFloats:
         a.vector(.vpbroadcastd, width, lane, 0, memory)
       case .signedBytes:
         if target == .avx512 {
@@ -220,6 +224,8 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
         case .floats:
           a.vector(.vfmadd231ps, width(vector), sum(row, vector), lane, free(vector))
         case .words: a.vector(.vpdpwssd, width, sum(row, vector), lane, free(vector))
+        case .bfloat16, .bfloat16AsFloats:
+          a.vector(.vdpbf16ps, width, sum(row, vector), lane, free(vector))
         }
       }
     }

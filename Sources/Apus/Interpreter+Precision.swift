@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Interpreter {
+  /// What products of floats are computed in: matrices and convolutions with constant weights.
+  ///
+  /// ```swift
+  /// var options = Interpreter.Options()
+  /// options.precision = .bfloat16
+  /// ```
+  public enum Precision: String, CaseIterable, Hashable, Sendable {
+    /// The precision of the model's floats.
+    case float32
+    /// Operands rounded to bfloat16, which has the range of `float32` and 8 bits of its 24; sums are `float32`.
+    ///
+    /// Packed weights take half the memory. Results are the same on every machine and for every thread count, but each
+    /// product's operands lose digits: about three decimal digits remain. Products whose groups have an odd number of
+    /// channels, depthwise convolutions, products of two tensors and recurrent layers stay in `float32`;
+    /// ``Interpreter/plan`` says which, and why. Quantized models do not change.
+    case bfloat16
+  }
+}

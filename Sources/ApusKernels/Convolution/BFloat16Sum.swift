@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+
+/// The definition of sums of products of bfloat16: the same bits on every machine, for every thread count.
+///
+/// With `a` and `w` rounded as in ``BFloat16Rounding``, the sum of an output starts from +0 and takes the products in the
+/// order of filter rows, filter columns and channels, but in pairs of channels whose second comes first:
+/// ```
+/// for (row, column) in filter:
+///   for channel in 0, 2, 4, …:
+///     sum = adding(a[channel + 1], w[channel + 1], to: sum)
+///     sum = adding(a[channel], w[channel], to: sum)
+/// output = min(max(sum + bias, minimum), maximum)
+/// ```
+/// Padding is zeros, which are multiplied like all others. Each ``adding(_:_:to:)`` rounds once. The order is that of
+/// `vdpbf16ps` on Intel's processors, of which AVX-512 BF16 takes two products in an instruction. The last addition and
+/// the bounds are those of float32. NaN has no defined sign and payload.
+@usableFromInline package enum BFloat16Sum {
+  /// `sum + a · w`, rounded once: to nearest, ties to even. A result that is below the least normal float, even after
+  /// it was rounded to 24 bits, becomes zero with its sign.
+  ///
+  /// None of the three is subnormal.
+  @inlinable @inline(__always)
+  package static func adding(_ a: Float, _ w: Float, to sum: Float) -> Float {
+    let result = sum.addingProduct(a, w)
+    return result.magnitude > .leastNormalMagnitude ? result : small(result, a, w, sum)
+  }
+
+  /// The sums of four lanes.
+  @inlinable @inline(__always)
+  package static func adding(_ a: SIMD4<Float>, _ w: SIMD4<Float>, to sum: SIMD4<Float>) -> SIMD4<Float> {
+    var result = sum.addingProduct(a, w)
+    let bits = unsafe unsafeBitCast(result, to: SIMD4<UInt32>.self) & 0x7FFF_FFFF
+    let magnitudes = SIMD4<Int32>(truncatingIfNeeded: bits)
+    // Zero is so common that it is told apart.
+    if any((magnitudes .<= 0x0080_0000) .& (magnitudes .> 0)) {
+      for lane in 0..<4 where result[lane].magnitude <= .leastNormalMagnitude {
+        result[lane] = small(result[lane], a[lane], w[lane], sum[lane])
+      }
+    }
+    return result
+  }
+
+  /// A result of at most the least normal float, or NaN.
+  @usableFromInline @inline(never)
+  static func small(_ result: Float, _ a: Float, _ w: Float, _ sum: Float) -> Float {
+    let least = Float.leastNormalMagnitude
+    guard result.magnitude <= least else { return result }
+    // Subnormal floats have fewer bits, so a smaller number may have been rounded up to the least normal one. With
+    // another exponent it keeps its 24 bits. Nothing overflows: to get here, `sum` and the product are below 2⁻⁷⁰.
+    let scaled = (sum * 0x1p64).addingProduct(a * 0x1p64, w)
+    return scaled.magnitude < least * 0x1p64 ? Float(sign: result.sign, exponent: 0, significand: 0) : result
+  }
+}
+
+extension Convolution {
+  /// This convolution of floats with operands rounded to bfloat16; throws if it stays in float32, for a reason that
+  /// does not depend on the machine.
+  package func roundedToBFloat16() throws(Decline) -> Convolution {
+    let name = operands.name
+    guard operands == .float32 else { throw Decline("operands are \(name)") }
+    guard !hasTransientWeights else { throw Decline("both operands come with each run") }
+    try requirePairs()
+    var result = self
+    result.operands = .bfloat16
+    return result
+  }
+
+  /// Throws unless channels have pairs, as sums of bfloat16 need.
+  package func requirePairs() throws(Decline) {
+    let count = channelsPerGroup
+    guard count.isMultiple(of: 2), count > 0 else {
+      throw Decline("\(counted(count, "channel")) of a group \(count == 1 ? "has" : "have") no pairs")
+    }
+  }
+}
