@@ -30,7 +30,8 @@ struct BFloat16Tests {
   @Test("rounding is to the nearest, ties to even, and subnormal numbers are zeros")
   func rounding() {
     var random = SeededGenerator(seed: 1)
-    let values = Self.special + (0..<100_000).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }
+    let values =
+      Self.special + (0..<100_000).map { _ in Float(bitPattern: UInt32(truncatingIfNeeded: random.next())) }
     for value in values {
       let (found, expected) = (BFloat16Rounding.rounded(value), ReferenceBFloat16.rounded(value))
       #expect(found.bitPattern == expected.bitPattern || found.isNaN && expected.isNaN, "\(value)")
@@ -51,7 +52,9 @@ struct BFloat16Tests {
       // Half of them next to the least normal float.
       let isSmall = index % 2 == 0
       func number(_ exponents: ClosedRange<UInt32>) -> Float {
-        Float(bitPattern: UInt32(truncatingIfNeeded: random.next()) & 0x807F_FFFF | .random(in: exponents, using: &random) << 23)
+        Float(
+          bitPattern: UInt32(truncatingIfNeeded: random.next()) & 0x807F_FFFF | .random(
+            in: exponents, using: &random) << 23)
       }
       let factors: ClosedRange<UInt32> = isSmall ? 60...67 : 120...134
       check(

@@ -46,7 +46,9 @@ struct X86AssemblerTests {
 
   static let rows: [Row] = [
     Row(instruction: .vpdpbusd, broadcast: 4), Row(instruction: .vpdpwssd, broadcast: 4),
-    Row(instruction: .vpmaddwd),
+    Row(instruction: .vdpbf16ps, encodings: [.evex], broadcast: 4), Row(instruction: .vpmaddwd),
+    Row(
+      instruction: .vcvtneps2bf16, form: .narrowing, encodings: [.evex], narrowest: .zmm, takesMemory: false),
     Row(instruction: .vpmuldq, broadcast: 8), Row(instruction: .vpmulld, broadcast: 4),
     Row(instruction: .vpmuludq, broadcast: 8), Row(instruction: .vpmullw), Row(instruction: .vpmulhw),
     Row(instruction: .vpmulhuw), Row(instruction: .vpmulhrsw),
@@ -271,6 +273,19 @@ struct X86AssemblerTests {
       }
     }
     listing.add("vzeroupper") { $0.zeroUpper() }
+    if encoding == .evex {
+      for (count, place) in Self.places.enumerated() where count % 3 == 0 {
+        for width in [Width.xmm, .ymm, .zmm] {
+          listing.add("vpslld \(width)18,\(place.text),0x10") {
+            $0.shift(.shiftDoubles, digit: 6, width, 18, place, by: 16)
+          }
+        }
+        // Their bases are among the first eight registers.
+        guard place.base.rawValue < 8, place.index == nil else { continue }
+        listing.add("stmxcsr \(place.text)") { $0.storeModes(place) }
+        listing.add("ldmxcsr \(place.text)") { $0.loadModes(place) }
+      }
+    }
     try check(listing)
   }
 

@@ -50,7 +50,8 @@ package enum ReferenceBFloat16 {
         for filterColumn in 0..<c.filterWidth {
           let x = output.column * c.strideWidth + filterColumn * c.dilationWidth - c.paddingLeft
           let isInside = (0..<c.inputHeight).contains(y) && (0..<c.inputWidth).contains(x)
-          let pixel = ((output.batch * c.inputHeight + y) * c.inputWidth + x) * c.inputChannels + group * depth
+          let pixel =
+            ((output.batch * c.inputHeight + y) * c.inputWidth + x) * c.inputChannels + group * depth
           let tap = ((output.channel * c.filterHeight + filterRow) * c.filterWidth + filterColumn) * depth
           for channel in stride(from: 0, to: depth, by: 2) {
             for term in [channel + 1, channel] {

@@ -94,8 +94,10 @@ final class ConvolutionScheme: @unchecked Sendable {
     let flips = gatheredProduct != product
     if product.isBFloat16 {
       let isWide = product == .bfloat16AsFloats
-      let rounding = code("floats are rounded") { () throws(Decline) in try target.rounding(toFloats: isWide) }
-      lanes = isWide ? .roundedFloats(RoundedFloats(code: rounding)) : .roundedHalves(RoundedHalves(code: rounding))
+      let rounding = code("floats are rounded") { () throws(Decline) in try target.rounding(toFloats: isWide)
+      }
+      lanes =
+        isWide ? .roundedFloats(RoundedFloats(code: rounding)) : .roundedHalves(RoundedHalves(code: rounding))
     } else {
       lanes = TileGathering.Lanes(
         product, operands, isHybrid: matrixOperands.isHybrid, flips: flips,

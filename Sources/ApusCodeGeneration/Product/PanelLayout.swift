@@ -55,7 +55,8 @@ struct PanelLayout {
         columns: c.columnCount, mostVectors: rows.count, target: target, areInOrder: areInOrder)
       mostRows = [0] + rows
     case .pairs, .blocks:
-      hasFarWeights = c.weightCount * (product == .floats ? 4 : product.isBFloat16 ? 2 : 1) >= Self.farByteCount
+      hasFarWeights =
+        c.weightCount * (product == .floats ? 4 : product.isBFloat16 ? 2 : 1) >= Self.farByteCount
       let most =
         hasFarWeights
         ? Self.vectors(

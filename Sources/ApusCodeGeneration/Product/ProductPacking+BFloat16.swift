@@ -10,7 +10,8 @@ extension ProductPacking {
   /// Rounds a panel's weights: a K-step has values `k` and `k + 1` of each column, `k` in the lower half of its lane.
   /// Lanes without a column keep their zeros.
   func packBFloat16(
-    _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel, at start: Int, into packed: PackedWeights
+    _ weights: UnsafeRawPointer, group: Int, panel: ProductPlan.Panel, at start: Int,
+    into packed: PackedWeights
   ) {
     // Taps have an even number of values, so pairs are adjacent in a column.
     let (stepCount, stepByteCount) = (plan.stepCount, panel.paddedCount &* plan.weightByteCount)

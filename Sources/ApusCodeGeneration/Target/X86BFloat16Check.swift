@@ -69,7 +69,8 @@ enum X86BFloat16Check {
           expected[lane] = sum
         }
         function.call(&lanes)
-        let differ = unsafe unsafeBitCast(lanes.sums, to: SIMD16<UInt32>.self)
+        let differ =
+          unsafe unsafeBitCast(lanes.sums, to: SIMD16<UInt32>.self)
           .!= unsafeBitCast(expected, to: SIMD16<UInt32>.self)
         if any(differ) { return false }
       }

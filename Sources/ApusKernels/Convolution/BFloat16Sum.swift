@@ -14,8 +14,7 @@ import ApusAssembly
 /// output = min(max(sum + bias, minimum), maximum)
 /// ```
 /// Padding is zeros, which are multiplied like all others. Each ``adding(_:_:to:)`` rounds once. The order is that of
-/// `vdpbf16ps` on Intel's processors, of which AVX-512 BF16 takes two products in an instruction. The last addition and
-/// the bounds are those of float32. NaN has no defined sign and payload.
+/// `vdpbf16ps`, which adds two products, on Intel's processors. The last addition and the bounds are those of float32. NaN has no defined sign and payload.
 @usableFromInline package enum BFloat16Sum {
   /// `sum + a · w`, rounded once: to nearest, ties to even. A result that is below the least normal float, even after
   /// it was rounded to 24 bits, becomes zero with its sign.

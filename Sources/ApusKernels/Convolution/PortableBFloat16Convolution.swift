@@ -111,7 +111,8 @@ final class PortableBFloat16Convolution: TiledConvolution {
   /// Multiplies a row of an even number of terms with eight columns; sums continue those of the terms before, or
   /// start from zero.
   private func multiply(
-    _ row: UnsafePointer<Float>, terms: Int, _ panel: UnsafePointer<UInt16>, _ sums: UnsafeMutablePointer<Float>,
+    _ row: UnsafePointer<Float>, terms: Int, _ panel: UnsafePointer<UInt16>,
+    _ sums: UnsafeMutablePointer<Float>,
     continues: Bool
   ) {
     var low = unsafe continues ? load4(sums, 0) : SIMD4<Float>()
@@ -124,7 +125,8 @@ final class PortableBFloat16Convolution: TiledConvolution {
         let bits = unsafe UnsafeRawPointer(panel + term &* 8).loadUnaligned(as: SIMD8<UInt16>.self)
         let words = SIMD8<UInt32>(truncatingIfNeeded: bits) &<< 16
         low = BFloat16Sum.adding(value, unsafe unsafeBitCast(words.lowHalf, to: SIMD4<Float>.self), to: low)
-        high = BFloat16Sum.adding(value, unsafe unsafeBitCast(words.highHalf, to: SIMD4<Float>.self), to: high)
+        high = BFloat16Sum.adding(
+          value, unsafe unsafeBitCast(words.highHalf, to: SIMD4<Float>.self), to: high)
       }
       pair &+= 2
     }

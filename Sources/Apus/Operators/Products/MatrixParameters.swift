@@ -77,7 +77,8 @@ extension Node {
   }
 
   /// A convolution in the precision that was asked for, or as it is and the reason why.
-  private func inPrecision(_ convolution: Convolution, _ filter: TensorSlot) -> (Convolution, notes: [String]) {
+  private func inPrecision(_ convolution: Convolution, _ filter: TensorSlot) -> (Convolution, notes: [String])
+  {
     guard context.precision == .bfloat16, convolution.operands == .float32 else { return (convolution, []) }
     do throws(Decline) {
       guard filter.isConstant else { throw Decline("the weights come with each run") }

@@ -38,7 +38,9 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
     shape.inner == nil ? shape.sumSets * setCount : rowCount * shape.columnCount
   }
   /// Bytes per row and K-step.
-  private var stepByteCount: Int { shape.inner != nil ? width.byteCount : shape.pairs != nil || multipliesWidened ? 8 : 4 }
+  private var stepByteCount: Int {
+    shape.inner != nil ? width.byteCount : shape.pairs != nil || multipliesWidened ? 8 : 4
+  }
   /// Bytes of weights per K-step and vector of columns.
   private var weightByteCount: Int { shape.hasNarrowWeights ? width.byteCount / 2 : width.byteCount }
 
