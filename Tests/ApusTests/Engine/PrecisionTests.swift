@@ -36,7 +36,7 @@ import Testing
   }
 
   private static func interpreter(
-    _ precision: Interpreter.Precision?, kernels: String? = nil, threads: Int = 1
+    _ precision: Interpreter.Precision?, kernels: KernelSetName? = nil, threads: Int = 1
   ) throws -> Interpreter {
     var options = Interpreter.Options()
     if let precision { options.precision = precision }
