@@ -14,6 +14,21 @@ struct GoldenArchive: CustomTestStringConvertible, Sendable {
   static let ofThisBuild: [GoldenArchive] = (Runtime.operators.map(\.name) + together)
     .map { GoldenArchive(name: $0) }.filter { (try? $0.open()) != nil }
 
+  /// Those that are run: all, or the one that the environment variable `APUS_GOLDEN` names, such as `CONV_2D` or
+  /// `ABS/int8_rank4_00` for one of its cases.
+  static let chosen = ofThisBuild.filter { choice == nil || $0.name == choice?.archive }
+
+  private static let choice = ProcessInfo.processInfo.environment["APUS_GOLDEN"].map { text in
+    let parts = text.split(separator: "/", maxSplits: 1).map(String.init)
+    return (archive: parts.first ?? "", name: parts.dropFirst().first)
+  }
+
+  /// Whether a case of this archive is run.
+  func isChosen(_ name: String) -> Bool {
+    guard let choice = Self.choice, choice.archive == self.name, let only = choice.name else { return true }
+    return name == only
+  }
+
   /// The archives that are not of one operator, but for `GRAPHS`, whose graphs have states.
   static let together = [
     "HALF_CONV_2D", "HALF_TRANSPOSE_CONV", "MISDECLARED", "PADDED_CONV_2D", "PADDED_DEPTHWISE_CONV_2D",
