@@ -5,7 +5,7 @@ import Synchronization
 
 /// Threads for work that takes long or waits, so that no thread of Swift's own pool does: as many at once as there are
 /// processors. Further work waits in order.
-final class TaskThreads: Sendable {
+package final class TaskThreads: Sendable {
   private struct State {
     /// Work from `next` on has not begun.
     var work: [(@Sendable () -> Void)?] = []
@@ -13,16 +13,16 @@ final class TaskThreads: Sendable {
     var threadCount = 0
   }
 
-  static let shared = TaskThreads(limit: max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 2))
+  package static let shared = TaskThreads(limit: max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 2))
 
   private let limit: Int
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "apus.tasks", attributes: .concurrent)
 
-  init(limit: Int) { self.limit = limit }
+  package init(limit: Int) { self.limit = limit }
 
   /// Runs work as soon as a thread is free; returns at once.
-  func run(_ work: @escaping @Sendable () -> Void) {
+  package func run(_ work: @escaping @Sendable () -> Void) {
     let starts = state.withLock { state in
       state.work.append(work)
       guard state.threadCount < limit else { return false }
