@@ -36,7 +36,7 @@ def check(what, found, expected, tolerance=TOLERANCE):
 
 def evaluate(apus, *arguments):
     """The JSON of an evaluation."""
-    run = subprocess.run([apus, "evaluate", *map(str, arguments), "--quiet", "--json"], capture_output=True, text=True, check=False)
+    run = subprocess.run([apus, "evaluate", *map(str, arguments), "--quiet", "--json", "--time-limit", "0"], capture_output=True, text=True, check=False)
     if run.returncode:
         sys.exit(f"{' '.join(map(str, arguments))}: status {run.returncode}: {run.stderr}")
     return json.loads(run.stdout)

@@ -13,7 +13,7 @@ struct ClassNames {
   private let offset: Int
   private let exact: [String: [Int]]
   private let loose: [String: [Int]]
-  /// By names of which a label has several, with commas between them.
+  /// By each name of labels that have several, with commas between them.
   private let parts: [String: [Int]]
 
   /// Collects names.

@@ -45,10 +45,11 @@ struct EvaluateCommand: ParsableCommand {
   var classNames: String?
 
   @Option(
-    name: .long, help: "What to add to numbers of classes in the truth, such as -1 where they start at 1.")
+    name: .long, parsing: .unconditional,
+    help: "What to add to numbers of classes in the truth, such as -1 where they start at 1.")
   var classOffset = 0
 
-  @Option(name: .long, help: "The value in masks that stands for no class.")
+  @Option(name: .long, parsing: .unconditional, help: "The value in masks that stands for no class.")
   var ignore = 255
 
   @Flag(help: "Leave out files without a truth, and truths without a file, which are errors otherwise.")
