@@ -16,7 +16,8 @@ public enum Runtime {
     public let isSupported: Bool
     /// Whether it is the one that runs by default.
     public let isDefault: Bool
-    /// What this machine lacks for it; nil if it is supported.
+    /// What this machine lacks for it, or where its results are wrong, see ``Runtime/provesKernels``; nil if it is
+    /// supported.
     public let unsupportedReason: String?
   }
 
@@ -28,9 +29,10 @@ public enum Runtime {
       let lacks =
         supported.contains(set.name)
         ? set.convolutions.missing() : set.requires.subtracting(.current).names.joined(separator: ", ")
+      let reason = lacks.map { "this machine lacks \($0)" } ?? KernelProofs.objection(to: set)?.description
       return KernelSetDescription(
-        name: KernelSetName(rawValue: set.name), isSupported: lacks == nil, isDefault: set.name == chosen,
-        unsupportedReason: lacks.map { "this machine lacks \($0)" })
+        name: KernelSetName(rawValue: set.name), isSupported: reason == nil, isDefault: set.name == chosen,
+        unsupportedReason: reason)
     }
   }
 
@@ -120,9 +122,10 @@ public enum Runtime {
   package static var pictureKernels: KernelSet { (try? kernelSet(named: nil)) ?? .portable }
 
   /// The kernel set with a name; nil means the one that `APUS_KERNELS` names, or else the fastest.
-  static func kernelSet(named name: KernelSetName?) throws(ApusError) -> KernelSet {
+  package static func kernelSet(named name: KernelSetName?) throws(ApusError) -> KernelSet {
     let environment = unsafe getenv("APUS_KERNELS").map { unsafe String(cString: $0) }
     guard let wanted = name?.rawValue ?? environment.flatMap({ $0.isEmpty ? nil : $0 }) else {
+      if provesKernels { return KernelProofs.choose(among: KernelSet.supported).set }
       guard let fastest = KernelSet.supported.first else {
         throw ApusError(.invalidArgument, "no kernel set runs on this machine")
       }
@@ -138,6 +141,9 @@ public enum Runtime {
     }
     if let missing = set.convolutions.missing() {
       throw ApusError(.invalidArgument, "the kernel set \(wanted) needs \(missing), which is not installed")
+    }
+    if let objection = KernelProofs.objection(to: set) {
+      throw ApusError(.invalidArgument, "the kernel set \(wanted) cannot be used: \(objection)")
     }
     return set
   }

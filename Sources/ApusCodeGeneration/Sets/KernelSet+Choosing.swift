@@ -56,9 +56,19 @@ extension KernelSet {
   private func first<Kernel>(
     _ prepare: (KernelSet) throws(Decline) -> Kernel
   ) -> (chosen: Chosen<Kernel>?, declined: [KernelChoice.Declined]) {
+    let position = Self.supported.firstIndex { $0.name == name } ?? -1
     var declined: [KernelChoice.Declined] = []
+    // Faster sets that were found to be wrong are the reason for this one.
+    if KernelProofs.areRequired, position > 0 {
+      for set in Self.supported[..<position] {
+        if let objection = KernelProofs.knownObjection(to: set) {
+          declined.append(.init(set: set.name, decline: objection))
+        }
+      }
+    }
     func ask(_ set: KernelSet) -> Chosen<Kernel>? {
       do throws(Decline) {
+        if let objection = KernelProofs.objection(to: set) { throw objection }
         return (try prepare(set), KernelChoice(set: set.name, declined: declined))
       } catch {
         declined.append(.init(set: set.name, decline: error))
@@ -66,7 +76,6 @@ extension KernelSet {
       }
     }
     if let chosen = ask(self) { return (chosen, declined) }
-    let position = Self.supported.firstIndex { $0.name == name } ?? -1
     for set in Self.supported[(position + 1)...] {
       if let chosen = ask(set) { return (chosen, declined) }
     }

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusAssembly
+import ApusKernels
+import ApusRuntime
+
+extension KernelTrial {
+  /// Products and convolutions of each kind of operands.
+  static let convolutions: [KernelTrial] = kinds.flatMap { kind in
+    [
+      trial("a product of \(kind.name)", product(kind, rows: 5, depth: 75, columns: 41)),
+      trial("a row of \(kind.name)", product(kind, rows: 1, depth: 130, columns: 70)),
+      trial("a 1×1 convolution of \(kind.name)", filters(kind, size: 9, channels: 32, filter: 1)),
+      trial("a 3×3 convolution of \(kind.name)", filters(kind, size: 12, channels: 16, filter: 3)),
+      trial(
+        "a 3×3 convolution with strides of \(kind.name)",
+        filters(kind, size: 15, channels: 3, filter: 3, stride: 2)),
+    ]
+  }
+
+  /// Depthwise convolutions of each kind of operands.
+  static let depthwiseConvolutions: [KernelTrial] = kinds.flatMap { kind in
+    [
+      trial("a depthwise convolution of \(kind.name)", depthwise(kind, size: 14, channels: 40, filter: 3)),
+      trial(
+        "a depthwise convolution with strides of \(kind.name)",
+        depthwise(kind, size: 15, channels: 17, filter: 3, stride: 2)),
+      trial(
+        "a 5×5 depthwise convolution of \(kind.name)", depthwise(kind, size: 11, channels: 32, filter: 5)),
+    ]
+  }
+
+  // MARK: Kinds
+
+  /// Operands, and the epilogue for sums of so many terms.
+  private struct Kind: Sendable {
+    let name: String
+    let operands: MatrixOperands
+    let epilogue: @Sendable (_ channels: Int, _ terms: Int) -> Epilogue
+
+    /// The bytes of an activation and of an output.
+    var byteCount: Int { isFloat ? 4 : 1 }
+    /// Whether activations, biases and outputs are floats.
+    var isFloat: Bool {
+      switch operands {
+      case .float32, .hybrid: true
+      default: false
+      }
+    }
+  }
+
+  private static let kinds: [Kind] = [
+    Kind(name: "uint8", operands: .uint8(lhsZeroPoint: 117, rhsZeroPoint: 131)) { channels, terms in
+      .fixedPoint([FixedPointMultiplier(scale(terms))], zeroPoint: 120, minimum: 0, maximum: 255)
+    },
+    Kind(name: "int8", operands: .int8(lhsZeroPoint: -5, rhsZeroPoint: 0)) { channels, terms in
+      .fixedPoint(
+        factors(channels, terms).map { FixedPointMultiplier($0) }, zeroPoint: 3, minimum: -128, maximum: 127)
+    },
+    Kind(name: "int8, rounded once", operands: .int8(lhsZeroPoint: 9, rhsZeroPoint: 0)) { channels, terms in
+      .float64(factors(channels, terms), zeroPoint: -7, minimum: -128, maximum: 127)
+    },
+    Kind(name: "float32", operands: .float32) { _, _ in .float32(minimum: -40, maximum: 60) },
+    Kind(name: "floats with int8 weights", operands: .hybrid(isAsymmetric: true)) { channels, terms in
+      .hybrid(
+        factors(channels, terms).map { Float($0) }, minimum: -.greatestFiniteMagnitude,
+        maximum: .greatestFiniteMagnitude)
+    },
+  ]
+
+  /// The factor with which sums fill most of a byte.
+  private static func scale(_ terms: Int) -> Double { 1 / (80 * Double(max(terms, 1)).squareRoot()) }
+
+  private static func factors(_ channels: Int, _ terms: Int) -> [Double] {
+    (0..<channels).map { scale(terms) * (0.6 + 0.02 * Double($0 % 40)) }
+  }
+
+  // MARK: Shapes
+
+  private static func product(_ kind: Kind, rows: Int, depth: Int, columns: Int) -> (Kind, Convolution) {
+    (
+      kind,
+      Convolution(
+        rows: rows, depth: depth, columns: columns, operands: kind.operands,
+        epilogue: kind.epilogue(columns, depth))
+    )
+  }
+
+  private static func filters(
+    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1
+  ) -> (Kind, Convolution) {
+    let outputs = 24
+    let outputSize = (size + stride - 1) / stride
+    return (
+      kind,
+      Convolution(
+        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: filter,
+        filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize, outputChannels: outputs,
+        strideHeight: stride, strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2,
+        operands: kind.operands, epilogue: kind.epilogue(outputs, filter * filter * channels))
+    )
+  }
+
+  private static func depthwise(
+    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1
+  ) -> (Kind, DepthwiseConvolution) {
+    let outputSize = (size + stride - 1) / stride
+    return (
+      kind,
+      DepthwiseConvolution(
+        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: filter,
+        filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize, strideHeight: stride,
+        strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2, operands: kind.operands,
+        epilogue: kind.epilogue(channels, filter * filter))
+    )
+  }
+
+  // MARK: Trials
+
+  private static func trial(_ name: String, _ described: (Kind, Convolution)) -> KernelTrial {
+    let (kind, convolution) = described
+    return KernelTrial(name: name, isFloat: kind.isFloat) { set throws(Decline) in
+      let kernel = try set.convolutions.convolution(convolution.alongRows, isForOneThread: false)
+      return run(
+        kernel, kind, inputs: convolution.inputCount, weights: convolution.weightCount,
+        channels: convolution.outputChannels, outputs: convolution.outputCount)
+    }
+  }
+
+  private static func trial(_ name: String, _ described: (Kind, DepthwiseConvolution)) -> KernelTrial {
+    let (kind, convolution) = described
+    let channels = convolution.inputChannels * convolution.depthMultiplier
+    return KernelTrial(name: name, isFloat: kind.isFloat) { set throws(Decline) in
+      let kernel = try set.convolutions.depthwiseConvolution(convolution.alongRows)
+      return run(
+        kernel, kind, inputs: convolution.inputHeight * convolution.inputWidth * convolution.inputChannels,
+        weights: convolution.filterHeight * convolution.filterWidth * channels, channels: channels,
+        outputs: convolution.outputHeight * convolution.outputWidth * channels)
+    }
+  }
+
+  private static func run(
+    _ kernel: any PreparedConvolution, _ kind: Kind, inputs: Int, weights: Int, channels: Int, outputs: Int
+  ) -> [UInt8] {
+    func values(_ count: Int, seed: UInt64, areFloats: Bool) -> [UInt8] {
+      areFloats ? floatBytes(count, seed: seed) : bytes(count, seed: seed)
+    }
+    let input = values(inputs, seed: 1, areFloats: kind.isFloat)
+    var filter = values(weights, seed: 2, areFloats: kind.operands == .float32)
+    // Weights of signed bytes are no less than −127.
+    if kind.operands.bytes?.signFlip != 0 || kind.isFloat, kind.operands != .float32 {
+      filter = filter.map { $0 == 0x80 ? 0x81 : $0 }
+    }
+    let bias = (0..<channels).flatMap { channel -> [UInt8] in
+      if kind.isFloat { return littleEndian(Float(channel % 7) - 3) }
+      let steps = Int32(channel % 9) - 4
+      return littleEndian(UInt32(bitPattern: steps * 500))
+    }
+    let packed = unsafe PackedWeights(byteCount: kernel.packedByteCount(for: filter.span.bytes))
+    unsafe kernel.pack(weights: filter.span.bytes, bias: bias.span.bytes, into: packed)
+    return output(outputs * kind.byteCount, scratch: kernel.scratchByteCount(threads: 1)) {
+      output, scratch, threads in
+      unsafe kernel.run(packed, input: input.span.bytes, output: &output, scratch: &scratch, threads: threads)
+    }
+  }
+}
