@@ -97,18 +97,27 @@ let package = Package(
     .target(
       name: "ApusTesting", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem", "ApusVision"],
       swiftSettings: marked),
+    // The cases that prove kernel sets: only the command has them.
+    .target(
+      name: "ApusDoctor",
+      dependencies: [
+        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusSystem",
+        "ApusTesting", "ApusVideo", "ApusVision",
+      ],
+      swiftSettings: marked),
     .target(name: "TensorFlowLite", dependencies: ["Apus"], swiftSettings: marked),
     .target(
       name: "ApusConsole",
       dependencies: [
-        "Apus", "ApusSystem", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Apus", "ApusRuntime", "ApusSystem",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusInterfaces", "ApusVision", "ApusImages", "ApusShapes", "ApusSystem",
-        "ApusTesting", "ApusTracking",
+        "Apus", "ApusConsole", "ApusDoctor", "ApusInterfaces", "ApusVision", "ApusImages", "ApusRuntime",
+        "ApusShapes", "ApusSystem", "ApusTesting", "ApusTracking",
         "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -149,7 +158,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .executableTarget(
-      name: "AllocationProbe", dependencies: ["Apus"], path: "Tests/AllocationProbe", swiftSettings: marked),
+      name: "AllocationProbe", dependencies: ["Apus", "ApusRuntime"], path: "Tests/AllocationProbe",
+      swiftSettings: marked),
     .executableTarget(
       name: "GraphProbe", dependencies: ["Apus", "TestSupport"], path: "Tests/GraphProbe",
       swiftSettings: marked),
@@ -167,6 +177,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ApusCLITests", dependencies: ["ApusCLI", "ApusConsole", "TestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "ApusDoctorTests",
+      dependencies: [
+        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusDoctor", "ApusKernels", "TestSupport",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "ApusVisionTests",
       dependencies: [

@@ -11,7 +11,7 @@ swift format lint --strict --recursive --parallel Package.swift Sources Tests Be
   Serving/Package.swift Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Serving/Fuzzing/Package.swift \
   Serving/Fuzzing/Sources Bindings/C/Package.swift Bindings/C/Sources || complain "swift format lint"
 
-libraries=(Sources/ApusSystem Sources/ApusTracking Sources/ApusTesting Sources/ApusVideo Sources/ApusFormat Sources/Apus{Runtime,Assembly,Kernels,CodeGeneration,Pixels} Sources/Apus Sources/ApusVision Sources/ApusInterfaces Sources/ApusImages Sources/ApusShapes Sources/TensorFlowLite
+libraries=(Sources/ApusSystem Sources/ApusTracking Sources/ApusDoctor Sources/ApusTesting Sources/ApusVideo Sources/ApusFormat Sources/Apus{Runtime,Assembly,Kernels,CodeGeneration,Pixels} Sources/Apus Sources/ApusVision Sources/ApusInterfaces Sources/ApusImages Sources/ApusShapes Sources/TensorFlowLite
   Serving/Sources/{ApusServing,ApusServingMessages,ApusServer,ApusWorker} Bindings/C/Sources)
 if grep -rnE 'fatalError\(|try!|(^|[^.[:alnum:]_])print\(' --include '*.swift' "${libraries[@]}" | grep -vE ':[[:space:]]*///'; then
   complain "fatalError, try! or print in a library target"

@@ -78,7 +78,7 @@ struct ModelsCommand: ParsableCommand {
     if let kernels = engine.kernels { arguments += ["--kernels", kernels] }
     if let timeLimit { arguments += ["--time-limit", "\(timeLimit)"] }
     if profile { arguments.append("--profile") }
-    let output = try ChildProcess.output(arguments: arguments + ["--", model])
+    let output = try ChildFailure.output(arguments: arguments + ["--", model])
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     guard let report = try decoder.decode([ModelReport].self, from: Data(output)).first else {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 extension Interpreter {
   /// How to run a model.
   ///
@@ -53,6 +55,9 @@ extension Interpreter {
     /// Whether each tensor has memory of its own, so that `withTensor(at:as:_:)` can read all of them
     /// after a run. Costs memory and speed.
     public var preservesAllTensors = false
+
+    /// The kernel set itself, in place of one with the name ``kernels``: for tests and proofs of sets.
+    package var kernelSet: KernelSet?
 
     /// The rewrites that planning applies; outputs stay the same without them.
     package var passes = Passes.all

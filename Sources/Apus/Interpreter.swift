@@ -42,7 +42,8 @@ public final class Interpreter {
     guard (1...64).contains(options.threadCount) else {
       throw ApusError(.invalidArgument, "threadCount is \(options.threadCount), not 1 to 64")
     }
-    let kernels = try Runtime.kernelSet(named: options.kernels)
+    let kernels: KernelSet
+    if let set = options.kernelSet { kernels = set } else { kernels = try Runtime.kernelSet(named: options.kernels) }
     let custom = Dictionary(options.customOperators.map { ($0.name, $0.registration) }) { first, _ in first }
     guard custom.count == options.customOperators.count else {
       throw ApusError(.invalidArgument, "two of customOperators have the same name")

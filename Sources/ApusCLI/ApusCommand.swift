@@ -27,7 +27,7 @@ struct ApusCommand: ParsableCommand {
       RunCommand.self, DiffCommand.self, EvaluateCommand.self,
       InspectCommand.self, GenerateCommand.self,
       OperatorsCommand.self,
-      KernelsCommand.self,
+      KernelsCommand.self, DoctorCommand.self,
     ])
 
   /// Throws if the first argument is not a command, and lists the commands.

@@ -5,7 +5,7 @@ import Apus
 /// An array in NumPy's `.npy` format. In memory it is little-endian, row by row; files may have either order.
 ///
 /// Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
-package struct NumPyArray {
+package struct NumPyArray: Sendable {
   /// The element type as NumPy writes it in little-endian files, for example `<f4`.
   package let type: String
   /// The size of each axis.

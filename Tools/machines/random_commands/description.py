@@ -23,8 +23,9 @@ class Argument:
                 pass
 
 
-# Commands that are not drawn yet: there are no pairs of a model and its quantized twin among the files, and what is generated is compiled by a script.
-NOT_DRAWN = {"diff", "generate"}
+# Commands that are not drawn yet: there are no pairs of a model and its quantized twin among the files, what is generated is compiled by a
+# script, and the doctor's report is of the machine.
+NOT_DRAWN = {"diff", "doctor", "generate"}
 # Options that are not drawn yet: no gallery among the files is of hands, and there is no camera.
 OPTIONS_NOT_DRAWN = {"hands": ("gallery", "distance"), "watch": ("camera-format", "camera-rate", "control")}
 
@@ -37,7 +38,7 @@ class Command:
         arguments = [Argument(entry) for entry in entries if entry.get("shouldDisplay", True)]
         self.positionals = [argument for argument in arguments if argument.kind == "positional"]
         self.options = {argument.name: argument for argument in arguments
-                        if argument.kind != "positional" and argument.name not in ("help", "version")
+                        if argument.kind != "positional" and argument.name not in ("help", "version", "trace")
                         and argument.name not in OPTIONS_NOT_DRAWN.get(path[-1], ())}
 
     @property
