@@ -3,6 +3,7 @@
 import Apus
 import ApusConsole
 import ApusFormat
+import ApusRuntime
 
 /// Measures one model in this process, whose memory counts as the model's.
 struct ModelMeasurement {
@@ -11,9 +12,14 @@ struct ModelMeasurement {
   let warmup: Int
   let runs: Int
   let profiles: Bool
+  /// The file for a trace of the load and of all runs; nil for none.
+  let trace: String?
+  /// The file for the operators' times as node data; nil for none.
+  let nodeData: String?
 
   /// Loads, runs and describes the model.
   func report() throws(ApusError) -> ModelReport {
+    if trace != nil { try TraceOptions.start() }
     ResidentMemory.resetPeak()
     let before = ResidentMemory.current
     var prepared: (model: Model, interpreter: Interpreter)?
@@ -33,11 +39,20 @@ struct ModelMeasurement {
       times.append(try milliseconds { () throws(ApusError) in try interpreter.invoke() })
     }
     let peak = ResidentMemory.peak
+    if let trace {
+      Trace.stop()
+      try TraceOptions.finish(trace)
+    }
 
     let operators = try operators(of: model)
     let machine = try MachinePeak()
     let (threads, median) = (Double(options.threadCount), times.median)
     let atPeak = operators.reduce(0) { $0 + $1.milliseconds(at: machine) } / threads
+    let lines = lines(operators, machine: machine)
+    if let nodeData {
+      let data = NodeData(lines, graph: model.file.subgraphs[0].name)
+      try TraceOptions.write(data.file(), to: nodeData)
+    }
     return ModelReport(
       model: path, threads: options.threadCount, kernels: interpreter.kernels, loadMs: load, firstMs: first,
       medianMs: median, p95Ms: times.percentile(0.95), minMs: times.min() ?? 0,
@@ -45,7 +60,7 @@ struct ModelMeasurement {
       arenaBytes: interpreter.memoryPlan.arenaByteCount, packedBytes: model.packedByteCount,
       macs: interpreter.multiplyAccumulates, gmacsPerSecond: rate(interpreter.multiplyAccumulates, median),
       peakShare: median > 0 ? atPeak / median : 0,
-      operators: profiles ? lines(operators, machine: machine) : nil)
+      operators: profiles ? lines : nil)
   }
 
   /// An operator with its median time.
@@ -68,7 +83,7 @@ struct ModelMeasurement {
     try RandomBytes.fillInputs(of: interpreter)
     try interpreter.invoke()
     var times: [[Double]] = []
-    if profiles {
+    if profiles || nodeData != nil {
       for _ in 0..<warmup { try interpreter.invoke() }
       for _ in 0..<runs {
         try interpreter.invoke()

@@ -32,6 +32,13 @@ struct ModelsCommand: ParsableCommand {
   @Flag(help: "Also measure each operator.")
   var profile = false
 
+  @OptionGroup var traceOptions: TraceOptions
+
+  @Option(
+    name: .long,
+    help: "A file for each operator's time as node data, which Model Explorer colors a model's graph with.")
+  var nodeData: String?
+
   @Flag(help: "Print one JSON document.")
   var json = false
 
@@ -46,6 +53,11 @@ struct ModelsCommand: ParsableCommand {
       throw ApusError(
         .invalidArgument, "--time-limit is \(timeLimit ?? 0), not more than 0 and up to 1000000000")
     }
+    guard models.count == 1 || traceOptions.trace == nil && nodeData == nil else {
+      throw ApusError(.invalidArgument, "--trace and --node-data take one model, not \(models.count)")
+    }
+    // Places that cannot be written to are known before the work.
+    for path in [traceOptions.trace, nodeData].compactMap(\.self) { try TraceOptions.write([], to: path) }
     var options = try engine.interpreterOptions
     options.timeLimit = timeLimit.map { .seconds($0) }
     try Runtime.checkKernels(named: options.kernels)
@@ -54,7 +66,8 @@ struct ModelsCommand: ParsableCommand {
       let report: ModelReport
       if models.count == 1 {
         let measurement = ModelMeasurement(
-          path: model, options: options, warmup: warmup, runs: runs, profiles: profile)
+          path: model, options: options, warmup: warmup, runs: runs, profiles: profile,
+          trace: traceOptions.trace, nodeData: nodeData)
         do { report = try measurement.report() } catch {
           throw ApusError(
             error.code, error.message.contains(model) ? error.message : "\(model): \(error.message)")

@@ -2,6 +2,7 @@
 
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// Runs a ``Model``, and owns the memory of its tensors.
 ///
@@ -110,6 +111,8 @@ public final class Interpreter {
 
   private func prepare() throws(ApusError) {
     if !graph.isPrepared {
+      let began = Trace.now
+      defer { Trace.record(.prepare, since: began) }
       context.beginPreparation()
       try graph.prepare()
     }
@@ -250,6 +253,8 @@ public final class Interpreter {
     try prepare()
     context.beginRun(of: graph, cancellation)
     defer { withExtendedLifetime(cancellation) { context.endRun() } }
+    let began = Trace.now
+    defer { Trace.record(.invoke, since: began) }
     try observer.checkSignal()
     try graph.run(observer)
   }

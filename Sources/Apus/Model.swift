@@ -64,6 +64,8 @@ public final class Model: Sendable {
   ///   - limits: How large the model may be.
   /// - Throws: `unreadableFile`, `malformedModel` with the place in the file, or `resourceLimit`.
   public convenience init(contentsOfFile path: String, limits: Limits = Limits()) throws(ApusError) {
+    let began = Trace.now
+    defer { Trace.record(.load, since: began) }
     let bytes: FileBytes
     do {
       bytes = try FileBytes(readingFileAt: path, maximumSize: limits.fileByteCount, keepsOpen: true)

@@ -47,7 +47,11 @@ enum Main {
     do {
       try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
       var command = try ApusCommand.parseAsRoot()
-      try command.run()
+      if let options = (command as? any TracedCommand)?.traceOptions {
+        try options.record { try command.run() }
+      } else {
+        try command.run()
+      }
     } catch let error as ApusError {
       ApusCommand.end(after: ApusError(error.code, error.message(isPicture: false)))
     } catch {

@@ -6,7 +6,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus classify`: the best classes of pictures.
-struct ClassifyCommand: ParsableCommand {
+struct ClassifyCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "classify", abstract: "Classifies pictures.",
     discussion: """

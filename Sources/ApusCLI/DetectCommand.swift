@@ -8,7 +8,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus detect`: objects in pictures.
-struct DetectCommand: ParsableCommand {
+struct DetectCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "detect", abstract: "Finds objects in pictures.",
     discussion: """

@@ -7,7 +7,7 @@ import ArgumentParser
 import Synchronization
 
 /// `apus embed`: pictures as points in space.
-struct EmbedCommand: ParsableCommand {
+struct EmbedCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "embed", abstract: "Turns pictures into embeddings.",
     discussion: """

@@ -6,7 +6,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus face-mesh`: faces with the points of a mesh.
-struct FaceMeshCommand: ParsableCommand {
+struct FaceMeshCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "face-mesh", abstract: "Finds faces and the 468 or 478 points of a mesh over them.",
     discussion: """

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Synchronization
 
 /// `apus faces`: faces with eyes, nose, mouth and ears.
-struct FacesCommand: ParsableCommand {
+struct FacesCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "faces", abstract: "Finds faces in pictures.",
     discussion: """

@@ -140,7 +140,7 @@ struct GalleryModels: ParsableArguments {
 
 extension GalleryCommand {
   /// `apus gallery add`.
-  struct Add: ParsableCommand {
+  struct Add: PictureCommand {
     static let configuration = CommandConfiguration(
       abstract: "Enrolls pictures under a name.",
       usage: "apus gallery add <name> <image> ... --gallery <file> (--model <model> | --hands <bundle>)")
@@ -228,7 +228,7 @@ extension GalleryCommand {
   }
 
   /// `apus gallery find`.
-  struct Find: ParsableCommand {
+  struct Find: PictureCommand {
     static let configuration = CommandConfiguration(
       abstract: "Finds who is in pictures.",
       usage: "apus gallery find <image> ... --gallery <file> (--model <model> | --hands <bundle>)")

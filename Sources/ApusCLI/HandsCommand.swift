@@ -6,7 +6,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus hands`: hands with their points.
-struct HandsCommand: ParsableCommand {
+struct HandsCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "hands", abstract: "Finds hands and their 21 points in pictures.",
     discussion: """

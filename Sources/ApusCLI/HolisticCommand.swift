@@ -6,7 +6,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus holistic`: one person's body, hands and face.
-struct HolisticCommand: ParsableCommand {
+struct HolisticCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "holistic", abstract: "Finds the body, the hands and the face of one person in pictures.",
     discussion: """

@@ -6,7 +6,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus keypoints`: the joints of people.
-struct KeypointsCommand: ParsableCommand {
+struct KeypointsCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "keypoints", abstract: "Finds the joints of people in pictures.",
     discussion: """

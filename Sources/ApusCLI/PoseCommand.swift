@@ -7,7 +7,7 @@ import ArgumentParser
 import FoundationEssentials
 
 /// `apus pose`: people with the points of their bodies.
-struct PoseCommand: ParsableCommand {
+struct PoseCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "pose", abstract: "Finds people and 33 points of their bodies in pictures.",
     discussion: """

@@ -9,7 +9,7 @@ import ArgumentParser
 import FoundationEssentials
 
 /// `apus run`: any model on raw tensors.
-struct RunCommand: ParsableCommand {
+struct RunCommand: TracedCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Runs a model on .npy tensors, or on seeded random data.",
     usage: "apus run <model> [--input <file> ...] [--output-dir <folder>] [<options>]",
@@ -46,6 +46,8 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var engine: EngineOptions
 
   @OptionGroup var limits: LimitOptions
+
+  @OptionGroup var traceOptions: TraceOptions
 
   @Flag(help: "Print the time of each operator.")
   var profile = false

@@ -7,7 +7,7 @@ import ArgumentParser
 import FoundationEssentials
 
 /// `apus segment`: the class of every pixel.
-struct SegmentCommand: ParsableCommand {
+struct SegmentCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "segment", abstract: "Says what each pixel of pictures shows.",
     discussion: """

@@ -7,7 +7,7 @@ import ArgumentParser
 import FoundationEssentials
 
 /// `apus transform`: pictures that models make of pictures.
-struct TransformCommand: ParsableCommand {
+struct TransformCommand: PictureCommand {
   static let configuration = CommandConfiguration(
     commandName: "transform", abstract: "Turns pictures into pictures, or into depth.",
     discussion: """

@@ -4,8 +4,9 @@
 //
 // Run with LD_PRELOAD=libc_malloc_debug.so.0 and MALLOC_TRACE=FILE: AllocationProbe THREADS FOLDER…, where each folder
 // has a model.tflite and, or not, input_0.npy … for its inputs. FILE then lists the allocations of the later runs;
-// without any folder, one that is made on purpose.
+// without any folder, one that is made on purpose. With APUS_PROBE_TRACE in the environment, the runs are traced.
 import Apus
+import ApusRuntime
 
 #if canImport(Glibc)
   import Glibc
@@ -55,6 +56,8 @@ import Apus
     let start = function("mtrace"), let stop = function("muntrace")
   else { fail("needs a number of threads, folders and libc_malloc_debug.so.0") }
 
+  if unsafe getenv("APUS_PROBE_TRACE") != nil, !Trace.start() { fail("there is no memory for a trace") }
+
   var interpreters: [Interpreter] = []
   for folder in CommandLine.arguments.dropFirst(2) {
     do {
@@ -95,5 +98,8 @@ import Apus
     }
   }
   stop()
+  if Trace.isOn, !Trace.recording.threads.contains(where: { !$0.events.isEmpty }) {
+    fail("nothing was traced")
+  }
   print("\(interpreters.count) models ran")
 #endif

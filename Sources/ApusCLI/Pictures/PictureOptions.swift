@@ -18,6 +18,8 @@ struct PictureOptions: ParsableArguments {
 
   @OptionGroup var size: PictureLimitOptions
 
+  @OptionGroup var traceOptions: TraceOptions
+
   @Flag(help: "Show no progress bar.")
   var quiet = false
 

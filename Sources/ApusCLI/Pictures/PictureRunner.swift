@@ -2,6 +2,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusRuntime
 import ApusVision
 import ArgumentParser
 import Dispatch
@@ -110,6 +111,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   /// The outcome for one picture; throws only errors that concern all of them.
   private func outcome(_ place: Int, _ budget: PictureBudget) throws -> Outcome {
     let source = sources[place]
+    let traced = Trace.now
+    let label = traced == 0 ? -1 : Trace.register([Trace.Label(source.name)])
+    defer { Trace.record(.picture, since: traced, label: label) }
     do throws(ApusError) {
       let isDrawnOn = !annotations.isEmpty || copiesPicture
       let reduction = isDrawnOn ? .none : reduction
@@ -118,14 +122,20 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
           options.size.limits, reduction, isDrawnOn: isDrawnOn) ?? budget.limit
       budget.take(byteCount)
       defer { budget.give(byteCount) }
-      let picture = try ImageBuffer(
-        decoding: source.bytes(), limits: options.size.limits, reduction: reduction)
+      let reading = Trace.now
+      let bytes = try source.bytes()
+      let decoding = Trace.record(.read, since: reading)
+      let picture = try ImageBuffer(decoding: bytes, limits: options.size.limits, reduction: reduction)
+      Trace.record(.decode, since: decoding)
       let answer = try answer(picture)
+      let finishing = Trace.now
       try finish?(place, picture, answer)
+      let annotating = finish == nil ? finishing : Trace.record(.finish, since: finishing)
       var file: String?
       if annotations.indices.contains(place), let draw {
         try draw(picture, answer).write(toFile: annotations[place])
         file = annotations[place]
+        Trace.record(.annotate, since: annotating)
       }
       return .answer(try printed(source, answer, annotation: file))
     } catch {

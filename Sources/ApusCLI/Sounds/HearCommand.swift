@@ -5,7 +5,7 @@ import ApusVision
 import ArgumentParser
 
 /// `apus hear`: the classes of sounds over time.
-struct HearCommand: ParsableCommand {
+struct HearCommand: TracedCommand {
   static let configuration = CommandConfiguration(
     commandName: "hear", abstract: "Classifies sounds.",
     discussion: """
@@ -49,6 +49,8 @@ struct HearCommand: ParsableCommand {
   @OptionGroup var engine: EngineOptions
 
   @OptionGroup var limits: LimitOptions
+
+  @OptionGroup var traceOptions: TraceOptions
 
   func validate() throws {
     guard top >= 1 else { throw ValidationError("--top is \(top), not 1 or more") }

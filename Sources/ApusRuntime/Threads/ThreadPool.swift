@@ -16,6 +16,8 @@ import Synchronization
   private var address: UnsafeRawPointer?
   private var signal: Unmanaged<StopSignal>?
   private var shareCount = 0
+  /// The name of the work for a trace.
+  private var label: Int32 = -1
   private var startedCount = 0
   private var mayStart = true
 
@@ -41,9 +43,12 @@ import Synchronization
     let helperCount = min(threads - 1, startedCount)
     shareCount = helperCount + 1
     shares.deal(tiles: tiles, to: shareCount)
+    if Trace.isOn { label = Trace.ring?.label ?? -1 }
     for index in 0..<helperCount where !workers[index].post() && wakes { workers[index].wake() }
     runTiles(worker: 0)
+    let joining = Trace.now
     for index in 0..<helperCount { workers[index].revokeOrWait() }
+    Trace.record(.join, since: joining)
     unsafe self.address = nil
     unsafe self.signal = nil
     isBusy.store(false, ordering: .releasing)
@@ -63,6 +68,9 @@ import Synchronization
   /// Runs the tiles of this worker's share, then the rest of the others' shares.
   private func runTiles(worker: Int) {
     guard let work = self.work, let address = unsafe self.address else { return }
+    if Trace.isOn, let ring = Trace.ring {
+      return unsafe runTiles(of: work, at: address, worker: worker, recordedIn: ring)
+    }
     while !mustStop, let tile = shares.takeFirst(of: worker) {
       unsafe work.run(at: address, tile: tile, worker: worker)
     }
@@ -72,6 +80,28 @@ import Synchronization
         unsafe work.run(at: address, tile: tile, worker: worker)
       }
     }
+  }
+
+  /// Runs the same tiles, and records them.
+  @inline(never)
+  private func runTiles(
+    of work: any TileWork.Type, at address: UnsafeRawPointer, worker: Int, recordedIn ring: TraceRing
+  ) {
+    let began = monotonicNanoseconds()
+    var traced = TracedTiles(ring, label: label)
+    while !mustStop, let tile = shares.takeFirst(of: worker) {
+      unsafe work.run(at: address, tile: tile, worker: worker)
+      traced.add(tile)
+    }
+    for distance in 1..<max(shareCount, 1) {
+      let other = (worker + distance) % shareCount
+      while !mustStop, let tile = shares.takeLast(of: other) {
+        unsafe work.run(at: address, tile: tile, worker: worker)
+        traced.add(tile)
+      }
+    }
+    traced.end()
+    if worker > 0 { ring.append(.share, label: label, from: began, to: monotonicNanoseconds()) }
   }
 
   /// Whether to skip the remaining tiles.
@@ -93,7 +123,12 @@ import Synchronization
   /// The main loop of a worker thread.
   fileprivate func serve(_ worker: Worker) {
     while true {
+      let waiting = Trace.now
       worker.waitForWork()
+      if Trace.isOn {
+        Trace.ring?.worker = worker.number
+        Trace.record(.idle, since: waiting)
+      }
       runTiles(worker: worker.number)
       worker.finish()
     }

@@ -51,12 +51,31 @@
       }
       if isDone { return }
     }
+    if Trace.isOn, tiles > 1 {
+      unsafe withUnsafePointer(to: work) { address in
+        unsafe runTraced(W.self, at: UnsafeRawPointer(address), tiles: tiles, stops: stops)
+      }
+      return
+    }
     var tile = 0
     while tile < tiles {
       if stops, mustStop { return }
       work.run(tile: tile, worker: 0)
       tile += 1
     }
+  }
+
+  /// Runs all tiles on the calling thread, and records them.
+  @usableFromInline @inline(never)
+  func runTraced(_ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, stops: Bool) {
+    let ring = Trace.ring
+    var traced = ring.map { TracedTiles($0, label: $0.label) }
+    for tile in 0..<tiles {
+      if stops, mustStop { break }
+      unsafe work.run(at: address, tile: tile, worker: 0)
+      traced?.add(tile)
+    }
+    traced?.end()
   }
 
   @usableFromInline var hasSignal: Bool { unsafe signal != nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import ApusRuntime
 
 /// Classifies sounds over time, with models that take a waveform and score classes, such as YAMNet.
 ///
@@ -140,12 +141,15 @@ public final class AudioClassifier: Sendable {
     try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       for begin in stride(from: 0, to: count * hop, by: hop) {
         let beginning = clock.now
+        let preparing = Trace.now
         if begin > 0 { samples.removeFirst(hop) }
         samples += sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
         try input.write(samples, to: interpreter)
+        Trace.record(.preprocess, since: preparing)
         let ready = clock.now
         try interpreter.invoke(cancellation: cancellation)
         let done = clock.now
+        let answering = Trace.now
         let scores = try heads.scores(of: ModelRun(interpreter))
         if sums.isEmpty { sums = scores.map { $0.map { _ in 0 } } }
         let sampleCount = max(samples.count, 1)
@@ -163,6 +167,7 @@ public final class AudioClassifier: Sendable {
           AudioClassificationResult.Window(
             start: .seconds(Double(begin) / Double(sampleRate)),
             classifications: heads.classifications(of: scores)))
+        Trace.record(.postprocess, since: answering)
         timings.preprocess += ready - beginning
         timings.inference += done - ready
         timings.postprocess += clock.now - done

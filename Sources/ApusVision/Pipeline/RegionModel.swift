@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusRuntime
 
 /// A model that looks at regions of pictures.
 struct RegionModel: Sendable {
@@ -32,10 +33,12 @@ struct RegionModel: Sendable {
     _ body: (ModelRun, Region) throws(ApusError) -> Result
   ) throws(ApusError) -> (result: Result, timings: StageTimings) {
     let start = ContinuousClock.now
+    let cutting = Trace.now
     let (width, height) = inputSize
     try region.check("what a model looks at")
     let seen = region.padded(toProportions: width, height)
     let crop = try view.crop(seen, width: width, height: height, border: border)
+    Trace.record(.preprocess, since: cutting)
     let cut = ContinuousClock.now - start
     var (result, timings) = try pictures.measure(crop, cancellation: cancellation) {
       run, _ throws(ApusError) in

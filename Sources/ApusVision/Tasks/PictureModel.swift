@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import ApusRuntime
 import Synchronization
 
 /// A prepared model: what a task examines to recognize the kind of model.
@@ -191,14 +192,18 @@ final class PictureModel: Sendable {
     let clock = ContinuousClock()
     let start = clock.now
     return try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
+      let preparing = Trace.now
       let transform = try input.write(
         image, in: region, by: processor, threads: threads, to: interpreter, previousMask: previousMask)
       let placement = try Placement(transform, of: image, region: region)
+      Trace.record(.preprocess, since: preparing)
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
+      let answering = Trace.now
       let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
       let result = try body(run, placement)
+      Trace.record(.postprocess, since: answering)
       let timings = StageTimings(
         preprocess: ready - start, inference: done - ready,
         postprocess: clock.now - done)
@@ -261,12 +266,14 @@ final class PictureModel: Sendable {
     return try interpreters.withInterpreter(batch: count, cancellation: cancellation) {
       interpreter throws(ApusError) in
       let start = clock.now
+      let preparing = Trace.now
       var placements: [Placement] = []
       for (slot, image) in images.enumerated() {
         let transform = try input.write(
           image, in: nil, by: processor, threads: threads, to: interpreter, slot: slot, of: count)
         placements.append(try Placement(transform, of: image, region: nil))
       }
+      Trace.record(.preprocess, since: preparing)
       let ready = clock.now
       try interpreter.invoke(cancellation: cancellation)
       let inference = (clock.now - ready) / count
@@ -274,8 +281,10 @@ final class PictureModel: Sendable {
       var answers: [Answer] = []
       for (slot, placement) in placements.enumerated() {
         let begin = clock.now
+        let answering = Trace.now
         let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
         var answer = try body(run, placement)
+        Trace.record(.postprocess, since: answering)
         answer.timings = StageTimings(
           preprocess: preprocess, inference: inference, postprocess: clock.now - begin)
         answers.append(answer)

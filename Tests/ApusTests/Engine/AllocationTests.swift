@@ -11,13 +11,13 @@ import Testing
     .enabled(if: builtExecutable("AllocationProbe") != nil, "the probe or libc_malloc_debug.so.0 is missing"))
   struct AllocationTests {
     /// The allocations of later runs, in the trace's own words.
-    private func allocations(_ folders: [URL], threads: Int) throws -> [String] {
+    private func allocations(_ folders: [URL], threads: Int, isTraced: Bool = false) throws -> [String] {
       try withTemporaryFolder {
-        try allocations(folders, threads: threads, trace: $0.appending(path: "trace"))
+        try allocations(folders, threads: threads, isTraced: isTraced, trace: $0.appending(path: "trace"))
       }
     }
 
-    private func allocations(_ folders: [URL], threads: Int, trace: URL) throws -> [String] {
+    private func allocations(_ folders: [URL], threads: Int, isTraced: Bool, trace: URL) throws -> [String] {
       let process = Process()
       let probe: URL = try #require(builtExecutable("AllocationProbe"))
       process.executableURL = probe
@@ -25,6 +25,7 @@ import Testing
       process.environment = ProcessInfo.processInfo.environment.merging([
         "LD_PRELOAD": "libc_malloc_debug.so.0", "MALLOC_TRACE": trace.path,
       ]) { $1 }
+      if isTraced { process.environment?["APUS_PROBE_TRACE"] = "1" }
       let output = Pipe()
       process.standardOutput = output
       try process.run()
@@ -42,8 +43,11 @@ import Testing
       #expect(try allocations([], threads: 77).contains { $0.hasSuffix("0x4d") })
     }
 
-    @Test("runs after the first allocate nothing, also where data decides shapes", arguments: [1, 3])
-    func chains(threads: Int) throws {
+    @Test(
+      "runs after the first allocate nothing, also where data decides shapes, traced or not",
+      arguments: [1, 3],
+      [false, true])
+    func chains(threads: Int, isTraced: Bool) throws {
       try withTemporaryFolder { folder in
         var folders: [URL] = []
         for (index, model) in [TestModel.chain(shape: [1, 100_000]), .dynamic].enumerated() {
@@ -54,7 +58,7 @@ import Testing
         }
         let shape: [UInt8] = Array(repeating: 0, count: 128) + [3, 0, 0, 0, 2, 0, 0, 0]
         try Data(shape).write(to: folders[1].appending(path: "input_1.npy"))
-        #expect(try allocations(folders, threads: threads) == [])
+        #expect(try allocations(folders, threads: threads, isTraced: isTraced) == [])
       }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusFormat
 import ApusRuntime
 
 /// The plan of some consecutive operators: steps in order, and the layout of tensors. Immutable.
@@ -42,6 +43,8 @@ import ApusRuntime
   let isLong: Bool
   /// Whether the clock is read at each step.
   let clock: [ClockUse]
+  /// The name of its first step in a trace; negative if it was planned while nothing was recorded.
+  private var firstLabel: Int32 = -1
   /// The tensors whose values exist after it has run; set by the checker, for the next segment.
   let present: PresentTensors
 
@@ -110,6 +113,22 @@ import ApusRuntime
       .init(
         nodes: nodes, steps: steps, facts: facts, layout: layout, pinned: pinned.map { $0.tensor },
         scratchByteCounts: scratchByteCounts, isDeferred: deferred != nil, delivered: delivery?.node))
+  }
+
+  /// Names its steps in the trace that is being recorded.
+  func registerSteps(of model: Model, _ subgraph: SubgraphEntry) {
+    firstLabel = Trace.register(
+      steps.map { step in
+        let names = step.nodes.map { model.file.operatorCodes[subgraph.operators[$0].operatorCode].name }
+        return Trace.Label(
+          names.joined(separator: " + "), index: step.nodes.first,
+          kernels: step.operation.implementation.choice.set)
+      })
+  }
+
+  /// The name of a step in a trace; negative for none.
+  func label(ofStep index: Int) -> Int32 {
+    firstLabel < 0 ? -1 : firstLabel &+ Int32(truncatingIfNeeded: index)
   }
 
   /// Whether it is the last segment of a subgraph with this many operators.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
+import ApusRuntime
+import ApusSystem
 
 /// Runs the steps of the plan.
 extension Graph {
@@ -9,6 +11,9 @@ extension Graph {
     isRunning = true
     defer { isRunning = false }
     let (isWatched, isCancellable) = (observer.isWatched, observer.isCancellable)
+    let ring = Trace.isOn ? Trace.ring : nil
+    let callersLabel = ring?.label ?? -1
+    defer { ring?.label = callersLabel }
     var current = 0
     var stepCount = 0
     while true {
@@ -29,7 +34,9 @@ extension Graph {
       let table = table
       // The plan keeps the steps alive during the run, whatever a custom operator does.
       defer { withExtendedLifetime(plan) {} }
+      var began = ring == nil ? 0 : monotonicNanoseconds()
       for index in unsafe plan.walk.indices {
+        ring?.label = plan.label(ofStep: index)
         if readsClock {
           try observer.check(plan.clock[index])
         } else if isCancellable {
@@ -42,6 +49,9 @@ extension Graph {
         }
         if let failure { throw failure }
         observer.end(step: stepCount + index)
+        if let ring {
+          began = ring.endStep(label: plan.label(ofStep: index), number: stepCount + index, from: began)
+        }
       }
       // Products that ended early left their outputs incomplete.
       if plan.isLast(of: wiring.nodeCount) { return try observer.checkSignal() }

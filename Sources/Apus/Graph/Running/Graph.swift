@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
 import ApusKernels
+import ApusRuntime
 
 /// A running subgraph: the plan for the current input shapes, the plan's memory, and the loop over its steps.
 ///
@@ -156,6 +157,7 @@ final class Graph {
 
   private func install(_ plan: SegmentPlan) throws(ApusError) {
     let memory = try TensorMemory(byteCount: plan.layout.byteCount)
+    if Trace.isOn { plan.registerSteps(of: model, subgraph) }
     buffers.place(plan.layout, in: memory)
     for constant in plan.pinned { buffers[constant.tensor] = constant.buffer }
     segments.append(Segment(plan, memory))

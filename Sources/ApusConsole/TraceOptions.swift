@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusRuntime
+import ArgumentParser
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Where a trace of the command's work goes.
+package struct TraceOptions: ParsableArguments {
+  @Option(
+    name: .long, help: "A file for the times of steps, tiles and threads, for chrome://tracing and Perfetto.")
+  package var trace: String?
+
+  package init() {}
+
+  /// Runs `body`, and writes what its threads did to the file, if one is given; also when `body` throws.
+  package func record(_ body: () throws -> Void) throws {
+    guard let path = trace else { return try body() }
+    // A place that cannot be written to is known before the work.
+    try Self.write([], to: path)
+    try Self.start()
+    let outcome = Result { try body() }
+    Trace.stop()
+    try Self.finish(path)
+    try outcome.get()
+  }
+
+  /// Begins to record.
+  package static func start() throws(ApusError) {
+    guard Trace.start() else {
+      throw ApusError(.resourceLimit, "the system refuses the memory for a trace")
+    }
+  }
+
+  /// Writes what was recorded, and says what is missing.
+  package static func finish(_ path: String) throws(ApusError) {
+    let recording = Trace.recording
+    try write(recording.chromeFile, to: path)
+    if recording.lostCount > 0 {
+      Output.writeError(
+        "warning: the trace lacks its \(recording.lostCount) oldest events: a thread keeps \(Trace.mostEvents); "
+          + "fewer runs or pictures make a whole trace")
+    }
+  }
+
+  /// Writes a file for which the user has given a name.
+  package static func write(_ bytes: [UInt8], to path: String) throws(ApusError) {
+    do { try Data(bytes).write(to: URL(filePath: path)) } catch {
+      throw ApusError(ApusError.Code(rawValue: "unwritableFile"), "cannot write '\(path)'")
+    }
+  }
+}
+
+/// A command whose work can be traced.
+package protocol TracedCommand: ParsableCommand {
+  /// Where the trace goes.
+  var traceOptions: TraceOptions { get }
+}
