@@ -103,6 +103,7 @@ def page(root, version):
         ".TP", "\\fB\\-\\-version\\fR", "Show the version.",
         ".SH ENVIRONMENT",
         ".TP", "\\fBAPUS_KERNELS\\fR", escaped("The kernel set to use; apus kernels lists them. The option --kernels takes precedence."),
+        ".TP", "\\fBAPUS_PROVE\\fR", escaped("With 1, a kernel set is compared with plain Swift before its first use, and passed over if it differs."),
         ".SH EXIT STATUS",
         escaped("0 if all went well; otherwise 1 to 64, with one line on standard error that says what was found where."),
     ]
