@@ -143,6 +143,14 @@ package struct CameraFormat: Hashable, Sendable {
     return parts.count > 1 ? word | 0x8000_0000 : word
   }
 
+  /// Whether there is luma alone.
+  var isGray: Bool {
+    switch form {
+    case .layout(.gray8), .deepGray: true
+    default: false
+    }
+  }
+
   /// The minimum distance between rows of the first plane, in bytes; 0 for compressed frames.
   private func minimumStride(_ width: Int) -> Int {
     switch form {

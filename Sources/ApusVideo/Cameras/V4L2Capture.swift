@@ -97,7 +97,8 @@ package final class V4L2Capture {
     }
     format = wanted
     (self.width, self.height, bytesPerRow) = (Int(form[8]), Int(form[12]), Int(form[24]))
-    color = Self.color(space: form[32], encoding: form[44], quantization: form[48])
+    color = Self.color(
+      space: form[32], encoding: form[44], quantization: form[48], isGray: wanted.isGray)
     guard (1...65_536).contains(self.width), (1...65_536).contains(self.height),
       self.width * self.height <= pixelLimit
     else {
@@ -189,7 +190,9 @@ package final class V4L2Capture {
   }
 
   /// What the driver's numbers say of colors, by the defaults of Video4Linux.
-  static func color(space: UInt32, encoding: UInt32, quantization: UInt32) -> VideoColor {
+  ///
+  /// - Parameter isGray: Whether there is luma alone: then it has all values, as that of sensors does, unless the driver says otherwise.
+  static func color(space: UInt32, encoding: UInt32, quantization: UInt32, isGray: Bool) -> VideoColor {
     let matrix: VideoColor.Matrix =
       switch encoding {
       case 2, 4: .bt709
@@ -197,7 +200,7 @@ package final class V4L2Capture {
       case 0 where space == 3 || space == 12: .bt709
       default: .bt601
       }
-    let isFull = quantization == 1 || quantization == 0 && space == 7
+    let isFull = quantization == 1 || quantization == 0 && (space == 7 || isGray)
     return VideoColor(matrix: matrix, range: isFull ? .full : .limited)
   }
 
