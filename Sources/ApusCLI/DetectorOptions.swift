@@ -14,8 +14,8 @@ struct DetectorOptions: ParsableArguments {
   @Option(name: .long, help: "The maximum number of objects; by default 10, for YOLO 300.")
   var maxResults: Int?
 
-  @Option(name: .long, help: "The overlap above which the better of two boxes stays.")
-  var iouThreshold: Float = 0.45
+  @Option(name: .long, help: "The overlap above which the better of two boxes stays; by default 0.45.")
+  var iouThreshold: Float?
 
   @Flag(help: "Let boxes of different classes suppress each other.")
   var classAgnostic = false
@@ -48,6 +48,9 @@ struct DetectorOptions: ParsableArguments {
     return all.first { $0.1 }?.0
   }
 
+  /// The first option that was given and says how the numbers of one model are read.
+  var givenForModel: String? { scores.scores != nil ? "--scores" : nil }
+
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
     var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))
@@ -56,7 +59,7 @@ struct DetectorOptions: ParsableArguments {
     options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
-    options.maximumOverlap = iouThreshold
+    if let iouThreshold { options.maximumOverlap = iouThreshold }
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout

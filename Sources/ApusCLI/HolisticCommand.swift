@@ -21,17 +21,7 @@ struct HolisticCommand: PictureCommand {
 
   @OptionGroup var models: BundleOptions
 
-  @Option(name: .long, help: "Beside --landmarks: the .tflite model that finds the points of a hand.")
-  var hand: String?
-
-  @Option(name: .long, help: "Beside --landmarks: the .tflite model that finds the region of a hand.")
-  var handRegion: String?
-
-  @Option(name: .long, help: "Beside --landmarks: the .tflite model that finds faces.")
-  var faceDetector: String?
-
-  @Option(name: .long, help: "Beside --landmarks: the .tflite model that finds the points of a face.")
-  var face: String?
+  @OptionGroup var others: HolisticModelOptions
 
   @Flag(help: "The pictures are the frames of one video: the person is tracked from one to the next.")
   var frames = false
@@ -40,23 +30,14 @@ struct HolisticCommand: PictureCommand {
 
   @OptionGroup var input: RegionInputOptions
 
-  func validate() throws {
-    let others = [hand, handRegion, faceDetector, face]
-    if models.model != nil, others.contains(where: { $0 != nil }) {
-      throw ValidationError("--model excludes --hand, --hand-region, --face-detector and --face")
-    }
-    if models.model == nil, others.contains(where: { $0 == nil }) {
-      throw ValidationError(
-        "models are missing: --model, or --detector, --landmarks, --hand, --hand-region, --face-detector and --face"
-      )
-    }
-  }
+  func validate() throws { try others.check(bundle: models.model) }
 
   func run() throws {
     var options = HolisticLandmarker.Options()
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
-    let landmarker = try HolisticLandmarker(taskModels, options: options)
+    let landmarker = try HolisticLandmarker(
+      others.models(bundle: models.bundle, body: models.pair), options: options)
     let (region, isVideo) = (input.region, frames)
     let tracker = HolisticTracker(landmarker)
     try PictureRunner(
@@ -71,17 +52,6 @@ struct HolisticCommand: PictureCommand {
       }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(person: result) }
     ).run()
-  }
-
-  private var taskModels: HolisticLandmarker.Models {
-    get throws(ApusError) {
-      guard let (detector, landmarks) = try models.pair, let hand, let handRegion, let faceDetector, let face
-      else { return try HolisticLandmarker.Models(TaskBundle(contentsOfFile: models.bundle)) }
-      return HolisticLandmarker.Models(
-        personDetector: detector, pose: landmarks, hand: try Model(contentsOfFile: hand),
-        handRegion: try Model(contentsOfFile: handRegion),
-        faceDetector: try Model(contentsOfFile: faceDetector), face: try Model(contentsOfFile: face))
-    }
   }
 
   private static func text(_ result: HolisticResult) -> String {

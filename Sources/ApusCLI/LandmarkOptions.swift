@@ -15,7 +15,10 @@ struct BundleOptions: ParsableArguments {
   @Option(name: .long, help: "Instead of a bundle: the .tflite model that finds landmarks in a region.")
   var landmarks: String?
 
-  func validate() throws {
+  func validate() throws { try Self.check(model, detector, landmarks) }
+
+  /// Throws wrong usage unless there is a bundle, or a pair of models.
+  static func check(_ model: String?, _ detector: String?, _ landmarks: String?) throws {
     switch (model, detector, landmarks) {
     case (.some, nil, nil), (nil, .some, .some): break
     case (.some, _, _): throw ValidationError("--model excludes --detector and --landmarks")
@@ -27,11 +30,16 @@ struct BundleOptions: ParsableArguments {
   var bundle: String { model ?? "" }
 
   /// Both models; nil if there is a bundle.
-  var pair: (Model, Model)? {
-    get throws(ApusError) {
-      guard let detector, let landmarks else { return nil }
-      return (try Model(contentsOfFile: detector), try Model(contentsOfFile: landmarks))
-    }
+  var pair: (detector: Model, landmarks: Model)? {
+    get throws(ApusError) { try Self.pair(detector, landmarks) }
+  }
+
+  /// The models of two files; nil if there are none.
+  static func pair(_ detector: String?, _ landmarks: String?) throws(ApusError)
+    -> (detector: Model, landmarks: Model)?
+  {
+    guard let detector, let landmarks else { return nil }
+    return (try Model(contentsOfFile: detector), try Model(contentsOfFile: landmarks))
   }
 }
 

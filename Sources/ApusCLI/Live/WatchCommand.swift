@@ -24,16 +24,25 @@ struct WatchCommand: ParsableCommand {
         apus watch /dev/video0 --size 1280x720 --control zoom_absolute=200
         apus watch rtsp://camera/stream --model detect.tflite \\
           --line gate:0,0.5,1,0.5 --json
+        apus watch wave.mp4 --task hands --model hand_landmarker.task \\
+          --annotate hands.mp4
       """)
 
   @Argument(help: "The file, URL, device or test pattern.")
   var source: String
 
-  @Option(name: .long, help: "What to look for: detect (objects), classify, faces, segment or keypoints.")
+  @Option(
+    name: .long,
+    help:
+      "What to look for: detect (objects), classify, faces, segment, keypoints, hands, face-mesh, pose or holistic."
+  )
   var task: WatchTask = .detect
 
-  @Option(name: .long, help: "The .tflite model of the task; without it, the embedded detector.")
+  @Option(
+    name: .long, help: "The .tflite model or .task bundle of the task; without it, the embedded detector.")
   var model: String?
+
+  @OptionGroup var landmarks: WatchLandmarkOptions
 
   @OptionGroup var detectorOptions: DetectorOptions
 
@@ -100,7 +109,7 @@ struct WatchCommand: ParsableCommand {
     if let annotate, ![".mp4", ".mkv", ".mov", ".avi"].contains(where: annotate.lowercased().hasSuffix) {
       throw ValidationError("--annotate \(annotate) is not a .mp4, .mkv, .mov or .avi file")
     }
-    if !task.hasModel, model == nil {
+    if task.needsModel, model == nil {
       throw ValidationError("--task \(task.rawValue) needs a --model; none is embedded")
     }
     if !task.findsObjects, track != nil || !scene.line.isEmpty || !scene.zone.isEmpty {
@@ -131,8 +140,20 @@ struct WatchCommand: ParsableCommand {
     if input.reduced {
       throw ValidationError("--reduced is for JPEG files, not for frames; --size scales those")
     }
-    if task == .faces, let given = detectorOptions.givenForObjects {
-      throw ValidationError("\(given) is for --task detect, not for faces")
+    let hasLandmarks = WatchTask.withLandmarks.contains(task)
+    if task == .faces || hasLandmarks, let given = detectorOptions.givenForObjects {
+      throw ValidationError("\(given) is for --task detect, not for \(task.rawValue)")
+    }
+    try landmarks.check(task, bundle: model)
+    guard hasLandmarks else { return }
+    if let given = detectorOptions.givenForModel ?? input.givenForModel ?? pose.given {
+      throw ValidationError("\(given) is for tasks of one model, not for \(task.rawValue)")
+    }
+    if task != .faceMesh, detectorOptions.iouThreshold != nil {
+      throw ValidationError("--iou-threshold is not for \(task.rawValue)")
+    }
+    if task == .holistic, detectorOptions.maxResults != nil {
+      throw ValidationError("--max-results is not for holistic, which finds one person")
     }
   }
 
@@ -161,7 +182,7 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let find = try task.finder(model, self)
+    let find = try task.finder(self)
     var options = VideoSource.Options()
     options.size = try scaledSize
     if live { options.isLive = true }

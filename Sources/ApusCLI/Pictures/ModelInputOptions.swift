@@ -39,6 +39,15 @@ struct ModelInputOptions: ParsableArguments {
     _ = try size
   }
 
+  /// The first option that was given and says how pictures reach one model, not a region of them.
+  var givenForModel: String? {
+    let all: [(String, Bool)] = [
+      ("--fit", fit != nil), ("--resampling", resampling != .automatic), ("--pixels", reading.pixels != nil),
+      ("--channels", reading.channels != nil), ("--input-size", inputSize != nil),
+    ]
+    return all.first { $0.1 }?.0
+  }
+
   /// The options of a task.
   ///
   /// - Parameters:

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusConsole
+import ApusImages
+import ApusVision
+
+extension WatchTask {
+  func keypointsFinder(_ file: String, _ command: WatchCommand) throws -> Finder {
+    let region = try command.input.regionRect
+    let choices = command.detectorOptions
+    var options = KeypointDetector.Options(
+      baseOptions: try command.input.baseOptions(pictures: Self.pictures))
+    options.scores = choices.scores.scores
+    options.boxUnits = choices.units.boxUnits
+    options.scoreThreshold = choices.scoreThreshold ?? options.scoreThreshold
+    options.maxResults = choices.maxResults
+    options.layout = choices.layout
+    options.keypoints = try command.pose.shape
+    let threshold = options.scoreThreshold
+    let detector = try KeypointDetector(model: Model(contentsOfFile: file), options: options)
+    return { picture, _ throws(ApusError) in
+      let result = try detector.detect(picture, in: region)
+      let detections = result.poses.compactMap { pose in
+        Self.detection(pose, threshold, width: result.imageWidth, height: result.imageHeight)
+      }
+      return WatchFinding(detections: detections, timings: result.timings) { picture throws(ApusError) in
+        try picture.drawing(poses: result.poses, keypointThreshold: threshold)
+      }
+    }
+  }
+
+  /// A pose as an object with the label `pose`: its box spans the points that are sure enough; nil for a pose without two of them that
+  /// differ in both directions.
+  private static func detection(_ pose: Pose, _ threshold: Float, width: Int, height: Int) -> Detection? {
+    let points = pose.keypoints.filter { point in
+      point.score.map { $0 >= threshold } ?? true && point.x.isFinite && point.y.isFinite
+    }
+    guard let left = points.map(\.x).min(), let right = points.map(\.x).max(), left < right,
+      let top = points.map(\.y).min(), let bottom = points.map(\.y).max(), top < bottom
+    else { return nil }
+    let (width, height) = (Float(width), Float(height))
+    return Detection(
+      category: Category(index: 0, score: pose.score, label: "pose"),
+      boundingBox: BoundingBox(
+        minX: left / width, minY: top / height, maxX: right / width, maxY: bottom / height),
+      rect: PixelRect(x: left, y: top, width: right - left, height: bottom - top), keypoints: pose.keypoints)
+  }
+}
