@@ -92,7 +92,8 @@ let package = Package(
       ],
       swiftSettings: marked),
     .target(
-      name: "ApusVideo", dependencies: ["Apus", "ApusImages", "ApusSystem", "ApusTracking", "ApusVision"],
+      name: "ApusVideo",
+      dependencies: ["Apus", "ApusImages", "ApusPixels", "ApusSystem", "ApusTracking", "ApusVision"],
       swiftSettings: marked),
     .target(
       name: "ApusTesting", dependencies: ["Apus", "ApusFormat", "ApusKernels", "ApusSystem", "ApusVision"],
@@ -138,7 +139,7 @@ let package = Package(
     .executableTarget(
       name: "ApusPictureBenchmark",
       dependencies: [
-        "ApusConsole", "Apus", "ApusVision", "ApusImages",
+        "ApusConsole", "Apus", "ApusVision", "ApusImages", "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       path: "Benchmarks/apus-picture-benchmark", swiftSettings: marked),
@@ -194,7 +195,10 @@ let package = Package(
       name: "TensorFlowLiteTests", dependencies: ["ApusShapes", "TensorFlowLite", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "ApusVideoTests", dependencies: ["Apus", "ApusVideo", "ApusVision", "TestSupport"],
+      name: "ApusVideoTests",
+      dependencies: [
+        "Apus", "ApusCodeGeneration", "ApusKernels", "ApusVideo", "ApusVision", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "ApusTestingTests",

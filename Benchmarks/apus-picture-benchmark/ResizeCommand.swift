@@ -2,6 +2,7 @@
 
 import Apus
 import ApusConsole
+import ApusVideo
 import ApusVision
 import ArgumentParser
 
@@ -13,6 +14,7 @@ struct ResizeCommand: ParsableCommand {
   /// One measurement.
   struct Report: Encodable {
     let picture: String
+    let format: String
     let input: String
     let resampling: String
     /// `uint8` in NHWC order, or `float32` in NCHW order.
@@ -26,6 +28,13 @@ struct ResizeCommand: ParsableCommand {
 
   @Option(name: .long, help: "The input's size.")
   var input = "300x300"
+
+  @Option(
+    name: .long,
+    help:
+      "What pictures are: rgb, or a layout of luma and chroma: \(Self.layouts.map(\.rawValue).joined(separator: ", "))."
+  )
+  var format = "rgb"
 
   @Option(name: .long, help: "The most threads.")
   var threads = 1
@@ -42,8 +51,7 @@ struct ResizeCommand: ParsableCommand {
     }
     let (width, height) = try Self.size(size)
     let (inputWidth, inputHeight) = try Self.size(input)
-    let image = try ImageBuffer(
-      bytes: randomBytes(width * height * 3), width: width, height: height, format: .rgb)
+    let image = try picture(width, height)
     var bytes = [UInt8](repeating: 0, count: inputWidth * inputHeight * 3)
     var floats = [Float](repeating: 0, count: inputWidth * inputHeight * 3)
     var reports: [Report] = []
@@ -60,16 +68,28 @@ struct ResizeCommand: ParsableCommand {
       for (type, times) in [("uint8", ofBytes), ("float32", ofFloats)] {
         reports.append(
           Report(
-            picture: size, input: input, resampling: resampling.rawValue, type: type, medianMs: times.median,
+            picture: size, format: format, input: input, resampling: resampling.rawValue, type: type,
+            medianMs: times.median,
             minMs: times.min() ?? 0))
       }
     }
     if json { return try Output.writeJSON(reports) }
     for report in reports {
       Output.write(
-        "\(report.picture) to \(report.input) \(report.type), \(report.resampling): "
+        "\(report.picture) \(report.format) to \(report.input) \(report.type), \(report.resampling): "
           + "\(decimal(report.medianMs, 3)) ms, at least \(decimal(report.minMs, 3))")
     }
+  }
+
+  private static let layouts = RawPicture.Layout.allCases.filter { ![.rgb24, .bgr24, .gray8].contains($0) }
+
+  private func picture(_ width: Int, _ height: Int) throws(ApusError) -> ImageBuffer {
+    let bytes = randomBytes(width * height * 3)
+    if format == "rgb" { return try ImageBuffer(bytes: bytes, width: width, height: height, format: .rgb) }
+    guard let layout = Self.layouts.first(where: { $0.rawValue == format }) else {
+      throw ApusError(.invalidArgument, "--format is \(format), not rgb or the name of a layout")
+    }
+    return try RawPicture(bytes: bytes, width: width, height: height, layout: layout).converted()
   }
 
   private func times(_ body: () throws -> Void) throws -> [Double] {

@@ -6,8 +6,13 @@ import ApusKernels
 extension KernelSet {
   /// Code for the resize of a picture, for the instructions that the set requires; plain Swift if there is none.
   func pictureCode(_ shape: PictureCode.Shape) -> PictureCode {
-    if requires.contains(.avx512VNNI) { return X86Target.avx512.pictures(shape) }
-    return requires.contains(.avx2) ? X86Target.avx2.pictures(shape) : .portable
+    pictureTarget?.pictures(shape) ?? .portable
+  }
+
+  /// What code for pictures is generated for; nil for plain Swift.
+  var pictureTarget: X86Target? {
+    if requires.contains(.avx512VNNI) { return .avx512 }
+    return requires.contains(.avx2) ? .avx2 : nil
   }
 }
 

@@ -53,6 +53,19 @@ package struct PictureCode: Sendable {
     var lowBytes: UInt32 = 0x00FF_00FF
   }
 
+  /// Arguments of the conversion of a row of luma and chroma.
+  struct LumaChromaRow: CodeArguments {
+    var luma: Int
+    /// U and V in turn, or U; packed rows have their chroma beside luma.
+    var first: Int
+    /// V, if it is in a plane of its own.
+    var second: Int
+    var target: Int
+    /// The number of blocks, at least one.
+    var blocks: Int
+    var constants: Int
+  }
+
   /// The function for each number of taps, from ``Shape/rowTaps``'s lower bound on; nil where there is none.
   var rows: [CodeFunction<Rows>?] = []
   /// Bytes of a row per iteration of ``rows``.

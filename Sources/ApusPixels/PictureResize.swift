@@ -12,7 +12,7 @@ import ApusRuntime
 package struct PictureResize: Sendable {
   /// The region of a stored picture that is read.
   package struct Source: Sendable {
-    /// The offset of the region's first byte.
+    /// The offset of the region's first byte; in luma and chroma, that of its first pixel in a converted row.
     package let offset: Int
     /// The region's width and height in pixels.
     package let width: Int
@@ -20,6 +20,8 @@ package struct PictureResize: Sendable {
     /// Bytes per pixel, 1, 3 or 4, and per row.
     package let bytesPerPixel: Int
     package let bytesPerRow: Int
+    /// For luma and chroma: how rows are converted before they are read. A pixel then has red, green, blue and a byte without meaning.
+    let conversion: LumaChromaRows?
 
     package init(offset: Int, width: Int, height: Int, bytesPerPixel: Int, bytesPerRow: Int) {
       self.offset = offset
@@ -27,6 +29,20 @@ package struct PictureResize: Sendable {
       self.height = height
       self.bytesPerPixel = bytesPerPixel
       self.bytesPerRow = bytesPerRow
+      conversion = nil
+    }
+
+    /// A region of a picture of luma and chroma.
+    package init(_ picture: LumaChroma, x: Int, y: Int, width: Int, height: Int, kernels: KernelSet) {
+      precondition(x >= 0 && y >= 0 && width > 0 && height > 0)
+      precondition(x + width <= picture.width && y + height <= picture.height)
+      let rows = LumaChromaRows(picture, x: x, y: y, width: width, kernels: kernels)
+      offset = x % 2 * 4
+      self.width = width
+      self.height = height
+      bytesPerPixel = 4
+      bytesPerRow = rows.stride
+      conversion = rows
     }
 
     /// Bytes of the region in a row.
@@ -177,11 +193,15 @@ package struct PictureResize: Sendable {
   }
 
   private func run(_ picture: Span<UInt8>, _ elements: PictureElements, _ team: ThreadTeam) {
-    let end = source.offset + (source.height - 1) * source.bytesPerRow + source.rowLength
+    let end =
+      source.conversion?.picture.byteCount
+      ?? source.offset + (source.height - 1) * source.bytesPerRow + source.rowLength
     precondition(end <= picture.count)
     ExecutableMemory.seal()
     // Tiles are rows of results; their number depends on the bytes that they read.
-    let read = method == .sums ? source.height * source.rowLength : rows.count * columns.count * 16
+    let read =
+      method == .sums || source.conversion != nil
+      ? source.height * source.rowLength : rows.count * columns.count * 16
     let tiles = team.tileCount(rows: rows.count, bytes: read, alone: 1)
     let scratch = PictureScratch(self)
     let workers = min(team.count, tiles)
@@ -195,7 +215,8 @@ package struct PictureResize: Sendable {
             let weights = weights.baseAddress
           else { return }
           let work = unsafe PictureWork(
-            resize: self, picture: start + source.offset, end: start + picture.count, bases: bases,
+            resize: self, picture: source.conversion == nil ? start + source.offset : start,
+            end: start + picture.count, bases: bases,
             weights: weights, elements: elements, scratch: scratch, memory: memory, tiles: tiles)
           team.run(tiles: tiles, work)
         }

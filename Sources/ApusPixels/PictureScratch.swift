@@ -6,6 +6,8 @@ import ApusRuntime
 struct PictureScratch {
   static let alignment = 64
 
+  /// Converted rows of luma and chroma: as many as a result reads.
+  let converted: Int
   /// Copies of two rows at the picture's end, because loads may go eight bytes beyond a row.
   let copies: Int
   /// The size of such a copy.
@@ -36,7 +38,10 @@ struct PictureScratch {
       defer { offset += roundedUp(count, to: Self.alignment) }
       return offset
     }
-    copyLength = resize.method == .sums ? 0 : roundedUp(resize.source.rowLength + 8, to: Self.alignment)
+    converted = take(resize.source.conversion.map { resize.rows.mostTaps * $0.stride } ?? 0)
+    copyLength =
+      resize.method == .sums || resize.source.conversion != nil
+      ? 0 : roundedUp(resize.source.rowLength + 8, to: Self.alignment)
     copies = take(2 * copyLength)
     gatheredLength = resize.method == .blend ? 8 * columns : 0
     gathered = take(2 * gatheredLength)

@@ -6,7 +6,7 @@ import ApusRuntime
 /// One run of a resize, whose tiles are rows of results.
 @safe struct PictureWork: TileWork {
   let resize: PictureResize
-  /// The first byte of the region that is read.
+  /// The first byte of the region that is read; that of the picture, if rows are converted.
   let picture: UnsafePointer<UInt8>
   /// The end of the picture's bytes.
   let end: UnsafePointer<UInt8>
@@ -22,19 +22,58 @@ import ApusRuntime
     let columns = resize.columns.count
     let line = unsafe (memory + scratch.line).assumingMemoryBound(to: UInt32.self)
     var kept = (-1, -1)
+    var held = 0..<0
     for row in share(of: resize.rows.count, tile: tile, of: tiles) {
+      unsafe hold(row, memory, &held)
       switch resize.method {
-      case .copy: unsafe copy(row, to: line, memory)
-      case .blend: unsafe blend(row, to: line, memory, &kept)
-      case .sums: unsafe sum(row, to: line, memory)
+      case .copy: unsafe copy(row, to: line, memory, held)
+      case .blend: unsafe blend(row, to: line, memory, &kept, held)
+      case .sums: unsafe sum(row, to: line, memory, held)
       }
       unsafe elements.write(line, row: row, columns: columns, resize.placement)
     }
   }
 
+  // MARK: Rows
+
+  /// Converts the rows that a result reads, unless they are held from the result before.
+  private func hold(_ result: Int, _ memory: UnsafeMutableRawPointer, _ held: inout Range<Int>) {
+    guard let conversion = resize.source.conversion else { return }
+    let rows = resize.rows
+    let first = rows.starts[result]
+    let last = first &+ rows.offsets[result &+ 1] &- rows.offsets[result]
+    if held.lowerBound <= first, last <= held.upperBound { return }
+    let base = unsafe memory + scratch.converted
+    var next = first
+    if held.contains(first) {
+      let offset = (first &- held.lowerBound) &* conversion.stride
+      next = held.upperBound
+      unsafe base.copyMemory(from: base + offset, byteCount: (next &- first) &* conversion.stride)
+    }
+    while next < last {
+      let place = unsafe base + (next &- first) &* conversion.stride
+      unsafe conversion.convert(next, of: picture, to: place.assumingMemoryBound(to: UInt8.self))
+      next &+= 1
+    }
+    held = first..<last
+  }
+
+  /// The address of a row; that of its conversion, which is held, if there is one.
+  private func place(ofRow row: Int, _ memory: UnsafeMutableRawPointer, _ held: Range<Int>) -> UnsafePointer<
+    UInt8
+  > {
+    let source = resize.source
+    guard source.conversion != nil else { return unsafe picture + row &* source.bytesPerRow }
+    let offset = (row &- held.lowerBound) &* source.bytesPerRow &+ source.offset
+    return unsafe UnsafePointer((memory + scratch.converted + offset).assumingMemoryBound(to: UInt8.self))
+  }
+
   /// The address of a row with eight readable bytes beyond its end.
-  private func address(ofRow row: Int, slot: Int, _ memory: UnsafeMutableRawPointer) -> UnsafePointer<UInt8> {
-    let place = unsafe picture + row &* resize.source.bytesPerRow
+  private func address(ofRow row: Int, slot: Int, _ memory: UnsafeMutableRawPointer, _ held: Range<Int>)
+    -> UnsafePointer<UInt8>
+  {
+    let place = unsafe place(ofRow: row, memory, held)
+    if resize.source.conversion != nil { return unsafe place }
     let length = resize.source.rowLength
     if unsafe end - place >= length &+ 8 { return unsafe place }
     let copy = unsafe memory + scratch.copies + slot &* scratch.copyLength
@@ -45,8 +84,10 @@ import ApusRuntime
 
   // MARK: Pixels as they are
 
-  private func copy(_ row: Int, to line: UnsafeMutablePointer<UInt32>, _ memory: UnsafeMutableRawPointer) {
-    let place = unsafe address(ofRow: resize.rows.starts[row], slot: 0, memory)
+  private func copy(
+    _ row: Int, to line: UnsafeMutablePointer<UInt32>, _ memory: UnsafeMutableRawPointer, _ held: Range<Int>
+  ) {
+    let place = unsafe address(ofRow: resize.rows.starts[row], slot: 0, memory, held)
     let source = unsafe UnsafeRawPointer(place)
     for column in 0..<resize.columns.count {
       unsafe line[column] = source.loadUnaligned(fromByteOffset: bases[column], as: UInt32.self)
@@ -57,7 +98,7 @@ import ApusRuntime
 
   private func blend(
     _ row: Int, to line: UnsafeMutablePointer<UInt32>, _ memory: UnsafeMutableRawPointer,
-    _ kept: inout (Int, Int)
+    _ kept: inout (Int, Int), _ held: Range<Int>
   ) {
     let columns = resize.columns.count
     let first = resize.rows.starts[row]
@@ -69,15 +110,15 @@ import ApusRuntime
       unsafe withUnsafePointer(to: order) { order in
         unsafe code.call(
           PictureCode.Blend(
-            upper: Int(bitPattern: address(ofRow: first, slot: 0, memory)),
-            lower: Int(bitPattern: address(ofRow: second, slot: 1, memory)),
+            upper: Int(bitPattern: address(ofRow: first, slot: 0, memory, held)),
+            lower: Int(bitPattern: address(ofRow: second, slot: 1, memory, held)),
             bases: Int(bitPattern: bases), weights: Int(bitPattern: weights), sums: Int(bitPattern: sums),
             count: (columns + 1) / 2, order: Int(bitPattern: order), rowWeights: pair))
       }
     } else {
       // When a picture is enlarged, its rows are gathered once for all results between them.
-      let upper = unsafe gathered(first, keeping: second, memory, &kept)
-      let lower = unsafe gathered(second, keeping: first, memory, &kept)
+      let upper = unsafe gathered(first, keeping: second, memory, &kept, held)
+      let lower = unsafe gathered(second, keeping: first, memory, &kept, held)
       let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
       unsafe blendRows(upper, lower, pair, count: columns, high, low)
       unsafe blendColumns(high, low, weights, count: roundedUp(columns, to: 4), sums)
@@ -87,7 +128,8 @@ import ApusRuntime
 
   /// Gathers a row's pixels for each column. Two gathered rows are kept; `other` is not replaced.
   private func gathered(
-    _ row: Int, keeping other: Int, _ memory: UnsafeMutableRawPointer, _ kept: inout (Int, Int)
+    _ row: Int, keeping other: Int, _ memory: UnsafeMutableRawPointer, _ kept: inout (Int, Int),
+    _ held: Range<Int>
   ) -> UnsafeRawPointer {
     let places = unsafe memory + scratch.gathered
     if kept.0 == row { return UnsafeRawPointer(places) }
@@ -95,7 +137,7 @@ import ApusRuntime
     let slot = kept.0 == other ? 1 : 0
     if slot == 0 { kept.0 = row } else { kept.1 = row }
     let place = unsafe places + slot &* scratch.gatheredLength
-    let source = unsafe address(ofRow: row, slot: slot, memory)
+    let source = unsafe address(ofRow: row, slot: slot, memory, held)
     unsafe gatherPixels(
       source, bases, count: resize.columns.count, bytesPerPixel: resize.source.bytesPerPixel, place)
     return UnsafeRawPointer(place)
@@ -103,12 +145,14 @@ import ApusRuntime
 
   // MARK: Sums of rows and columns
 
-  private func sum(_ row: Int, to line: UnsafeMutablePointer<UInt32>, _ memory: UnsafeMutableRawPointer) {
+  private func sum(
+    _ row: Int, to line: UnsafeMutablePointer<UInt32>, _ memory: UnsafeMutableRawPointer, _ held: Range<Int>
+  ) {
     let columns = resize.columns.count
     let step = resize.source.bytesPerPixel
     let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
     let sums = unsafe memory + scratch.sums
-    unsafe sumRows(row, high, low)
+    unsafe sumRows(row, place(ofRow: resize.rows.starts[row], memory, held), high, low)
     if let code = resize.code.columns {
       let order = pictureOrder(step, ofWords: true)
       unsafe withUnsafePointer(to: order) { order in
@@ -128,10 +172,12 @@ import ApusRuntime
     unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
   }
 
-  private func sumRows(_ row: Int, _ high: UnsafeMutableRawPointer, _ low: UnsafeMutableRawPointer) {
+  private func sumRows(
+    _ row: Int, _ place: UnsafePointer<UInt8>, _ high: UnsafeMutableRawPointer,
+    _ low: UnsafeMutableRawPointer
+  ) {
     let source = resize.source
     let taps = resize.rows.offsets[row + 1] - resize.rows.offsets[row]
-    let place = unsafe picture + resize.rows.starts[row] &* source.bytesPerRow
     let block = resize.code.rowBlock
     unsafe resize.rowWeights.withUnsafeBufferPointer { weights in
       guard let weights = unsafe weights.baseAddress.map({ unsafe $0 + row &* resize.rowPairCount }) else {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusPixels
 import ApusVision
 
 /// The pixels of a video's frame as its source delivers them.
@@ -8,38 +9,32 @@ public struct RawPicture: Hashable, Sendable {
   public enum Layout: String, CaseIterable, Hashable, Sendable {
     /// A plane of luma, then one of U and V in turn, each for two by two pixels.
     case nv12
+    /// A plane of luma, then one of V and U in turn, each for two by two pixels.
+    case nv21
     /// A plane of luma, then one of U and one of V, each for two by two pixels.
     case i420
+    /// A plane of luma, then one of V and one of U, each for two by two pixels.
+    case yv12
+    /// A plane of luma, then one of U and V in turn, each for two pixels of a row.
+    case nv16
+    /// A plane of luma, then one of V and U in turn, each for two pixels of a row.
+    case nv61
+    /// A plane of luma, then one of U and one of V, each for two pixels of a row.
+    case i422
     /// Luma, U, luma, V for each two pixels of a row.
     case yuyv
+    /// Luma, V, luma, U for each two pixels of a row.
+    case yvyu
+    /// U, luma, V, luma for each two pixels of a row.
+    case uyvy
+    /// V, luma, U, luma for each two pixels of a row.
+    case vyuy
     /// Luma alone.
     case gray8
     /// Red, green, blue.
     case rgb24
     /// Blue, green, red.
     case bgr24
-
-    /// The least distance between rows of the first plane, in bytes.
-    func minimumStride(_ width: Int) -> Int {
-      switch self {
-      case .nv12, .i420, .gray8: width
-      case .yuyv: 4 * ((width + 1) / 2)
-      case .rgb24, .bgr24: 3 * width
-      }
-    }
-
-    /// The distance between rows of chroma, where rows of luma are `stride` apart.
-    func chromaStride(_ stride: Int) -> Int { self == .i420 ? (stride + 1) / 2 : 2 * ((stride + 1) / 2) }
-
-    /// The number of bytes of a picture.
-    func byteCount(height: Int, stride: Int) -> Int {
-      let chromaRows = (height + 1) / 2
-      return switch self {
-      case .nv12: stride * height + chromaStride(stride) * chromaRows
-      case .i420: stride * height + 2 * chromaStride(stride) * chromaRows
-      case .yuyv, .gray8, .rgb24, .bgr24: stride * height
-      }
-    }
   }
 
   /// The bytes, row by row from the top, plane by plane.
@@ -54,6 +49,8 @@ public struct RawPicture: Hashable, Sendable {
   public let layout: Layout
   /// How luma and chroma stand for colors; of no meaning for pictures of colors.
   public let color: VideoColor
+  /// Where luma and chroma lie; nil for pictures of luma alone, and of colors.
+  private let planes: LumaChroma?
 
   /// Makes a picture from its bytes.
   ///
@@ -61,8 +58,8 @@ public struct RawPicture: Hashable, Sendable {
   ///   - bytes: The planes, one after the other; what follows them is ignored.
   ///   - width: The pixels in a row.
   ///   - height: The rows.
-  ///   - bytesPerRow: The distance between rows of the first plane; nil for rows without gaps. Rows of chroma are as far apart in NV12,
-  ///     half as far in I420.
+  ///   - bytesPerRow: The distance between rows of the first plane; nil for rows without gaps. Rows of chroma are as far apart where U and V
+  ///     share a plane, and half as far where they do not.
   ///   - layout: Where luma, chroma or colors lie.
   ///   - color: How luma and chroma stand for colors.
   /// - Throws: `malformedImage` for an empty picture, a stride shorter than a row or too few bytes; `resourceLimit` beyond the limits of
@@ -94,24 +91,26 @@ public struct RawPicture: Hashable, Sendable {
     self.bytesPerRow = stride
     self.layout = layout
     self.color = color
+    planes = layout.planes(width: width, height: height, stride: stride, color: color)
   }
 
   /// The picture as rgb, or gray if it has only luma. Chroma is that of the nearest sample.
+  ///
+  /// Luma and chroma are kept: a task fills its model's input from them in one pass, with the values that it would get from the pixels. Those are
+  /// computed when somebody reads them first.
   public func converted() -> ImageBuffer {
-    switch layout {
-    case .gray8: gray()
-    case .rgb24, .bgr24: packed()
-    case .nv12, .i420, .yuyv: fromLumaAndChroma()
-    }
+    if let planes { return ImageBuffer(LumaChromaFrame(planes, bytes: bytes)) }
+    return layout == .gray8 ? gray() : packed()
   }
 
   private func gray() -> ImageBuffer {
-    let tables = ColorTables(color)
+    let colors = LumaChromaColors(color)
+    let levels = (0...255).map { colors.color($0, 128, 128).green }
     var result = [UInt8](repeating: 0, count: width * height)
     var output = result.mutableSpan
     for y in 0..<height {
       let row = bytes.span.extracting(y * bytesPerRow..<y * bytesPerRow + width)
-      for x in 0..<width { output[y * width + x] = clamped(tables.luma[Int(row[x])]) }
+      for x in 0..<width { output[y * width + x] = levels[Int(row[x])] }
     }
     return ImageBuffer(trusted: result, width: width, height: height, format: .gray)
   }
@@ -123,57 +122,4 @@ public struct RawPicture: Hashable, Sendable {
     return ImageBuffer(
       trusted: result, width: width, height: height, format: layout == .rgb24 ? .rgb : .bgr)
   }
-
-  private func fromLumaAndChroma() -> ImageBuffer {
-    let tables = ColorTables(color)
-    let luma = tables.luma.span
-    let redOfV = tables.redOfV.span
-    let greenOfU = tables.greenOfU.span
-    let greenOfV = tables.greenOfV.span
-    let blueOfU = tables.blueOfU.span
-    let source = bytes.span
-    let chroma = bytesPerRow * height
-    let chromaStride = layout.chromaStride(bytesPerRow)
-    let lumaStep = layout == .yuyv ? 2 : 1
-    let chromaStep =
-      switch layout {
-      case .yuyv: 4
-      case .nv12: 2
-      default: 1
-      }
-    var result = [UInt8](repeating: 0, count: 3 * width * height)
-    var output = result.mutableSpan
-    for y in 0..<height {
-      let (u, v) =
-        switch layout {
-        case .yuyv: (y * bytesPerRow + 1, y * bytesPerRow + 3)
-        case .nv12: (chroma + (y / 2) * chromaStride, chroma + (y / 2) * chromaStride + 1)
-        default:
-          (
-            chroma + (y / 2) * chromaStride,
-            chroma + chromaStride * ((height + 1) / 2) + (y / 2) * chromaStride
-          )
-        }
-      var target = 3 * y * width
-      for x in stride(from: 0, to: width, by: 2) {
-        let uValue = Int(source[u + (x / 2) * chromaStep])
-        let vValue = Int(source[v + (x / 2) * chromaStep])
-        let (red, green, blue) = (redOfV[vValue], greenOfU[uValue] + greenOfV[vValue], blueOfU[uValue])
-        for column in x..<min(x + 2, width) {
-          let level = luma[Int(source[y * bytesPerRow + column * lumaStep])]
-          output[target] = clamped(level + red)
-          output[target + 1] = clamped(level + green)
-          output[target + 2] = clamped(level + blue)
-          target += 3
-        }
-      }
-    }
-    return ImageBuffer(trusted: result, width: width, height: height, format: .rgb)
-  }
-}
-
-/// The byte of a sum in 65,536ths that already has its half.
-@inline(__always)
-private func clamped(_ sum: Int32) -> UInt8 {
-  UInt8(truncatingIfNeeded: max(0, min(255, sum >> 16)))
 }

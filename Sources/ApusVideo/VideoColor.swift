@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusPixels
 
 /// How luma and chroma stand for red, green and blue.
 public struct VideoColor: Hashable, Sendable {
@@ -38,27 +39,10 @@ public struct VideoColor: Hashable, Sendable {
   }
 }
 
-/// What each value of luma and chroma adds to red, green and blue, in 65,536ths.
-struct ColorTables {
-  var luma = [Int32](repeating: 0, count: 256)
-  var redOfV = [Int32](repeating: 0, count: 256)
-  var greenOfU = [Int32](repeating: 0, count: 256)
-  var greenOfV = [Int32](repeating: 0, count: 256)
-  var blueOfU = [Int32](repeating: 0, count: 256)
-
+extension LumaChromaColors {
+  /// The colors that a description of a video's colors means.
   init(_ color: VideoColor) {
     let (red, blue) = color.matrix.weights
-    let green = 1 - red - blue
-    let isFull = color.range == .full
-    let (lumaScale, chromaScale) = isFull ? (1, 1) : (255.0 / 219, 255.0 / 224)
-    for value in 0..<256 {
-      let chroma = Double(value - 128) * chromaScale * 65_536
-      // The half rounds the sum of three terms to the nearest integer.
-      luma[value] = Int32((Double(value - (isFull ? 0 : 16)) * lumaScale * 65_536 + 32_768).rounded())
-      redOfV[value] = Int32((2 * (1 - red) * chroma).rounded())
-      blueOfU[value] = Int32((2 * (1 - blue) * chroma).rounded())
-      greenOfU[value] = Int32((-2 * (1 - blue) * blue / green * chroma).rounded())
-      greenOfV[value] = Int32((-2 * (1 - red) * red / green * chroma).rounded())
-    }
+    self.init(redWeight: red, blueWeight: blue, isFull: color.range == .full)
   }
 }

@@ -12,6 +12,6 @@ public struct VideoFrame: Sendable {
   /// The pixels as the source delivered them.
   public let raw: RawPicture
 
-  /// The picture as rgb. Computed with each call.
+  /// The picture as rgb, or gray. Its pixels are computed when they are read first; a task reads ``raw`` in one pass instead.
   public func picture() -> ImageBuffer { raw.converted() }
 }

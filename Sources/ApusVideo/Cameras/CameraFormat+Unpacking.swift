@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import ApusVision
+import ApusPixels
 
 extension CameraFormat {
   /// The pixels of a frame in one of the layouts of ``RawPicture``, without gaps between rows. The source has all bytes of its planes.
@@ -7,39 +7,6 @@ extension CameraFormat {
     layout: RawPicture.Layout, bytes: [UInt8]
   ) {
     switch form {
-    case .packed422(let places):
-      return (
-        .yuyv,
-        yuyv(width, height) { x, y in
-          let pair = y * stride + x / 2 * 4
-          return (
-            source[pair + places[0]], source[pair + places[1]], source[pair + places[2]],
-            source[pair + places[3]]
-          )
-        }
-      )
-    case .planar422:
-      return (
-        .yuyv,
-        yuyv(width, height) { x, y in
-          let chromaStride = (stride + 1) / 2
-          let u = stride * height + y * chromaStride + x / 2
-          let row = y * stride
-          let v = u + chromaStride * height
-          return (source[row + x], source[u], source[row + min(x + 1, width - 1)], source[v])
-        }
-      )
-    case .semiplanar422(let isVFirst):
-      return (
-        .yuyv,
-        yuyv(width, height) { x, y in
-          let pair = stride * height + y * 2 * ((stride + 1) / 2) + x / 2 * 2
-          let (u, v) = isVFirst ? (pair + 1, pair) : (pair, pair + 1)
-          let row = y * stride
-          return (source[row + x], source[u], source[row + min(x + 1, width - 1)], source[v])
-        }
-      )
-    case .nv21, .yv12: return (.i420, i420(source, width, height, stride))
     case .semiplanar444(let isVFirst):
       return (
         .rgb24,
@@ -109,54 +76,11 @@ extension CameraFormat {
       Int, Int
     ) -> (UInt8, UInt8, UInt8)
   {
-    let tables = ColorTables(color)
-    func clamped(_ sum: Int32) -> UInt8 { UInt8(max(0, min(255, sum >> 16))) }
+    let colors = LumaChromaColors(color)
     return { x, y in
       let (level, u, v) = sample(x, y)
-      let luma = tables.luma[Int(level)]
-      return (
-        clamped(luma + tables.redOfV[Int(v)]),
-        clamped(luma + tables.greenOfU[Int(u)] + tables.greenOfV[Int(v)]),
-        clamped(luma + tables.blueOfU[Int(u)])
-      )
+      return colors.color(level, u, v)
     }
-  }
-
-  private func i420(_ source: [UInt8], _ width: Int, _ height: Int, _ stride: Int) -> [UInt8] {
-    let (columns, rows) = ((width + 1) / 2, (height + 1) / 2)
-    var result: [UInt8] = []
-    result.reserveCapacity(width * height + 2 * columns * rows)
-    for y in 0..<height { for x in 0..<width { result.append(source[y * stride + x]) } }
-    let half = (stride + 1) / 2
-    let chroma = stride * height
-    // U, then V.
-    for plane in 0..<2 {
-      for y in 0..<rows {
-        for x in 0..<columns {
-          let place = form == .nv21 ? 2 * (y * half + x) + 1 - plane : ((1 - plane) * rows + y) * half + x
-          result.append(source[chroma + place])
-        }
-      }
-    }
-    return result
-  }
-
-  /// Rows of luma, U, luma and V of each two pixels.
-  private func yuyv(_ width: Int, _ height: Int, _ pair: (_ x: Int, _ y: Int) -> (UInt8, UInt8, UInt8, UInt8))
-    -> [UInt8]
-  {
-    var result: [UInt8] = []
-    result.reserveCapacity(4 * ((width + 1) / 2) * height)
-    for y in 0..<height {
-      for x in stride(from: 0, to: width, by: 2) {
-        let (first, u, second, v) = pair(x, y)
-        result.append(first)
-        result.append(u)
-        result.append(second)
-        result.append(v)
-      }
-    }
-    return result
   }
 
   private func rgb(_ width: Int, _ height: Int, _ pixel: (_ x: Int, _ y: Int) -> (UInt8, UInt8, UInt8))

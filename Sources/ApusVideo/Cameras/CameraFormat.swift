@@ -9,16 +9,6 @@ package struct CameraFormat: Hashable, Sendable {
   enum Form: Hashable, Sendable {
     /// As in a picture's layout.
     case layout(RawPicture.Layout)
-    /// Luma and chroma of two pixels in four bytes, which lie where the list says: luma, U, luma, V.
-    case packed422([Int])
-    /// NV12 with V before U.
-    case nv21
-    /// I420 with the plane of V before that of U.
-    case yv12
-    /// A plane of luma, then one of U and V for each two pixels of a row; V first, or not.
-    case semiplanar422(isVFirst: Bool)
-    /// Planes of luma, U and V; chroma for each two pixels of a row.
-    case planar422
     /// A plane of luma, then one of U and V for each pixel; V first, or not.
     case semiplanar444(isVFirst: Bool)
     /// Red, green and blue at these places of a pixel's bytes, or luma, U and V.
@@ -55,10 +45,10 @@ package struct CameraFormat: Hashable, Sendable {
 
   private static let common: [CameraFormat] = [
     .init("NV12", .layout(.nv12)), .init("YU12", .layout(.i420)), .init("YUYV", .layout(.yuyv)),
-    .init("UYVY", .packed422([1, 0, 3, 2])), .init("YVYU", .packed422([0, 3, 2, 1])),
-    .init("VYUY", .packed422([1, 2, 3, 0])), .init("NV21", .nv21), .init("YV12", .yv12),
-    .init("NV16", .semiplanar422(isVFirst: false)), .init("NV61", .semiplanar422(isVFirst: true)),
-    .init("422P", .planar422), .init("NV24", .semiplanar444(isVFirst: false)),
+    .init("UYVY", .layout(.uyvy)), .init("YVYU", .layout(.yvyu)), .init("VYUY", .layout(.vyuy)),
+    .init("NV21", .layout(.nv21)), .init("YV12", .layout(.yv12)), .init("NV16", .layout(.nv16)),
+    .init("NV61", .layout(.nv61)), .init("422P", .layout(.i422)),
+    .init("NV24", .semiplanar444(isVFirst: false)),
     .init("NV42", .semiplanar444(isVFirst: true)), .init("RGB3", .layout(.rgb24)),
     .init("BGR3", .layout(.bgr24)), .init("MJPG", .jpeg), .init("JPEG", .jpeg),
   ]
@@ -155,8 +145,7 @@ package struct CameraFormat: Hashable, Sendable {
   private func minimumStride(_ width: Int) -> Int {
     switch form {
     case .layout(let layout): layout.minimumStride(width)
-    case .packed422: 4 * ((width + 1) / 2)
-    case .nv21, .yv12, .semiplanar422, .planar422, .semiplanar444, .bayer: width
+    case .semiplanar444, .bayer: width
     case .bytes(_, let count, _): count * width
     case .bits(_, let count, _, _): count * width
     case .deepGray: 2 * width
@@ -168,12 +157,8 @@ package struct CameraFormat: Hashable, Sendable {
   private func byteCount(height: Int, stride: Int) -> Int {
     switch form {
     case .layout(let layout): layout.byteCount(height: height, stride: stride)
-    case .nv21: RawPicture.Layout.nv12.byteCount(height: height, stride: stride)
-    case .yv12: RawPicture.Layout.i420.byteCount(height: height, stride: stride)
-    case .semiplanar422: stride * height + 2 * ((stride + 1) / 2) * height
-    case .planar422: stride * height + 2 * ((stride + 1) / 2) * height
     case .semiplanar444: 3 * stride * height
-    case .packed422, .bytes, .bits, .deepGray, .bayer: stride * height
+    case .bytes, .bits, .deepGray, .bayer: stride * height
     case .jpeg: 0
     }
   }

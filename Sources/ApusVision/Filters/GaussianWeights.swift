@@ -30,6 +30,7 @@ extension ImageBuffer {
   ) throws(ApusError) -> ImageBuffer {
     guard weights.values.count > 1 else { return self }
     let step = format.bytesPerPixel
+    let bytes = bytes
     let rowBytes = width * step
     let reach = weights.values.count - 1
     var passed = [UInt8](repeating: 0, count: bytes.count)

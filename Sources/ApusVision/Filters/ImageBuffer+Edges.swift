@@ -50,6 +50,7 @@ extension ImageBuffer {
   /// One number for each pixel.
   private func levels(of source: StandardFilter.EdgeSource) -> [UInt8] {
     if format == .gray || source == .luminance { return converted(to: .gray).bytes }
+    let bytes = bytes
     return stride(from: format.redOffset, to: bytes.count, by: format.bytesPerPixel).map { bytes[$0] }
   }
 }

@@ -16,6 +16,7 @@ extension ImageBuffer {
     guard radius > 0 else { return self }
     let step = format.bytesPerPixel
     let rowBytes = width * step
+    let bytes = bytes
     // A window that is as wide as the picture on each side sees all of it: a larger one sees nothing more.
     let (across, down) = (min(radius, width - 1), min(radius, height - 1))
     var result = [UInt8](repeating: 0, count: bytes.count)

@@ -120,6 +120,7 @@ extension ImageBuffer {
   /// This tightly packed picture with other colors, and its own alpha.
   func replacingColors(with colors: consuming [UInt8]) -> ImageBuffer {
     if let alpha = format.alphaOffset {
+      let bytes = bytes
       for position in stride(from: alpha, to: colors.count, by: format.bytesPerPixel) {
         colors[position] = bytes[position]
       }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension ImageBuffer {
+  /// The bytes that a resize reads: pixels, or luma and chroma.
+  var resizedBytes: [UInt8] { frame?.bytes ?? bytes }
+
   /// The stored picture in another format, with tightly packed rows and the same orientation.
   ///
   /// Colors become gray by ``PixelColor/luminance``; gray becomes three equal channels; a missing alpha is
@@ -15,6 +18,7 @@ extension ImageBuffer {
     )
     let (targetRed, targetGreen, targetBlue) = (target.redOffset, target.greenOffset, target.blueOffset)
     var output = result.mutableSpan
+    let bytes = bytes
     for y in 0..<height {
       let row = bytes.span.extracting(y * bytesPerRow..<y * bytesPerRow + width * step)
       var base = y * width * targetStep
@@ -44,6 +48,7 @@ extension ImageBuffer {
     let steps = orientation.steps(width: uprightWidth, height: uprightHeight, rowStride: uprightWidth)
     var result = [UInt8](repeating: 0, count: width * height * step)
     var output = result.mutableSpan
+    let bytes = bytes
     for y in 0..<height {
       let row = bytes.span.extracting(y * bytesPerRow..<y * bytesPerRow + width * step)
       var target = (steps.origin + y * steps.perRow) * step

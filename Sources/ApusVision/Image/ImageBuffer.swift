@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusPixels
 
 /// A picture in memory: bytes, their layout, and the orientation in which to view them.
 ///
@@ -10,14 +11,20 @@ import Apus
 /// let frame = try ImageBuffer(
 ///   bytes: cameraBytes, width: 640, height: 480, bytesPerRow: 2_560, format: .bgra, orientation: .right)
 /// ```
-public struct ImageBuffer: Hashable, Sendable {
+public struct ImageBuffer: Sendable {
   /// The maximum side of a picture, in pixels.
   public static let maximumSide = 32_768
   /// The maximum number of pixels: 2²⁸.
   public static let maximumPixelCount = 1 << 28
 
   /// The pixels, row by row from the top as stored.
-  public let bytes: [UInt8]
+  ///
+  /// Those of a video's frame in luma and chroma are computed when they are read first; a model's input is filled without them.
+  public var bytes: [UInt8] { frame?.pixels ?? stored }
+  /// The pixels as they were given.
+  private let stored: [UInt8]
+  /// The luma and chroma that the pixels come from, if there are any.
+  package let frame: LumaChromaFrame?
   /// The width as stored, in pixels.
   public let width: Int
   /// The height as stored, in pixels.
@@ -67,7 +74,8 @@ public struct ImageBuffer: Hashable, Sendable {
         "a \(width) × \(height) \(format.rawValue) picture takes \(needed) bytes, but there are \(bytes.count)"
       )
     }
-    self.bytes = bytes
+    stored = bytes
+    frame = nil
     self.width = width
     self.height = height
     self.bytesPerRow = stride
@@ -88,7 +96,8 @@ public struct ImageBuffer: Hashable, Sendable {
   ) {
     let rowBytes = width * format.bytesPerPixel
     precondition(width > 0 && height > 0 && bytes.count == rowBytes * height)
-    self.bytes = bytes
+    stored = bytes
+    frame = nil
     self.width = width
     self.height = height
     self.bytesPerRow = rowBytes
@@ -96,6 +105,19 @@ public struct ImageBuffer: Hashable, Sendable {
     self.orientation = orientation
     self.reduction = reduction
     (fullWidth, fullHeight) = (full?.width ?? width, full?.height ?? height)
+  }
+
+  /// Makes a picture of luma and chroma, whose pixels are rgb.
+  package init(_ frame: LumaChromaFrame) {
+    stored = []
+    self.frame = frame
+    width = frame.planes.width
+    height = frame.planes.height
+    bytesPerRow = 3 * width
+    format = .rgb
+    orientation = .up
+    reduction = 1
+    (fullWidth, fullHeight) = (width, height)
   }
 
   /// Takes the bytes for reuse, and leaves one black pixel.
@@ -137,15 +159,38 @@ public struct ImageBuffer: Hashable, Sendable {
 
   /// Whether there are no gaps between rows and nothing after the last one.
   public var isTightlyPacked: Bool {
-    bytesPerRow == width * format.bytesPerPixel && bytes.count == bytesPerRow * height
+    frame != nil
+      || bytesPerRow == width * format.bytesPerPixel && stored.count == bytesPerRow * height
   }
 
   /// The color of a stored pixel, or nil outside the picture; a gray pixel has three equal channels.
   public func pixel(x: Int, y: Int) -> PixelColor? {
     guard x >= 0, x < width, y >= 0, y < height else { return nil }
     let base = y * bytesPerRow + x * format.bytesPerPixel
+    let bytes = bytes
     return PixelColor(
       red: bytes[base + format.redOffset], green: bytes[base + format.greenOffset],
       blue: bytes[base + format.blueOffset], alpha: format.alphaOffset.map { bytes[base + $0] } ?? 255)
+  }
+}
+
+extension ImageBuffer: Hashable {
+  /// Whether pixels, sizes, format, orientation and the size in the file are equal, however the pixels came.
+  public static func == (first: ImageBuffer, second: ImageBuffer) -> Bool {
+    (first.width, first.height, first.bytesPerRow) == (second.width, second.height, second.bytesPerRow)
+      && (first.format, first.orientation) == (second.format, second.orientation)
+      && (first.reduction, first.fullWidth, first.fullHeight)
+        == (second.reduction, second.fullWidth, second.fullHeight)
+      && first.bytes == second.bytes
+  }
+
+  /// Hashes the pixels, sizes, format and orientation.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(bytes)
+    hasher.combine(width)
+    hasher.combine(height)
+    hasher.combine(bytesPerRow)
+    hasher.combine(format)
+    hasher.combine(orientation)
   }
 }

@@ -62,7 +62,8 @@ package struct PictureView: Sendable {
       .divided(by: reduction).scaled(by: Self.steps)
     var pixels = [UInt8](repeating: 0, count: 3 * width * height)
     var output = pixels.mutableSpan
-    let source = picture.bytes.span
+    let bytes = picture.bytes
+    let source = bytes.span
     let (left, top) = (bounds.x, bounds.y)
     let (right, bottom) = (left + bounds.width - 1, top + bounds.height - 1)
     let rowBytes = picture.width * 3

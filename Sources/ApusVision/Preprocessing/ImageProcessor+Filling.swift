@@ -26,6 +26,7 @@ extension ImageProcessor {
     order: ChannelOrder = .interleaved, normalization: Normalization? = nil, threads: Int = 1
   ) throws(ApusError) -> ImageTransform {
     let transform = try checkedTransform(for: image, region, count: destination.count)
+    let source = image.resizedBytes
     let normalization = normalization ?? .signed
     if normalization == .perImageStandardization {
       let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
@@ -35,7 +36,7 @@ extension ImageProcessor {
     let table = try normalization.table(channels: channels.count, of: [])
     fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
     resize(of: image, transform, order, Runtime.pictureKernels)
-      .run(image.bytes.span, into: &destination, table: table, team: ThreadTeam(count: threads))
+      .run(source.span, into: &destination, table: table, team: ThreadTeam(count: threads))
     return transform
   }
 
@@ -50,6 +51,7 @@ extension ImageProcessor {
     zeroPoint: Int = 0, threads: Int = 1
   ) throws(ApusError) -> ImageTransform {
     let transform = try checkedTransform(for: image, region, count: destination.count)
+    let source = image.resizedBytes
     if normalization == .perImageStandardization {
       let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
       try prepared.fill(
@@ -60,13 +62,13 @@ extension ImageProcessor {
     let team = ThreadTeam(count: threads)
     guard let normalization else {
       fillBorder(of: &destination, around: transform.target, order) { $1 }
-      resize.run(image.bytes.span, into: &destination, team: team)
+      resize.run(source.span, into: &destination, team: team)
       return transform
     }
     let table: [UInt8] = try normalization.table(
       channels: channels.count, of: [], scale: scale, zeroPoint: zeroPoint)
     fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
-    resize.run(image.bytes.span, into: &destination, table: table, team: team)
+    resize.run(source.span, into: &destination, table: table, team: team)
     return transform
   }
 
@@ -81,6 +83,7 @@ extension ImageProcessor {
     zeroPoint: Int = 0, threads: Int = 1
   ) throws(ApusError) -> ImageTransform {
     let transform = try checkedTransform(for: image, region, count: destination.count)
+    let source = image.resizedBytes
     if normalization == .perImageStandardization {
       let prepared = prepare(image, transform, threads: threads, kernels: Runtime.pictureKernels)
       try prepared.fill(
@@ -91,13 +94,13 @@ extension ImageProcessor {
     let team = ThreadTeam(count: threads)
     guard let normalization else {
       fillBorder(of: &destination, around: transform.target, order) { Int8(bitPattern: $1 ^ 0x80) }
-      resize.run(image.bytes.span, intoSigned: &destination, team: team)
+      resize.run(source.span, intoSigned: &destination, team: team)
       return transform
     }
     let table: [Int8] = try normalization.table(
       channels: channels.count, of: [], scale: scale, zeroPoint: zeroPoint)
     fillBorder(of: &destination, around: transform.target, order) { table[$0 * 256 + Int($1)] }
-    resize.run(image.bytes.span, intoSigned: &destination, table: table, team: team)
+    resize.run(source.span, intoSigned: &destination, table: table, team: team)
     return transform
   }
 

@@ -108,7 +108,8 @@ public struct ImageProcessor: Hashable, Sendable {
     var bytes = filledInput()
     let resize = resize(of: image, transform, .interleaved, kernels)
     var output = bytes.mutableSpan
-    resize.run(image.bytes.span, into: &output, team: ThreadTeam(count: threads))
+    let source = image.resizedBytes
+    resize.run(source.span, into: &output, team: ThreadTeam(count: threads))
     return PreparedImage(
       bytes: bytes, width: width, height: height, channels: channels, transform: transform)
   }
@@ -153,11 +154,17 @@ public struct ImageProcessor: Hashable, Sendable {
       y = image.height - y - regionHeight
     }
     let steps = orientation.steps(width: target.width, height: target.height, rowStride: width)
+    let region =
+      if let frame = image.frame {
+        PictureResize.Source(
+          frame.planes, x: x, y: y, width: regionWidth, height: regionHeight, kernels: kernels)
+      } else {
+        PictureResize.Source(
+          offset: y * image.bytesPerRow + x * image.format.bytesPerPixel, width: regionWidth,
+          height: regionHeight, bytesPerPixel: image.format.bytesPerPixel, bytesPerRow: image.bytesPerRow)
+      }
     return PictureResize(
-      columns: columns.taps, rows: rows.taps,
-      source: PictureResize.Source(
-        offset: y * image.bytesPerRow + x * image.format.bytesPerPixel, width: regionWidth,
-        height: regionHeight, bytesPerPixel: image.format.bytesPerPixel, bytesPerRow: image.bytesPerRow),
+      columns: columns.taps, rows: rows.taps, source: region,
       placement: PicturePlacement(
         channels: placedChannels(of: image.format), origin: steps.origin + target.y * width + target.x,
         perColumn: steps.perColumn, perRow: steps.perRow,
