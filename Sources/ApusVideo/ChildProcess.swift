@@ -264,11 +264,23 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// The last line that the program wrote on standard error; nil if it wrote none.
-  func lastMessage() -> String? {
+  /// The last lines that the program has written on standard error.
+  func messageLines() -> [String] {
     takeMessages()
     let lines = String(decoding: messages.withLock(\.self), as: UTF8.self).split(whereSeparator: \.isNewline)
-    return lines.last { $0.contains { !$0.isWhitespace } }.map { String($0.prefix(200)) }
+    return lines.filter { $0.contains { !$0.isWhitespace } }.map(String.init)
+  }
+
+  /// The last error that the program wrote on standard error; nil if it wrote none. Where lines have a level, as those of ffmpeg may, what is
+  /// less than an error is none.
+  func lastMessage() -> String? {
+    var line = messageLines().last { line in
+      !["[info] ", "[warning] ", "[verbose] "].contains { line.contains($0) }
+    }
+    for level in ["[error] ", "[fatal] ", "[panic] "] {
+      if let place = line?.firstRange(of: level) { line?.removeSubrange(place) }
+    }
+    return line.map { String($0.prefix(200)) }
   }
 }
 

@@ -124,19 +124,19 @@ package struct VideoLocation: Hashable, Sendable {
 
   /// ffmpeg's arguments: a fixed list, in which only the input, the size and numbers vary.
   package func arguments(_ options: VideoSource.Options) -> [String] {
-    var list = ["-hide_banner", "-nostdin", "-loglevel", "error", "-protocol_whitelist", protocols]
+    var list = ["-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info", "-protocol_whitelist", protocols]
     if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }
     if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }
     list += input + ["-map", "0:v:0", "-an", "-sn", "-dn"]
-    // Whatever the source's matrix, what comes out is BT.601.
-    let scale = options.size.map { "\($0.width):\($0.height):" } ?? ""
-    list += ["-vf", "scale=\(scale)out_color_matrix=bt601:out_range=tv"]
+    // Frames stay as they are decoded, whatever their matrix and range, if they have 4:2:0 of eight bits.
+    let scale = options.size.map { "scale=\($0.width):\($0.height)," } ?? ""
+    list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p"]
     if !(options.isLive ?? isLive) {
       list += ["-fps_mode", "cfr"]
     } else {
       list += ["-fps_mode", "passthrough"]
     }
-    return list + ["-pix_fmt", "yuv420p", "-f", "yuv4mpegpipe", "pipe:1"]
+    return list + ["-f", "yuv4mpegpipe", "pipe:1"]
   }
 }

@@ -33,7 +33,7 @@ struct VideoReader: Sendable {
           \(options.pixelLimit)
           """)
       }
-      let color = VideoColor(matrix: .bt601, range: header.range)
+      let color = VideoColor(matrix: Self.matrix(child.messageLines()), range: header.range)
       while !queue.isEnded {
         guard let line = try readFrameLine(child) else { return ended(child) }
         try named { () throws(ApusError) in try Y4MHeader.checkFrameLine(line) }
@@ -55,6 +55,20 @@ struct VideoReader: Sendable {
     } catch {
       return .failed(error)
     }
+  }
+
+  /// The matrix of the frames that ffmpeg hands over, by its description of them, which precedes them:
+  /// `Stream #0:0: Video: wrapped_avframe, yuv420p(tv, bt709, progressive), 640x480, …`, where matrix, primaries and transfer are
+  /// `bt709/smpte170m/bt709` if they differ. What has none is BT.601, as it is for ffmpeg.
+  static func matrix(_ messages: [String]) -> VideoColor.Matrix {
+    guard let stream = messages.last(where: { $0.contains("Video: wrapped_avframe, ") }),
+      let form = stream.firstRange(of: "420p(")
+    else { return .bt601 }
+    let names = stream[form.upperBound...].prefix { $0 != ")" }.split(separator: ",").map { word in
+      word.drop { $0 == " " }.prefix { $0 != "/" }
+    }
+    // Of high definition, and what is nearer to that than to BT.601.
+    return names.contains("bt709") || names.contains("bt2020nc") ? .bt709 : .bt601
   }
 
   /// How ffmpeg ended after it closed the pipe.
