@@ -18,16 +18,19 @@ struct Watch {
   private struct FrameLine: Encodable {
     let frame: Int
     let time: Double
+    /// The milliseconds from the frame's arrival to its result; nil for files, whose lines say nothing about the machine's speed.
+    let age: Double?
     /// Nil for a task that finds no objects.
     let detections: [ObjectScene.Object]?
     let finding: WatchFinding
 
-    private enum CodingKeys: CodingKey { case frame, time, detections, milliseconds }
+    private enum CodingKeys: CodingKey { case frame, time, age, detections, milliseconds }
 
     func encode(to encoder: any Encoder) throws {
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(frame, forKey: .frame)
       try container.encode(time, forKey: .time)
+      try container.encodeIfPresent(age, forKey: .age)
       try container.encodeIfPresent(detections, forKey: .detections)
       if let result = finding.result {
         try result.encode(to: encoder)
@@ -93,11 +96,13 @@ struct Watch {
         height: picture.height, crossingFrames: options.crossingFrames, usesTime: isLive)
     let (objects, events) = try scene.update(finding.detections, at: frame.time)
     self.scene = scene
-    if isLive, ContinuousClock.now - frame.arrival > Self.lateness { late += 1 }
+    let age = isLive ? ContinuousClock.now - frame.arrival : nil
+    if let age, age > Self.lateness { late += 1 }
     if command.json {
       try Output.writeJSON(
         FrameLine(
-          frame: frame.number, time: frame.time, detections: command.task.findsObjects ? objects : nil,
+          frame: frame.number, time: frame.time, age: age.map { $0 / .milliseconds(1) },
+          detections: command.task.findsObjects ? objects : nil,
           finding: finding))
     } else if let text = finding.text {
       Output.write("\(decimal(frame.time, 2)) s: \(oneLine(text))")

@@ -26,8 +26,10 @@ class Argument:
 # Commands that are not drawn yet: there are no pairs of a model and its quantized twin among the files, what is generated is compiled by a
 # script, and the doctor's report is of the machine.
 NOT_DRAWN = {"diff", "doctor", "generate"}
-# Options that are not drawn yet: no gallery among the files is of hands, and there is no camera.
-OPTIONS_NOT_DRAWN = {"hands": ("gallery", "distance"), "watch": ("camera-format", "camera-rate", "control")}
+# Options that are not drawn yet: no gallery among the files is of hands, there is no camera, and watch draws models of one file.
+OPTIONS_NOT_DRAWN = {"hands": ("gallery", "distance"), "watch": (
+    "camera-format", "camera-rate", "control", "detector", "landmarks", "blendshapes", "hand", "hand-region", "face-detector", "face",
+    "detection-threshold", "tracking-threshold", "no-smoothing", "gallery", "distance")}
 
 
 class Command:
