@@ -97,7 +97,7 @@ public struct RawPicture: Hashable, Sendable {
   /// The picture as rgb, or gray if it has only luma. Chroma is that of the nearest sample.
   ///
   /// Luma and chroma are kept: a task fills its model's input from them in one pass, with the values that it would get from the pixels. Those are
-  /// computed when somebody reads them first.
+  /// computed when they are read first.
   public func converted() -> ImageBuffer {
     if let planes { return ImageBuffer(LumaChromaFrame(planes, bytes: bytes)) }
     return layout == .gray8 ? gray() : packed()

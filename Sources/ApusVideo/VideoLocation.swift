@@ -124,7 +124,9 @@ package struct VideoLocation: Hashable, Sendable {
 
   /// ffmpeg's arguments: a fixed list, in which only the input, the size and numbers vary.
   package func arguments(_ options: VideoSource.Options) -> [String] {
-    var list = ["-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info", "-protocol_whitelist", protocols]
+    var list = [
+      "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info", "-protocol_whitelist", protocols,
+    ]
     if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }
     if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }

@@ -11,7 +11,8 @@ struct WatchLandmarkOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: "Instead of a bundle, for tasks with landmarks: the .tflite model that finds landmarks in a region.")
+    help: "Instead of a bundle, for tasks with landmarks: the .tflite model that finds landmarks in a region."
+  )
   var landmarks: String?
 
   @Option(name: .long, help: "For face-mesh, beside --landmarks: the .tflite model of expressions.")

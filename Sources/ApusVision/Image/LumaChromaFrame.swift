@@ -5,7 +5,7 @@ import ApusPixels
 import ApusRuntime
 import Synchronization
 
-/// The luma and chroma of a video's frame, and its pixels once somebody has read them.
+/// The luma and chroma of a video's frame, and its pixels once they have been read.
 package final class LumaChromaFrame: Sendable {
   /// Where luma and chroma lie.
   package let planes: LumaChroma
