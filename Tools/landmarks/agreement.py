@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the landmarks of `apus` with MediaPipe's on pictures, and on the frames of a video.
+"""Compares what `apus` finds of hands, faces and people with what MediaPipe finds, on pictures and on videos.
 
-    .venv/bin/python Tools/landmarks/agreement.py .build/debug/apus PICTURE… [--video PICTURE] [--only hands]
+    python agreement.py .build/release/apus photos/*.jpg --video wave.mp4 --peer PYTHON [--peer PYTHON] --modules mediapipe/modules
 
-The models are those inside the wheel of MediaPipe 0.10.21; `--face-bundle` adds the newer face model with expressions. Every picture is given to both sides as PNG, so that
-JPEG decoders do not matter. Distances are in the picture's larger side. Where both find a subject, the landmarks are within 2e-3 at
-the median and 1e-2 at most on pictures. MediaPipe runs XNNPACK's kernels, in other orders of sums than ours: weak scores fall on either
-side of a threshold, and in frames, where each region comes from the landmarks before, small differences grow.
+Each `--peer` is the Python of an environment with a version of MediaPipe; `--modules` is the folder of models inside the wheel of 0.10.21,
+the last one that has them. Every picture is given to both sides as PNG, so that JPEG decoders do not matter.
+
+Distances are in the picture's larger side. The bounds: 2e-3 at the median and 1e-2 at most where both look at the same region (within
+1e-3), expressions within 0.01, the same number of hands, faces and people. What is beyond is listed.
 """
 
 import argparse
@@ -16,288 +17,242 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import zipfile
 
-import mediapipe as mp
+import bundles
 import numpy as np
 from PIL import Image
 
-MODULES = pathlib.Path(mp.__file__).parent / "modules"
-MEDIAN, MOST = 2e-3, 1e-2
+MEDIAN, MOST, SAME_REGION, EXPRESSION = 2e-3, 1e-2, 1e-3, 0.01
+HERE = pathlib.Path(__file__).parent
 
 
-def apus(program, command, pictures, *options):
+def commands(modules, folder):
+    """For each peer: the command of `apus` that should find the same, and the options that only frames have."""
+    body = ["--detector", modules / "pose_detection/pose_detection.tflite",
+            "--landmarks", modules / "pose_landmark/pose_landmark_full.tflite"]
+    face = ["--max-results", 4, "--detector", modules / "face_detection/face_detection_short_range.tflite", "--landmarks"]
+    hands = ["hands", "--max-results", 4, "--model", folder / "hands.task"]
+    newer_faces = ["face-mesh", "--model", folder / "faces.task", "--iou-threshold", 0.5, "--max-results"]
+    person = ["holistic", *body, "--hand", modules / "hand_landmark/hand_landmark_full.tflite",
+              "--hand-region", modules / "holistic_landmark/hand_recrop.tflite",
+              "--face-detector", face[3], "--face", modules / "face_landmark/face_landmark.tflite"]
+    rough, smooth = ["--no-smoothing"], []
+    return {
+        "solution-hands": (hands, rough),
+        # HandLandmarker states 90 in a field for radians.
+        "task-hands": ([*hands, "--palm-angle", np.degrees(90.0)], rough),
+        "task-one-hand": (["hands", "--model", folder / "hands.task", "--palm-angle", np.degrees(90.0), "--max-results", 1], rough),
+        "solution-faces": (["face-mesh", *face, modules / "face_landmark/face_landmark.tflite"], rough),
+        "solution-attention": (["face-mesh", *face, modules / "face_landmark/face_landmark_with_attention.tflite"], rough),
+        "task-faces": ([*newer_faces, 4], rough),
+        "task-one-face": ([*newer_faces, 1], smooth),
+        "solution-poses": (["pose", *body], rough),
+        "solution-smooth-poses": (["pose", *body], smooth),
+        "task-poses": (["pose", *body, "--max-results", 4], rough),
+        "task-one-pose": (["pose", *body], smooth),
+        "solution-holistic": (person, None),
+        "task-holistic": (["holistic", "--model", folder / "holistic.task"], None),
+    }
+
+
+def answers(program, command, frames, *options):
+    """The objects that `apus --json` prints, one for each picture."""
     process = subprocess.run(
-        [program, command, *map(str, pictures), "--json", "--quiet", "--time-limit", "0", *map(str, options)],
+        [*(program if isinstance(program, list) else [program]), *map(str, command), *map(str, frames), "--json", "--quiet", "--time-limit", "0", *map(str, options)],
         capture_output=True, text=True)
     if process.returncode:
         sys.exit(process.stderr)
     return [json.loads(line) for line in process.stdout.splitlines()]
 
 
-def points(subject, key="landmarks"):
-    return np.array([[p["x"], p["y"], p["z"]] for p in subject[key]])
-
-
-def pixels(landmarks, width, height):
-    return np.array([[p.x * width, p.y * height, p.z * width] for p in landmarks])
+def apus(program, command, frames, *options):
+    """What the command finds, in the form of `peers.py`."""
+    found = []
+    for answer in answers(program, command, frames, *options):
+        if "pose" in answer:
+            subjects = {part: [answer[part]] if answer[part] else [] for part in ("pose", "left_hand", "right_hand", "face")}
+        else:
+            subjects = next(answer[key] for key in ("hands", "faces", "poses") if key in answer)
+        found.append(subjects)
+    return found
 
 
 def matched(ours, theirs):
-    """Pairs of subjects, nearest first by the mean distance of their points; the rest of both."""
+    """Pairs of subjects, nearest first by the mean distance of their points."""
     pairs, free_ours, free_theirs = [], set(range(len(ours))), set(range(len(theirs)))
-    distances = sorted((np.abs(a[:, :2] - b[:, :2]).mean(), i, j)
-                       for i, a in enumerate(ours) for j, b in enumerate(theirs))
-    for distance, i, j in distances:
-        size = np.ptp(theirs[j][:, :2], axis=0).max()
-        if i in free_ours and j in free_theirs and distance < 0.5 * size:
+    for distance, i, j in sorted((np.abs(a[:, :2] - b[:, :2]).mean(), i, j)
+                                 for i, a in enumerate(ours) for j, b in enumerate(theirs)):
+        if i in free_ours and j in free_theirs and distance < 0.5 * np.ptp(theirs[j][:, :2], axis=0).max():
             pairs.append((i, j))
             free_ours.remove(i)
             free_theirs.remove(j)
-    return pairs, len(free_ours), len(free_theirs)
+    return pairs
 
 
 class Comparison:
-    def __init__(self, name):
-        self.name, self.away, self.depth, self.world, self.differences, self.pictures = name, [], [], [], [], 0
-        self.subjects, self.other = 0, []
+    """One row of the table."""
 
-    def add(self, picture, size, ours, theirs, our_world=None, their_world=None, labels=None):
+    def __init__(self, name):
+        self.name, self.pictures, self.subjects, self.exceptions = name, 0, 0, []
+        self.away, self.bounded, self.depth, self.world, self.shapes, self.other_regions = [], [], [], [], [], 0
+        self.visible, self.turns = [], []
+
+    def add(self, picture, size, ours, theirs):
         self.pictures += 1
-        pairs, only_ours, only_theirs = matched(ours, theirs)
-        if only_ours or only_theirs:
-            self.differences.append(f"{picture}: {len(ours)} found, MediaPipe finds {len(theirs)}")
+        larger = max(size)
+        mine = [np.array([[p["x"], p["y"], p["z"]] for p in subject["landmarks"]]) for subject in ours]
+        its = [np.array(subject["points"]) for subject in theirs]
+        pairs = matched(mine, its)
+        if len(ours) != len(theirs):
+            self.exceptions.append(f"{picture}: {len(ours)} found, MediaPipe finds {len(theirs)}")
+        elif len(pairs) < len(ours):
+            self.exceptions.append(f"{picture}: {len(ours) - len(pairs)} of {len(ours)} are others")
         for i, j in pairs:
             self.subjects += 1
-            away = np.linalg.norm(ours[i][:, :2] - theirs[j][:, :2], axis=1) / max(size)
+            away = np.linalg.norm(mine[i][:, :2] - its[j][:, :2], axis=1) / larger
+            region = self.region_difference(ours[i]["region"], theirs[j].get("region"), larger)
             self.away.append(away)
-            self.depth.append(np.abs(ours[i][:, 2] - theirs[j][:, 2]) / max(size))
-            if away.max() > MOST:
-                self.differences.append(f"{picture}: a subject is {away.max():.4f} away (median {np.median(away):.4f})")
-            if our_world is not None:
-                self.world.append(np.abs(our_world[i] - their_world[j]).max())
-            if labels and labels[0][i] != labels[1][j]:
-                self.other.append(f"{picture}: {labels[0][i]}, not {labels[1][j]}")
+            self.depth.append(np.abs(mine[i][:, 2] - its[j][:, 2]) / larger)
+            if region <= SAME_REGION:
+                self.bounded.append(away)
+                if away.max() > MOST:
+                    self.exceptions.append(f"{picture}: {away.max():.4f} away (median {np.median(away):.4f})")
+            else:
+                self.other_regions += 1
+                self.exceptions.append(f"{picture}: the regions differ by {region:.4f}, the points by {away.max():.4f}")
+            if "world" in theirs[j] and "world" in ours[i]:
+                world = np.array([[p["x"], p["y"], p["z"]] for p in ours[i]["world"]])
+                self.world.append(np.abs(world - theirs[j]["world"]).max())
+            if theirs[j].get("label", ours[i].get("handedness")) != ours[i].get("handedness"):
+                self.exceptions.append(f"{picture}: {ours[i]['handedness']} ({ours[i]['handedness_score']:.3f}), not {theirs[j]['label']}")
+            if "visibility" in theirs[j]:
+                self.visible.append(max(abs(a["visibility"] - b) for a, b in zip(ours[i]["landmarks"], theirs[j]["visibility"])))
+            if "blendshapes" in theirs[j]:
+                other = max(abs(shape["score"] - theirs[j]["blendshapes"][shape["name"]]) for shape in ours[i]["blendshapes"])
+                self.shapes.append(other)
+                if other > EXPRESSION:
+                    self.exceptions.append(f"{picture}: an expression differs by {other:.4f}")
+                turn = np.reshape(ours[i]["matrix"], (4, 4)) - np.array(theirs[j]["matrix"])
+                self.turns.append(np.abs(turn[:3, :3]).max())
 
-    def report(self):
-        print(f"{self.name}: {self.pictures} pictures, {self.subjects} subjects on both sides")
-        if self.away:
-            away, depth = np.concatenate(self.away), np.concatenate(self.depth)
-            print(f"  landmarks: median {np.median(away):.5f}, 99 % {np.quantile(away, 0.99):.5f}, most {away.max():.5f} of the larger side")
-            print(f"  depths: median {np.median(depth):.5f}, most {depth.max():.5f}")
-            if self.world:
-                print(f"  in space: median {np.median(self.world):.5f}, most {np.max(self.world):.5f} m")
-        for line in self.differences + self.other:
-            print("  differs:", line)
-        return bool(self.away) and np.median(np.concatenate(self.away)) <= MEDIAN
+    @staticmethod
+    def region_difference(ours, theirs, larger):
+        """The largest difference of places and sides, in the picture's larger side, and of angles, in radians; 0 if theirs is unknown."""
+        if theirs is None:
+            return 0
+        x, y, width, height, rotation = theirs
+        lengths = [ours["x"] - x, ours["y"] - y, ours["width"] - width, ours["height"] - height]
+        turn = (ours["rotation"] - rotation + np.pi) % (2 * np.pi) - np.pi
+        return max(np.abs(lengths).max() / larger, abs(turn))
 
+    def row(self):
+        if not self.away:
+            return f"| {self.name} | {self.pictures} | 0 | – | – | – | – | {len(self.exceptions)} |"
+        away = np.concatenate(self.away)
+        bounded = np.concatenate(self.bounded) if self.bounded else np.zeros(1)
+        extra = []
+        if self.world:
+            extra.append(f"world {np.median(self.world):.5f}/{max(self.world):.4f} m")
+        if self.visible:
+            extra.append(f"visibility {np.median(self.visible):.4f}/{max(self.visible):.3f}")
+        if self.shapes:
+            extra.append(f"expressions {np.median(self.shapes):.4f}/{max(self.shapes):.4f}, rotations {max(self.turns):.4f}")
+        return (f"| {self.name} | {self.pictures} | {self.subjects} | {np.median(away):.5f} | {np.quantile(away, 0.99):.5f} | "
+                f"{bounded.max():.5f} | {', '.join(extra) or '–'} | {len(self.exceptions)} |")
 
-def hand_bundle(folder):
-    path = pathlib.Path(folder) / "hand_landmarker.task"
-    with zipfile.ZipFile(path, "w") as bundle:
-        bundle.write(MODULES / "palm_detection/palm_detection_full.tflite", "hand_detector.tflite")
-        bundle.write(MODULES / "hand_landmark/hand_landmark_full.tflite", "hand_landmarks_detector.tflite")
-    return path
-
-
-def hands(program, pictures, folder, video):
-    from mediapipe.tasks.python import BaseOptions, vision
-
-    bundle = hand_bundle(folder)
-    old, new = Comparison("hands, mp.solutions"), Comparison("hands, HandLandmarker")
-    solution = mp.solutions.hands.Hands(static_image_mode=True, max_num_hands=4, model_complexity=1)
-    task = vision.HandLandmarker.create_from_options(vision.HandLandmarkerOptions(
-        base_options=BaseOptions(model_asset_path=str(bundle)), num_hands=4))
-    common = ("--model", bundle, "--max-results", 4)
-    upright = apus(program, "hands", pictures, *common)
-    turned = apus(program, "hands", pictures, *common, "--palm-angle", np.degrees(90.0))
-    for picture, one, other in zip(pictures, upright, turned):
-        image = np.array(Image.open(picture).convert("RGB"))
-        height, width = image.shape[:2]
-        theirs = solution.process(image)
-        swapped = {"Left": "Right", "Right": "Left"}
-        old.add(picture.name, (width, height), [points(h) for h in one["hands"]],
-                [pixels(h.landmark, width, height) for h in theirs.multi_hand_landmarks or []],
-                [points(h, "world") for h in one["hands"]],
-                [pixels(h.landmark, 1, 1) for h in theirs.multi_hand_world_landmarks or []],
-                # The older interface takes pictures for mirrored ones.
-                ([h["handedness"] for h in one["hands"]],
-                 [swapped[h.classification[0].label] for h in theirs.multi_handedness or []]))
-        theirs = task.detect(mp.Image(image_format=mp.ImageFormat.SRGB, data=image))
-        new.add(picture.name, (width, height), [points(h) for h in other["hands"]],
-                [pixels(h, width, height) for h in theirs.hand_landmarks],
-                [points(h, "world") for h in other["hands"]],
-                [pixels(h, 1, 1) for h in theirs.hand_world_landmarks],
-                ([h["handedness"] for h in other["hands"]], [h[0].category_name for h in theirs.handedness]))
-    good = [old.report(), new.report()]
-    if video:
-        tracked = Comparison("hands in frames, HandLandmarker")
-        follower = vision.HandLandmarker.create_from_options(vision.HandLandmarkerOptions(
-            base_options=BaseOptions(model_asset_path=str(bundle)), num_hands=4,
-            running_mode=vision.RunningMode.VIDEO))
-        ours = apus(program, "hands", video, *common, "--palm-angle", np.degrees(90.0), "--fps", 30, "--no-smoothing")
-        for number, (picture, one) in enumerate(zip(video, ours)):
-            image = np.array(Image.open(picture).convert("RGB"))
-            height, width = image.shape[:2]
-            theirs = follower.detect_for_video(
-                mp.Image(image_format=mp.ImageFormat.SRGB, data=image), number * 1000 // 30)
-            tracked.add(picture.name, (width, height), [points(h) for h in one["hands"]],
-                        [pixels(h, width, height) for h in theirs.hand_landmarks])
-        good.append(tracked.report())
-    return all(good)
+    def holds(self):
+        return not self.exceptions and (not self.away or np.median(np.concatenate(self.away)) <= MEDIAN)
 
 
-def faces(program, pictures, folder, bundle):
-    from mediapipe.tasks.python import BaseOptions, vision
-
-    detector = MODULES / "face_detection/face_detection_short_range.tflite"
-    good = []
-    for refined, name in ((False, "face_landmark"), (True, "face_landmark_with_attention")):
-        comparison = Comparison(f"faces, mp.solutions, {name}")
-        solution = mp.solutions.face_mesh.FaceMesh(static_image_mode=True, max_num_faces=4, refine_landmarks=refined)
-        ours = apus(program, "face-mesh", pictures, "--detector", detector, "--landmarks",
-                    MODULES / f"face_landmark/{name}.tflite", "--max-results", 4)
-        for picture, one in zip(pictures, ours):
-            image = np.array(Image.open(picture).convert("RGB"))
-            height, width = image.shape[:2]
-            theirs = solution.process(image)
-            comparison.add(picture.name, (width, height), [points(f) for f in one["faces"]],
-                           [pixels(f.landmark, width, height) for f in theirs.multi_face_landmarks or []])
-        good.append(comparison.report())
-    if bundle:
-        comparison, shapes, turns, shifts = Comparison("faces, FaceLandmarker"), [], [], []
-        task = vision.FaceLandmarker.create_from_options(vision.FaceLandmarkerOptions(
-            base_options=BaseOptions(model_asset_path=str(bundle)), num_faces=4, output_face_blendshapes=True,
-            output_facial_transformation_matrixes=True))
-        ours = apus(program, "face-mesh", pictures, "--model", bundle, "--max-results", 4, "--iou-threshold", 0.5)
-        for picture, one in zip(pictures, ours):
-            image = np.array(Image.open(picture).convert("RGB"))
-            height, width = image.shape[:2]
-            theirs = task.detect(mp.Image(image_format=mp.ImageFormat.SRGB, data=image))
-            mine = [points(f) for f in one["faces"]]
-            its = [pixels(f, width, height) for f in theirs.face_landmarks]
-            comparison.add(picture.name, (width, height), mine, its)
-            for i, j in matched(mine, its)[0]:
-                names = [b.category_name for b in theirs.face_blendshapes[j]]
-                if names != [b["name"] for b in one["faces"][i]["blendshapes"]]:
-                    comparison.other.append(f"{picture.name}: the expressions have other names")
-                away = np.abs(np.reshape(one["faces"][i]["matrix"], (4, 4)) - theirs.facial_transformation_matrixes[j])
-                turns.append(away[:3, :3].max())
-                shifts.append(away[:3, 3].max() / np.abs(theirs.facial_transformation_matrixes[j][2, 3]))
-                shapes.append(max(abs(b.score - a["score"]) for a, b in
-                                  zip(one["faces"][i]["blendshapes"], theirs.face_blendshapes[j])))
-        good.append(comparison.report() and max(shapes) <= 0.01)
-        print(f"  matrices: rotations within {max(turns):.5f} (median {np.median(turns):.5f}), places within {max(shifts):.5f} of the distance "
-              f"(median {np.median(shifts):.5f})")
-        print(f"  expressions: median of the largest differences {np.median(shapes):.5f}, most {max(shapes):.5f}")
-    return all(good)
+def compare(name, frames, ours, theirs):
+    """The rows for one peer on pictures or on one video: one, or one for each part of a person."""
+    rows = {}
+    for path, mine, its in zip(frames, ours, theirs):
+        size = Image.open(path).size
+        for part, its_part in its.items() if isinstance(its, dict) else [(None, its)]:
+            row = rows.setdefault(part, Comparison(name + (f", {part.replace('_', ' ')}" if part else "")))
+            row.add(path.stem, size, mine[part] if part else mine, its_part)
+    return list(rows.values())
 
 
-def poses(program, pictures, folder):
-    comparison, masks, sure = Comparison("poses, mp.solutions"), [], []
-    visible = Comparison("poses, mp.solutions, visible points alone")
-    solution = mp.solutions.pose.Pose(static_image_mode=True, model_complexity=1, enable_segmentation=True)
-    mask_folder = pathlib.Path(folder) / "masks"
-    ours = apus(program, "pose", pictures, "--detector", MODULES / "pose_detection/pose_detection.tflite",
-                "--landmarks", MODULES / "pose_landmark/pose_landmark_full.tflite", "--mask-dir", mask_folder)
-    for picture, one in zip(pictures, ours):
-        image = np.array(Image.open(picture).convert("RGB"))
-        height, width = image.shape[:2]
-        theirs = solution.process(image)
-        found = theirs.pose_landmarks is not None
-        comparison.add(picture.name, (width, height), [points(p) for p in one["poses"]],
-                       [pixels(theirs.pose_landmarks.landmark, width, height)] if found else [],
-                       [points(p, "world") for p in one["poses"]],
-                       [pixels(theirs.pose_world_landmarks.landmark, 1, 1)] if found else [])
-        if found and one["poses"]:
-            shown = np.array([p.visibility > 0.5 for p in theirs.pose_landmarks.landmark])
-            if shown.any():
-                visible.add(picture.name, (width, height), [points(one["poses"][0])[shown]],
-                            [pixels(theirs.pose_landmarks.landmark, width, height)[shown]])
-            sure.append(max(abs(a["visibility"] - b.visibility) for a, b in
-                            zip(one["poses"][0]["landmarks"], theirs.pose_landmarks.landmark)))
-            mask = np.array(Image.open(mask_folder / f"{picture.stem}-0.png")) / 255
-            masks.append(np.abs(mask - theirs.segmentation_mask).mean())
-    good = comparison.report()
-    visible.report()
-    if masks:
-        print(f"  visibility: median of the largest differences {np.median(sure):.5f}, most {max(sure):.5f}")
-        print(f"  masks: mean differences of confidences, median {np.median(masks):.5f}, most {max(masks):.5f}")
-    return good
-
-
-def holistic(program, pictures, folder, video):
-    models = ("--detector", MODULES / "pose_detection/pose_detection.tflite",
-              "--landmarks", MODULES / "pose_landmark/pose_landmark_full.tflite",
-              "--hand", MODULES / "hand_landmark/hand_landmark_full.tflite",
-              "--hand-region", MODULES / "holistic_landmark/hand_recrop.tflite",
-              "--face-detector", MODULES / "face_detection/face_detection_short_range.tflite",
-              "--face", MODULES / "face_landmark/face_landmark.tflite")
-    good = []
-    for frames, paths in ((False, pictures), (True, video)):
-        if not paths:
-            continue
-        what = " in frames" if frames else ""
-        parts = {"pose": Comparison(f"holistic: bodies{what}"), "left_hand": Comparison(f"holistic: left hands{what}"),
-                 "right_hand": Comparison(f"holistic: right hands{what}"), "face": Comparison(f"holistic: faces{what}")}
-        solution = mp.solutions.holistic.Holistic(static_image_mode=not frames, model_complexity=1, smooth_landmarks=False)
-        ours = apus(program, "holistic", paths, *models, *(["--frames"] if frames else []))
-        for picture, one in zip(paths, ours):
-            image = np.array(Image.open(picture).convert("RGB"))
-            height, width = image.shape[:2]
-            theirs = solution.process(image)
-            for part, found in (("pose", theirs.pose_landmarks), ("left_hand", theirs.left_hand_landmarks),
-                                ("right_hand", theirs.right_hand_landmarks), ("face", theirs.face_landmarks)):
-                parts[part].add(picture.name, (width, height), [points(one[part])] if one[part] else [],
-                                [pixels(found.landmark, width, height)] if found else [])
-        good += [part.report() for part in parts.values()]
-    return all(good)
-
-
-def frames(picture, folder, count=40):
-    """A video made from a picture: a camera that moves, turns and zooms."""
-    image = Image.open(picture).convert("RGB")
-    paths = []
-    for number in range(count):
-        phase = 2 * np.pi * number / count
-        zoom, angle = 1 + 0.08 * np.sin(phase), np.radians(12 * np.sin(2 * phase))
-        width, height = image.size
-        shift = np.array([0.06 * width * np.sin(phase), 0.05 * height * np.cos(phase)])
-        linear = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / zoom
-        middle = np.array([width, height]) / 2
-        offset = middle + shift - linear @ middle
-        path = pathlib.Path(folder) / f"frame-{number:03}.png"
-        image.transform(image.size, Image.Transform.AFFINE,
-                        (*linear[0], offset[0], *linear[1], offset[1]), Image.Resampling.BILINEAR).save(path)
-        paths.append(path)
-    return paths
+def frames_of(video, folder, count, height):
+    """The frames of a video as PNG, and their rate."""
+    folder.mkdir()
+    answer = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=r_frame_rate", "-of", "csv=p=0",
+                             video], capture_output=True, text=True, check=True)
+    over, _, under = answer.stdout.strip().partition("/")
+    subprocess.run(["ffmpeg", "-v", "error", "-i", video, "-frames:v", str(count), "-vf", f"scale=-2:'min({height},ih)'",
+                    folder / f"{video.stem}-%04d.png"], check=True)
+    return sorted(folder.iterdir()), float(over) / float(under or 1)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("apus")
-    parser.add_argument("pictures", nargs="+", type=pathlib.Path)
-    parser.add_argument("--only", choices=["hands", "faces", "poses", "holistic"], help="one task instead of all")
-    parser.add_argument("--video", type=pathlib.Path, help="the picture that becomes a video of 40 frames")
-    parser.add_argument("--face-bundle", type=pathlib.Path, help="face_landmarker.task, which is not in the wheel")
+    parser.add_argument("pictures", nargs="*", type=pathlib.Path)
+    parser.add_argument("--peer", action="append", default=[], help="the Python of an environment with MediaPipe; by default this one")
+    parser.add_argument("--modules", type=pathlib.Path, help="the folder mediapipe/modules of 0.10.21; by default this environment's")
+    parser.add_argument("--face-bundle", type=pathlib.Path, help="face_landmarker.task, which is in no wheel")
+    parser.add_argument("--video", type=pathlib.Path, action="append", default=[])
+    parser.add_argument("--frames", type=int, default=200, help="the number of frames of each video")
+    parser.add_argument("--height", type=int, default=640, help="the maximum height of frames")
+    parser.add_argument("--only", action="append", help="a part of the names of peers, such as hands")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        pictures = []
-        for number, path in enumerate(arguments.pictures):
-            target = pathlib.Path(folder) / f"{path.stem}-{number}.png"
-            Image.open(path).convert("RGB").save(target)
-            pictures.append(target)
-        video = frames(arguments.video, folder) if arguments.video else []
-        good = []
-        if arguments.only in (None, "hands"):
-            good.append(hands(arguments.apus, pictures, folder, video))
-        if arguments.only in (None, "faces"):
-            good.append(faces(arguments.apus, pictures, folder, arguments.face_bundle))
-        if arguments.only in (None, "poses"):
-            good.append(poses(arguments.apus, pictures, folder))
-        if arguments.only in (None, "holistic"):
-            good.append(holistic(arguments.apus, pictures, folder, video))
-    sys.exit(not all(good))
+    if arguments.modules is None:
+        import mediapipe
+
+        arguments.modules = pathlib.Path(mediapipe.__file__).parent / "modules"
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        bundles.make(arguments.modules, folder, arguments.face_bundle)
+        sets = []
+        if arguments.pictures:
+            pictures = []
+            for number, path in enumerate(arguments.pictures):
+                pictures.append(folder / f"{path.stem}-{number}.png")
+                Image.open(path).convert("RGB").save(pictures[-1])
+            sets.append((None, pictures, None))
+        for number, video in enumerate(arguments.video):
+            sets.append((video.name, *frames_of(video, folder / f"video{number}", arguments.frames, arguments.height)))
+        known = {}
+        for python in arguments.peer or [sys.executable]:
+            has_solutions = subprocess.run(
+                [python, "-c", "import mediapipe, sys; sys.exit(not hasattr(mediapipe, 'solutions'))"], capture_output=True).returncode == 0
+            for peer, (command, framed) in commands(arguments.modules, folder).items():
+                if arguments.only and not any(part in peer for part in arguments.only):
+                    continue
+                if peer.startswith("solution") and not has_solutions:
+                    continue
+                if not arguments.face_bundle and any(str(folder / file) in map(str, command) for file in ("faces.task", "holistic.task")):
+                    continue
+                for video, frames, rate in sets:
+                    if video is None and ("smooth" in peer or "-one-" in peer):
+                        continue
+                    listed, result = folder / "list.json", folder / "result.json"
+                    listed.write_text(json.dumps(list(map(str, frames))))
+                    process = subprocess.run(
+                        [python, HERE / "peers.py", peer, folder, listed, result, *(["--fps", str(rate)] if rate else [])],
+                        capture_output=True, text=True)
+                    if process.returncode:
+                        print(f"{peer}: {process.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+                        continue
+                    theirs = json.loads(result.read_text())
+                    options = [] if rate is None else ["--frames"] if framed is None else ["--fps", rate, *framed]
+                    key = (video, *map(str, command), *map(str, options))
+                    if key not in known:
+                        known[key] = apus(arguments.apus, command, frames, *options)
+                    rows += compare(f"{theirs['version']} {peer}" + (f", {video}" if video else ""), frames, known[key], theirs["found"])
+                    print(rows[-1].row(), file=sys.stderr, flush=True)
+    print("| MediaPipe | Pictures | Found by both | Median | 99 % | Most, same region | Others: median/most | Exceptions |\n"
+          "|---|---|---|---|---|---|---|---|")
+    for row in rows:
+        print(row.row())
+    for row in rows:
+        if row.exceptions:
+            print(f"\n{row.name}:")
+            print("\n".join(f"- {line}" for line in row.exceptions))
+    sys.exit(not all(row.holds() for row in rows))
 
 
 if __name__ == "__main__":
