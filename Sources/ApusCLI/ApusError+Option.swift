@@ -44,6 +44,7 @@ extension ApusError {
     ("minPresenceConfidence is", "--score-threshold is"),
     ("minTrackingConfidence is", "--tracking-threshold is"),
     ("maximumOverlap is", "--iou-threshold is"), ("palmAngle is", "--palm-angle is"),
+    ("refinementCells is", "--refinement-cells is"),
     ("a list names the label", "--allow or --deny names the label"),
   ]
 

@@ -23,6 +23,13 @@ struct HolisticCommand: PictureCommand {
 
   @OptionGroup var others: HolisticModelOptions
 
+  @Option(
+    name: .long,
+    help:
+      "How many cells a side of a heat map a point is moved to the mean of; 9 gives the results of mp.solutions.holistic."
+  )
+  var refinementCells = 7
+
   @Flag(help: "The pictures are the frames of one video: the person is tracked from one to the next.")
   var frames = false
 
@@ -34,6 +41,7 @@ struct HolisticCommand: PictureCommand {
 
   func run() throws {
     var options = HolisticLandmarker.Options()
+    options.refinementCells = refinementCells
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker = try HolisticLandmarker(

@@ -30,6 +30,13 @@ struct PoseCommand: PictureCommand {
   @Option(name: .long, help: "The minimum score of a person in a region.")
   var scoreThreshold: Float = 0.5
 
+  @Option(
+    name: .long,
+    help:
+      "How many cells a side of a heat map a point is moved to the mean of; 9 gives the results of mp.solutions.pose."
+  )
+  var refinementCells = 7
+
   @Option(name: .long, help: "The folder for the mask of each person: a gray .png of the picture's size.")
   var maskDir: String?
 
@@ -46,6 +53,7 @@ struct PoseCommand: PictureCommand {
     options.minPresenceConfidence = scoreThreshold
     if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
     options.outputsMasks = maskDir != nil
+    options.refinementCells = refinementCells
     let sources = try pictures.sources()
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =

@@ -16,8 +16,12 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
   public let beta: Double
   /// The cutoff frequency of the speed's own filter, in hertz.
   public let derivativeCutoff: Double
+  /// Whether speeds are differences from the last raw values, as in the paper's listing and MediaPipe, rather than from the last smooth
+  /// ones, as in the code of the paper's authors.
+  public let comparesRawValues: Bool
 
   private var values: [Double] = []
+  private var rawValues: [Double] = []
   private var speeds: [Double] = []
   private var lastTime: Double?
 
@@ -27,9 +31,11 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
   ///   - minimumCutoff: The cutoff frequency at rest, above 0 hertz.
   ///   - beta: How much the cutoff frequency grows with speed, 0 or more.
   ///   - derivativeCutoff: The cutoff frequency of the speed's own filter, above 0 hertz.
+  ///   - comparesRawValues: Whether speeds are differences from the last raw values rather than from the last smooth ones.
   /// - Throws: `invalidArgument`.
-  public init(minimumCutoff: Double = 1, beta: Double = 0, derivativeCutoff: Double = 1) throws(TrackingError)
-  {
+  public init(
+    minimumCutoff: Double = 1, beta: Double = 0, derivativeCutoff: Double = 1, comparesRawValues: Bool = false
+  ) throws(TrackingError) {
     let limit = 1e9
     guard minimumCutoff > 0, minimumCutoff <= limit, derivativeCutoff > 0, derivativeCutoff <= limit,
       beta >= 0,
@@ -45,9 +51,11 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     self.minimumCutoff = minimumCutoff
     self.beta = beta
     self.derivativeCutoff = derivativeCutoff
+    self.comparesRawValues = comparesRawValues
   }
 
   private init(trusted minimumCutoff: Double, _ beta: Double, _ derivativeCutoff: Double) {
+    comparesRawValues = true
     self.minimumCutoff = minimumCutoff
     self.beta = beta
     self.derivativeCutoff = derivativeCutoff
@@ -85,7 +93,7 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
         "the values' time is \(time), not a finite one at least a nanosecond after \(lastTime ?? 0) seconds")
     }
     guard let lastTime else {
-      values = new
+      (values, rawValues) = (new, new)
       speeds = [Double](repeating: 0, count: new.count)
       self.lastTime = time
       return new
@@ -96,19 +104,19 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     let frequency = 1 / (time - lastTime)
     let speedWeight = weight(derivativeCutoff, frequency)
     for index in new.indices {
-      // The paper's listing takes the difference from the last raw value; its authors' code, as here, from the last smooth one.
-      let speed = (new[index] - values[index]) / unit * frequency
+      let last = comparesRawValues ? rawValues[index] : values[index]
+      let speed = (new[index] - last) / unit * frequency
       speeds[index] += speedWeight * (speed - speeds[index])
       values[index] +=
         weight(minimumCutoff + beta * abs(speeds[index]), frequency) * (new[index] - values[index])
     }
-    self.lastTime = time
+    (rawValues, self.lastTime) = (new, time)
     return values
   }
 
   /// Forgets all values.
   public mutating func removeAll() {
-    (values, speeds, lastTime) = ([], [], nil)
+    (values, rawValues, speeds, lastTime) = ([], [], [], nil)
   }
 
   /// The weight of a new value for a cutoff frequency.

@@ -33,11 +33,51 @@ def padded(region, width, height):
     return x, y, h * width / height, h, rotation
 
 
+def opencv_corners(region):
+    """OpenCV's `boxPoints` of a region: bottom left, top left, top right, bottom right before the turn."""
+    x, y, width, height, rotation = (np.float32(value) for value in region)
+    radians = np.float64(np.float32(np.float64(rotation * np.float32(180)) / np.pi)) * np.pi / 180
+    cosine, sine = np.float32(np.cos(radians)) * np.float32(0.5), np.float32(np.sin(radians)) * np.float32(0.5)
+    first = (x - sine * height - cosine * width, y + cosine * height - sine * width)
+    second = (x + sine * height - cosine * width, y - cosine * height - sine * width)
+    return [first, second, (2 * x - first[0], 2 * y - first[1]), (2 * x - second[0], 2 * y - second[1])]
+
+
+def opencv_perspective(points, targets):
+    """OpenCV's `getPerspectiveTransform`: eight equations solved by elimination, in its order of operations."""
+    equations = []
+    for axis in (0, 1):
+        for (x, y), target in zip(points, np.float32(targets)):
+            own, none = [float(x), float(y), 1.0], [0.0, 0.0, 0.0]
+            equations.append([*(own + none if axis == 0 else none + own), float(-x * target[axis]), float(-y * target[axis]),
+                              float(target[axis])])
+    count = len(equations)
+    for step in range(count):
+        pivot = max(range(step, count), key=lambda row: abs(equations[row][step]))
+        equations[step], equations[pivot] = equations[pivot], equations[step]
+        scale = -1 / equations[step][step]
+        for row in range(step + 1, count):
+            factor = equations[row][step] * scale
+            for column in range(step + 1, count + 1):
+                equations[row][column] += factor * equations[step][column]
+    solution = [row[count] for row in equations]
+    for step in reversed(range(count)):
+        for column in range(step + 1, count):
+            solution[step] -= equations[step][column] * solution[column]
+        solution[step] /= equations[step][step]
+    return [*solution, 1.0]
+
+
 def crop(picture, region, width, height, border):
-    """OpenCV's bilinear warp: no half pixels, positions in 1/32 pixel, weights in 1/1024."""
-    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
-    positions = projected(region, np.stack([columns / width, rows / height], -1))
-    steps = np.rint(positions * 32).astype(np.int64)
+    """OpenCV's bilinear `warpPerspective`, byte for byte: no half pixels, positions in 1/32 pixel, weights in 1/1024."""
+    a, b, c, d, e, f, g, h, i = opencv_perspective(opencv_corners(region), [(0, height), (0, 0), (width, 0), (width, height)])
+    scale = 1 / (a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g))
+    rows = np.array([[e * i - f * h, c * h - b * i, b * f - c * e], [f * g - d * i, a * i - c * g, c * d - a * f],
+                     [d * h - e * g, b * g - a * h, a * e - b * d]]) * scale
+    column, line = np.arange(width)[None], np.arange(height, dtype=float)[:, None]
+    first, rest = (column // 64 * 64).astype(float), (column % 64).astype(float)
+    x, y, divisor = ((row[0] * first + row[1] * line + row[2]) + row[0] * rest for row in rows)
+    steps = np.rint(np.stack([x, y], -1) * (32 / divisor)[..., None]).astype(np.int64)
     whole, part = steps >> 5, steps & 31
     picture = np.asarray(picture, np.int64)
 

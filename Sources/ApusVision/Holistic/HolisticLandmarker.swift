@@ -68,6 +68,9 @@ public final class HolisticLandmarker: VisionTask {
     public var minFaceConfidence: Float = 0.5
     /// Whether the body has a mask.
     public var outputsMask = false
+    /// How many cells a side the square of a heat map has whose mean a point of the body is moved to; odd, 1 to 63.
+    /// MediaPipe's `PoseLandmarker` and `HolisticLandmarker` have 7. Its older interfaces (`mp.solutions.pose` and `mp.solutions.holistic`) have 9.
+    public var refinementCells = 7
 
     /// Makes the default options.
     public init() {}
@@ -132,6 +135,7 @@ public final class HolisticLandmarker: VisionTask {
     poseOptions.minDetectionConfidence = options.minPoseDetectionConfidence
     poseOptions.minPresenceConfidence = options.minPosePresenceConfidence
     poseOptions.outputsMasks = options.outputsMask
+    poseOptions.refinementCells = options.refinementCells
     poses = try PoseLandmarker(
       detector: models.personDetector, landmarks: models.pose, options: poseOptions)
     hands = try HandModel(models.hand, options: base, minimumScore: options.minHandConfidence)

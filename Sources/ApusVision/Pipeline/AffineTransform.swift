@@ -33,12 +33,6 @@ extension AffineTransform {
     AffineTransform(xx: xx * x, xy: xy * y, dx: dx, yx: yx * x, yy: yy * y, dy: dy)
   }
 
-  /// This transform into a plane whose units are `factor` times as long.
-  func divided(by factor: Double) -> AffineTransform {
-    AffineTransform(
-      xx: xx / factor, xy: xy / factor, dx: dx / factor, yx: yx / factor, yy: yy / factor, dy: dy / factor)
-  }
-
   /// The transform that leads back; nil if there is none, as for a region without an area.
   var inverse: AffineTransform? {
     let determinant = xx * yy - xy * yx

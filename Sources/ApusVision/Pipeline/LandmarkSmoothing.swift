@@ -17,7 +17,7 @@ public struct LandmarkSmoothing: Hashable, Sendable {
   public init(minimumCutoff: Double, beta: Double, derivativeCutoff: Double = 1) throws(ApusError) {
     do throws(TrackingError) {
       filter = try OneEuroFilter(
-        minimumCutoff: minimumCutoff, beta: beta, derivativeCutoff: derivativeCutoff)
+        minimumCutoff: minimumCutoff, beta: beta, derivativeCutoff: derivativeCutoff, comparesRawValues: true)
     } catch { throw ApusError(.invalidArgument, error.message) }
   }
 

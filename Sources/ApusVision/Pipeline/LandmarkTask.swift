@@ -9,6 +9,16 @@ public protocol LandmarkSubject: Sendable {
   var region: Region { get }
   /// Where to look for it in the next frame.
   var nextRegion: Region { get }
+  /// What counts as one when the speed of its points is measured, in pixels; by default the mean of the width and the height of all points.
+  var speedUnit: Float { get }
+}
+
+extension LandmarkSubject {
+  /// The mean of the width and the height of all points.
+  public var speedUnit: Float {
+    let (xs, ys) = (landmarks.map(\.x), landmarks.map(\.y))
+    return ((xs.max() ?? 0) - (xs.min() ?? 0) + (ys.max() ?? 0) - (ys.min() ?? 0)) / 2
+  }
 }
 
 /// The result of a task that finds landmarks.

@@ -86,7 +86,8 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
         // The models look exactly where the last frame said.
         let known = state.regions.firstIndex(of: result.subjects[index].region)
         var filter = known.flatMap { state.filters[$0] } ?? smoothing?.filter
-        filter = filter.map { smoothed(&result.subjects[index].landmarks, by: $0, at: time) }
+        let unit = result.subjects[index].speedUnit
+        filter = filter.map { smoothed(&result.subjects[index].landmarks, by: $0, at: time, unit: unit) }
         let region = result.subjects[index].nextRegion
         guard region.isUsable else { continue }
         next.regions.append(region)
@@ -99,15 +100,13 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
 
   /// Smooths landmarks, and returns the filter for the next ones.
   private func smoothed(
-    _ landmarks: inout [Landmark], by filter: OneEuroFilter, at time: Double
+    _ landmarks: inout [Landmark], by filter: OneEuroFilter, at time: Double, unit: Float
   ) -> OneEuroFilter {
     var filter = filter
-    let (xs, ys) = (landmarks.map(\.x), landmarks.map(\.y))
-    let size = ((xs.max() ?? 0) - (xs.min() ?? 0) + (ys.max() ?? 0) - (ys.min() ?? 0)) / 2
     // Speeds are in sizes of the subject, so that near and distant ones are smoothed alike.
-    guard size > 1e-6,
+    guard unit > 1e-6,
       let values = try? filter.filter(
-        landmarks.flatMap { [Double($0.x), Double($0.y), Double($0.z)] }, at: time, unit: Double(size))
+        landmarks.flatMap { [Double($0.x), Double($0.y), Double($0.z)] }, at: time, unit: Double(unit))
     else { return filter }
     for index in landmarks.indices {
       landmarks[index].x = Float(values[3 * index])

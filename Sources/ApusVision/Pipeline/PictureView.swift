@@ -22,7 +22,7 @@ package struct PictureView: Sendable {
   /// The part to look at, in stored pixels.
   private let bounds: ImageTransform.Region
   /// How many pixels of the file became one.
-  private let reduction: Double
+  private let reduction: Float
 
   /// Turns a picture upright.
   ///
@@ -39,8 +39,8 @@ package struct PictureView: Sendable {
     }
     picture = image.oriented().converted(to: .rgb)
     (imageWidth, imageHeight) = (image.originalWidth, image.originalHeight)
-    reduction = Double(image.reduction)
     let unit = Float(image.reduction)
+    reduction = unit
     whole = Region(
       PixelRect(
         x: Float(bounds.x) * unit, y: Float(bounds.y) * unit, width: Float(bounds.width) * unit,
@@ -51,15 +51,19 @@ package struct PictureView: Sendable {
   ///
   /// Pixel (i, j) of the result is the color at the fractions i / width and j / height of the region, where a picture's pixel (x, y) has
   /// its color at the position (x, y). Positions are rounded to 1/32 pixel, and the color is interpolated between four pixels. So does
-  /// MediaPipe, by OpenCV's `warpPerspective`; its models are used to it, although half a pixel is missing on both sides.
+  /// MediaPipe, by OpenCV's `warpPerspective`; its models are used to it, although half a pixel is missing on both sides. See ``CropMap``.
   ///
   /// - Throws: `invalidData` for a region without an area, or with numbers that are not finite.
   package func crop(_ region: Region, width: Int, height: Int, border: Border) throws(ApusError)
     -> ImageBuffer
   {
     try region.check("a crop")
-    let map = AffineTransform(unitSquareTo: region).scaled(x: 1 / Double(width), y: 1 / Double(height))
-      .divided(by: reduction).scaled(by: Self.steps)
+    var stored = region
+    if reduction != 1 {
+      stored.center = PixelPoint(x: region.center.x / reduction, y: region.center.y / reduction)
+      (stored.width, stored.height) = (region.width / reduction, region.height / reduction)
+    }
+    let map = CropMap(stored, width: width, height: height)
     var pixels = [UInt8](repeating: 0, count: 3 * width * height)
     var output = pixels.mutableSpan
     let bytes = picture.bytes
@@ -69,11 +73,8 @@ package struct PictureView: Sendable {
     let rowBytes = picture.width * 3
     var target = 0
     for row in 0..<height {
-      let (startX, startY) = (map.xy * Double(row) + map.dx, map.yy * Double(row) + map.dy)
       for column in 0..<width {
-        // In 1/32 pixels; regions are limited, so that these fit.
-        let x = Int((map.xx * Double(column) + startX).rounded(.toNearestOrEven))
-        let y = Int((map.yx * Double(column) + startY).rounded(.toNearestOrEven))
+        let (x, y) = map.steps(column: column, row: row)
         let (x0, y0) = (x >> 5, y >> 5)
         let (fx, fy) = (x & 31, y & 31)
         if x0 >= left, x0 < right, y0 >= top, y0 < bottom {
@@ -104,12 +105,4 @@ package struct PictureView: Sendable {
     }
     return ImageBuffer(trusted: pixels, width: width, height: height, format: .rgb)
   }
-
-  /// Steps of a position in a pixel.
-  private static let steps = 32.0
-}
-
-extension AffineTransform {
-  /// This transform into a plane whose units are `1 / factor` as long.
-  fileprivate func scaled(by factor: Double) -> AffineTransform { divided(by: 1 / factor) }
 }

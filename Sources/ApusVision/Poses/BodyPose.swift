@@ -16,6 +16,9 @@ public struct BodyPose: LandmarkSubject, PipelineSubject, Hashable {
   /// Where to look for the person in the next frame.
   public let nextRegion: Region
 
+  /// The size of the region to look at next, which is steadier than that of the points.
+  public var speedUnit: Float { (nextRegion.width + nextRegion.height) / 2 }
+
   /// The names of a body's points; left and right are the person's.
   public static let landmarkNames = [
     "nose", "left eye inner", "left eye", "left eye outer", "right eye inner", "right eye", "right eye outer",

@@ -24,6 +24,9 @@ public final class PoseLandmarker: LandmarkTask {
     public var minTrackingConfidence: Float = 0.5
     /// Whether each pose has a mask of its person.
     public var outputsMasks = false
+    /// How many cells a side the square of a heat map has whose mean a point of the body is moved to; odd, 1 to 63.
+    /// MediaPipe's `PoseLandmarker` and `HolisticLandmarker` have 7. Its older interfaces (`mp.solutions.pose` and `mp.solutions.holistic`) have 9.
+    public var refinementCells = 7
 
     /// Makes the default options.
     public init() {}
@@ -35,6 +38,10 @@ public final class PoseLandmarker: LandmarkTask {
         "minPresenceConfidence": minPresenceConfidence,
         "minTrackingConfidence": minTrackingConfidence,
       ])
+      guard refinementCells > 0, refinementCells < 64, refinementCells % 2 == 1 else {
+        throw ApusError(
+          .invalidArgument, "refinementCells is \(refinementCells), not an odd number from 1 to 63")
+      }
     }
   }
 
@@ -82,7 +89,7 @@ public final class PoseLandmarker: LandmarkTask {
     let people = try AnchorDetector(
       detector, .people, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
     let prepared = try PreparedModel(landmarks, options: base)
-    let outputs = try PoseOutputs(prepared)
+    let outputs = try PoseOutputs(prepared, refinementCells: options.refinementCells)
     let reader = try RegionModel(
       prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's poses")
     let (minimum, masks) = (options.minPresenceConfidence, options.outputsMasks)
@@ -121,8 +128,8 @@ public final class PoseLandmarker: LandmarkTask {
         a person's region: around the first point, the second one above it, 1.25 times as large as the circle through the second
         """,
         """
-        a pose: score >= \(options.minPresenceConfidence), points moved to the mean of 7 × 7 cells of their heat maps, then from the \
-        region to the picture
+        a pose: score >= \(options.minPresenceConfidence), points moved to the mean of \(options.refinementCells) × \
+        \(options.refinementCells) cells of their heat maps, then from the region to the picture
         """,
       ])
   }

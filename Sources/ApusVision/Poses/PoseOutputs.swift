@@ -8,8 +8,8 @@ struct PoseOutputs: Sendable {
   static let pointCount = 39
   /// The points of the body.
   static let bodyCount = 33
-  /// A heat map refines a point by its mean over this many cells around the point.
-  private static let kernel = 7
+  /// A heat map refines a point by its mean over a square of this many cells a side around the point.
+  private let refinementCells: Int
 
   /// The input's sides, in pixels.
   let inputWidth: Int
@@ -20,8 +20,10 @@ struct PoseOutputs: Sendable {
 
   /// Recognizes a model by its outputs: 195 numbers of points, 1 of presence, a mask, heat maps, 117 numbers of points in space.
   ///
+  /// - Parameter refinementCells: An odd number, see ``PoseLandmarker/Options/refinementCells``.
   /// - Throws: `invalidArgument` for other models.
-  init(_ prepared: PreparedModel) throws(ApusError) {
+  init(_ prepared: PreparedModel, refinementCells: Int) throws(ApusError) {
+    self.refinementCells = refinementCells
     let shapes = prepared.outputs.map(\.shape.dimensions)
     let counts = prepared.outputs.map(\.shape.elementCount)
     guard counts.count == 5, counts[0] == 5 * Self.pointCount, counts[1] == 1,
@@ -77,7 +79,7 @@ struct PoseOutputs: Sendable {
   private func mean(
     of values: Span<Float>, _ index: Int, aroundColumn column: Int, row: Int
   ) -> (x: Float, y: Float)? {
-    let reach = (Self.kernel - 1) / 2
+    let reach = (refinementCells - 1) / 2
     var (sum, most, x, y): (Float, Float, Float, Float) = (0, 0, 0, 0)
     for row in max(row - reach, 0)...min(row + reach, heat.height - 1) {
       for column in max(column - reach, 0)...min(column + reach, heat.width - 1) {

@@ -347,6 +347,7 @@ class Drawer:
             "time-limit": lambda: whole(10, 100), "memory-limit": lambda: whole(128, 4096), "top": lambda: whole(1, 400),
             "decide": lambda: number(0, 1), "overlap": lambda: number(0, 0.9), "k": lambda: whole(1, 5),
             "detection-threshold": lambda: number(0, 1), "tracking-threshold": lambda: number(0, 1), "palm-angle": lambda: number(-180, 180),
+            "refinement-cells": lambda: str(1 + 2 * int(random.integers(0, 31))),
             "fps": lambda: str(random.choice(["5", "30", "29.97"])), "frames": lambda: whole(1, 5), "seconds": lambda: number(0.05, 2),
             "every": lambda: whole(1, 4), "mask-dir": lambda: "out/masks", "snapshots": lambda: "out/events",
             "save-frames": lambda: "out/frames",
