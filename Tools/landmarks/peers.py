@@ -57,12 +57,6 @@ class Places:
         return [[r.x_center * width, r.y_center * height, r.width * width, r.height * height, r.rotation] for r in found]
 
 
-def nearest(places, points):
-    """The region whose middle is nearest to that of points."""
-    middle = np.array(points)[:, :2].mean(axis=0)
-    return min(places, key=lambda place: np.linalg.norm(middle - place[:2]), default=None)
-
-
 def solution_hands(folder, video):
     places = Places("hand_rects_from_palm_detections", "hand_rects_from_landmarks", video)
     task = watched(lambda: mp.solutions.hands.Hands(static_image_mode=not video, max_num_hands=MANY),
@@ -78,7 +72,7 @@ def solution_hands(folder, video):
                                      answer.multi_handedness or []):
             points = pixels(hand.landmark, width, height)
             found.append({"points": points, "world": pixels(world.landmark, 1, 1),
-                          "label": sides[side.classification[0].label], "region": nearest(regions, points)})
+                          "label": sides[side.classification[0].label], "regions": regions})
         return found
     return find
 
@@ -95,7 +89,7 @@ def solution_faces(attention):
             regions = places.of(answer, width, height)
             for face in answer.multi_face_landmarks or []:
                 points = pixels(face.landmark, width, height)
-                found.append({"points": points, "region": nearest(regions, points)})
+                found.append({"points": points, "regions": regions})
             return found
         return find
     return make
@@ -116,7 +110,7 @@ def solution_poses(smooth=False):
             body = answer.pose_landmarks.landmark
             points = pixels(body, width, height)
             return [{"points": points, "world": pixels(answer.pose_world_landmarks.landmark, 1, 1),
-                     "visibility": [p.visibility for p in body], "region": nearest(regions[:1], points)}]
+                     "visibility": [p.visibility for p in body], "regions": regions[:1]}]
         return find
     return make
 
@@ -196,8 +190,16 @@ def task_poses(count=MANY):
 
 
 def task_holistic(folder, video):
-    ask = newer("HolisticLandmarker", "holistic.task", output_face_blendshapes=True)(folder, video)
-    return lambda pixel, milliseconds: parts(ask(pixel, milliseconds), pixel.shape[1], pixel.shape[0], listed=True)
+    def make():
+        return newer("HolisticLandmarker", "holistic.task", output_face_blendshapes=True)(folder, video)
+
+    kept = make() if video else None
+
+    def find(pixel, milliseconds):
+        # Even for pictures, the task smooths masks over time, and fails at a picture of another size.
+        ask = kept or make()
+        return parts(ask(pixel, milliseconds), pixel.shape[1], pixel.shape[0], listed=True)
+    return find
 
 
 PEERS = {

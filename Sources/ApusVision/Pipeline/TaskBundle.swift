@@ -104,9 +104,13 @@ public struct TaskBundle: Sendable {
       let names = entryNames.prefix(16).map { "'\($0)'" }.joined(separator: ", ")
       throw ApusError(
         .malformedModel,
-        "\(name) has no entry '\(entry)', only: \(names)\(entryNames.count > 16 ? ", …" : "")"
-          + (BundleTask(entryNames: entryNames).map { "; it is for apus \($0.rawValue) and \($0.landmarker)" }
-            ?? ""))
+        entryNames.isEmpty
+          ? "\(name) is empty: it has no entry '\(entry)'"
+          : "\(name) has no entry '\(entry)', only: \(names)\(entryNames.count > 16 ? ", …" : "")"
+            + (BundleTask(entryNames: entryNames).map {
+              "; it is for apus \($0.rawValue) and \($0.landmarker)"
+            }
+              ?? ""))
     }
     let isCompressed = archive.entries.first { $0.name == entry }?.method != 0
     let limit = isCompressed ? Self.maximumInflatedSize : Self.maximumSize
