@@ -35,12 +35,12 @@ def padded(region, width, height):
 
 def opencv_corners(region):
     """OpenCV's `boxPoints` of a region: bottom left, top left, top right, bottom right before the turn."""
-    x, y, width, height, rotation = (np.float32(value) for value in region)
+    x, y, width, height, rotation, two = (np.float32(value) for value in (*region, 2))
     radians = np.float64(np.float32(np.float64(rotation * np.float32(180)) / np.pi)) * np.pi / 180
     cosine, sine = np.float32(np.cos(radians)) * np.float32(0.5), np.float32(np.sin(radians)) * np.float32(0.5)
     first = (x - sine * height - cosine * width, y + cosine * height - sine * width)
     second = (x + sine * height - cosine * width, y - cosine * height - sine * width)
-    return [first, second, (2 * x - first[0], 2 * y - first[1]), (2 * x - second[0], 2 * y - second[1])]
+    return [first, second, (two * x - first[0], two * y - first[1]), (two * x - second[0], two * y - second[1])]
 
 
 def opencv_perspective(points, targets):
