@@ -16,7 +16,7 @@ struct HandsCommand: PictureCommand {
         apus gallery add victory v1.jpg v2.jpg --gallery signs.gallery \\
           --hands hand_landmarker.task
         apus hands wave.jpg --model hand_landmarker.task \\
-          --gallery signs.gallery --distance 0.5
+          --gallery signs.gallery --distance 0.4
       """)
 
   @OptionGroup var pictures: PictureOptions
