@@ -20,6 +20,21 @@ import Testing
     }
   }
 
+  @Test("compared with the last raw value, one that rests has no speed")
+  func comparesRawValues() throws {
+    func weight(_ cutoff: Double) -> Double { 1 / (1 + 1 / (2 * .pi * cutoff)) }
+    for comparesRawValues in [true, false] {
+      var filter = try OneEuroFilter(beta: 2, comparesRawValues: comparesRawValues)
+      var (smooth, speed) = (0.0, 0.0)
+      #expect(try filter.filter([0], at: 0) == [0])
+      for (time, change) in [(1.0, 1.0), (2, 0), (3, 0)] {
+        speed += weight(1) * ((comparesRawValues ? change : 1 - smooth) - speed)
+        smooth += weight(1 + 2 * abs(speed)) * (1 - smooth)
+        #expect(abs(try filter.filter([1], at: time)[0] - smooth) < 1e-12)
+      }
+    }
+  }
+
   @Test func refusesWhatItCannotSmooth() throws {
     #expect(throws: TrackingError.self) { try OneEuroFilter(minimumCutoff: 0) }
     #expect(throws: TrackingError.self) { try OneEuroFilter(beta: -1) }

@@ -20,9 +20,10 @@ private typealias Answer = DetectorModel.Answer
 
   private func landmarker(
     points: [Float]? = nil, presence: Float = 0.9, mask: Float = 0, heatSide: Int = 9, world: [Float]? = nil,
-    masks: Bool = false
+    masks: Bool = false, refinementCells: Int = 7
   ) throws -> PoseLandmarker {
     var options = PoseLandmarker.Options()
+    options.refinementCells = refinementCells
     options.maxPoses = 2
     options.outputsMasks = masks
     let body = DetectorModel.answering(
@@ -57,6 +58,23 @@ private typealias Answer = DetectorModel.Answer
       }
     }
     #expect(try landmarker(presence: 0.3).detect(golden.image()).poses.isEmpty)
+  }
+
+  @Test("points move to the mean of as many cells as the options say")
+  func refines() throws {
+    let found = try landmarker(refinementCells: 9).detect(golden.image()).poses
+    let expected = try #require(golden.subjects)
+    #expect(found.count == expected.count)
+    for (body, expected) in zip(found, expected) {
+      let points = body.landmarks.flatMap { [$0.x, $0.y, $0.z] }
+      #expect(agree(points, try #require(expected.wide), within: 1e-3))
+      #expect(!agree(points, expected.landmarks, within: 1e-3))
+    }
+    for cells in [0, -1, 8, 64, 65, .max] {
+      let error = #expect(throws: ApusError.self) { try landmarker(refinementCells: cells) }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?.message.hasPrefix("refinementCells is \(cells)") == true)
+    }
   }
 
   @Test("a mask has the picture's size, and is nothing outside the region")

@@ -149,7 +149,11 @@ def bodies():
         marks = rules.landmarks(moved, region, 256, 256, 1)
         subjects.append({"region": region, "landmarks": marks[:33].ravel().tolist(),
                          "world": rules.world_landmarks(world, region[4])[:33].ravel().tolist(),
-                         "next": rules.body_region(marks[33, :2], marks[34, :2])})
+                         "next": rules.body_region(marks[33, :2], marks[34, :2]),
+                         # As the older interfaces of MediaPipe have it.
+                         "wide": rules.landmarks(
+                             rules.refined(points[:, :3] / [256, 256, 1], heat_map(9), kernel=9) * [256, 256, 1],
+                             region, 256, 256, 1)[:33].ravel().tolist()})
     return [{"kind": "bodies", **case, "points": points.ravel().tolist(), "worldPoints": world.tolist(), "subjects": subjects}]
 
 
