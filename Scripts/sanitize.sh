@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 sanitizer="${1:?address or thread}"
 filters=(ApusFormatTests ApusImagesTests ApusVisionTests TensorFlowLiteTests ApusCLITests ApusTests ApusKernelsTests ApusTrackingTests
-  ApusVideoTests ApusTestingTests ApusInterfacesTests)
+  ApusVideoTests ApusTestingTests ApusInterfacesTests ApusDoctorTests)
 if [[ -n "${2:-}" ]]; then filters=("$2"); fi
 # Swift's own backtracer would wait for ever beneath the sanitizer.
 export SWIFT_BACKTRACE=enable=no
