@@ -37,8 +37,8 @@ struct DoctorCommand: ParsableCommand {
     Runtime.provesKernels = false
     // An unknown name in the environment is an error here as well.
     try Runtime.checkKernels(named: nil)
-    if let kernels { try Runtime.checkKernels(named: kernels) }
-    let sets = Runtime.kernelSets.filter { kernels == nil || $0.name == kernels }
+    if let kernels { try Runtime.checkKernels(named: KernelSetName(rawValue: kernels)) }
+    let sets = Runtime.kernelSets.filter { kernels == nil || $0.name.rawValue == kernels }
     if proveHere {
       try Output.writeJSON(sets.map { try KernelSetTrial.prove($0) })
       return

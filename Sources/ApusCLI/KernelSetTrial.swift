@@ -19,7 +19,7 @@ enum KernelSetTrial {
   static func proveApart(_ set: Runtime.KernelSetDescription) -> DoctorReport.KernelSetReport {
     do {
       let ending = try OwnProcess.run(
-        ["doctor", "--kernels", set.name, "--json", "--prove-here"], isQuiet: true)
+        ["doctor", "--kernels", set.name.rawValue, "--json", "--prove-here"], isQuiet: true)
       if let signal = ending.signal {
         return .init(of: set, reason: "the proof was ended by signal \(signal)\(Self.meaning(of: signal))")
       }

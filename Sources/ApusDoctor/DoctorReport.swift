@@ -3,7 +3,7 @@
 import Apus
 import ApusAssembly
 
-/// What is right and what is wrong with a machine, as far as Apus needs it.
+/// The report on a machine: its kernel sets, its properties and its software.
 package struct DoctorReport: Encodable, Sendable {
   /// Whether generated code may run.
   package struct GeneratedCode: Encodable, Sendable {
@@ -40,7 +40,7 @@ package struct DoctorReport: Encodable, Sendable {
       of set: Runtime.KernelSetDescription, reason: String? = nil, proof: KernelSetProof? = nil,
       peak: Runtime.MeasuredPeak? = nil
     ) {
-      name = set.name
+      name = set.name.rawValue
       supported = set.isSupported
       chosen = set.isDefault
       self.reason = reason ?? set.unsupportedReason

@@ -25,7 +25,7 @@ package struct KernelSetProof: Codable, Sendable {
   /// The cases that came out wrong, each with the first number of threads for which it did.
   package let failures: [Failure]
 
-  /// The numbers of threads to prove with on a machine of so many processors.
+  /// The numbers of threads to prove with on a machine with a number of processors.
   package static func threadCounts(processors: Int) -> [Int] {
     Array(Set([1, 2, 3, min(max(processors, 1), 8)])).sorted()
   }

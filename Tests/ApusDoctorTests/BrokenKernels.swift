@@ -8,9 +8,9 @@ import ApusRuntime
 enum Breakage: CaseIterable, Sendable {
   /// The last byte of each product and convolution.
   case convolutions
-  /// The same, but only in depthwise convolutions.
+  /// The last byte of each depthwise convolution.
   case depthwise
-  /// The same, but only with several threads.
+  /// The last byte of each product and convolution, if several threads compute it.
   case threads
   /// The first byte of outputs that the real kernel rounds: one step off.
   case rounding

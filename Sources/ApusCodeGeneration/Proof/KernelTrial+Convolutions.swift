@@ -32,7 +32,7 @@ extension KernelTrial {
 
   // MARK: Kinds
 
-  /// Operands, and the epilogue for sums of so many terms.
+  /// Operands, and the epilogue for a number of channels and of terms in each sum.
   private struct Kind: Sendable {
     let name: String
     let operands: MatrixOperands
