@@ -85,6 +85,12 @@ struct EvaluateCommandTests {
           in: folder)
         #expect(beside["top5"] as? Double == folders["top5"] as? Double)
       }
+      // EEMBC's lists have the number of classes before the class; numbers may start at 1.
+      try write(
+        (0..<3).map { "\($0)/\($0).png,9,\($0 + 1)" }.joined(separator: "\n"), to: "set/list.csv", in: folder)
+      let shifted = try report(
+        "evaluate set/list.csv --model classifier.tflite --task classify --class-offset -1", in: folder)
+      #expect(shifted["correct"] as? Int == folders["correct"] as? Int)
       let text = try apus("evaluate set --model classifier.tflite --task classify", in: folder)
       #expect(
         text.status == 0 && text.output.contains("top-1: ") && text.output.contains("classify: 3 files"))

@@ -64,6 +64,11 @@ extension EvaluateCommand {
       switch outcome {
       case .failure(let message): failures.append(.init(file: item.name, error: message))
       case .answer(let answer):
+        // Results come from a file.
+        guard answer.score.isFinite, (1...1 << 32).contains(answer.windows) else {
+          throw ApusError(
+            .invalidData, "the results have a damaged answer about '\(item.name)'; remove the file")
+        }
         try accuracy.add(score: answer.score, isAnomaly: isAnomaly[place])
         found.append(
           .init(
