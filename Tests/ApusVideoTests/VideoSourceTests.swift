@@ -160,6 +160,30 @@ import Testing
     }
   }
 
+  @Test(
+    "a film's own matrix and range are heeded",
+    .enabled(if: hasFFmpeg, "ffmpeg is missing"),
+    arguments: [
+      ("out_color_matrix=bt601", "-pix_fmt yuv420p"),
+      (
+        "out_color_matrix=bt709",
+        "-pix_fmt yuv420p -colorspace bt709 -color_primaries bt709 -color_trc bt709"
+      ),
+      ("out_color_matrix=bt601:out_range=pc", "-pix_fmt yuvj420p"),
+    ])
+  func heedsColors(filter: String, options: String) async throws {
+    try await withTemporaryFolderAsync { folder in
+      let made = try shell(
+        "ffmpeg -loglevel error -f lavfi -i color=c=red:size=64x48:rate=10:duration=0.5,format=rgb24 -vf scale=\(filter) \(options) film.mp4",
+        in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      let (frames, error) = await collect(try VideoSource(folder.appending(path: "film.mp4").path))
+      #expect(error == nil && frames.count == 5)
+      let pixel = try #require(frames.last?.picture().pixel(x: 32, y: 24))
+      #expect(pixel.red >= 250 && pixel.green <= 5 && pixel.blue <= 5, "\(pixel)")
+    }
+  }
+
   @Test(.enabled(if: hasFFmpeg, "ffmpeg is missing")) func writesAndReadsFiles() async throws {
     try await withTemporaryFolderAsync { folder in
       let path = folder.appending(path: "a film.mp4").path
