@@ -7,7 +7,7 @@
 
 Expected numbers are LiteRT's (`BUILTIN_REF`, one thread). Small cases are chosen among `Tests/Goldens`, so that each kind of
 kernel of each set of the machine that chooses runs in one of them; `cases.txt` names them. They are too small for several
-threads; the larger cases are drawn here, of values that repeat, so that they take little room.
+threads, and some kernels take longer tensors; the larger cases are drawn here.
 """
 
 import argparse
@@ -167,6 +167,71 @@ def sum_of_floats():
         "ADD", operands, [model.output("float32")], schema.AddOptionsT(fusedActivationFunction=0))
 
 
+def elements(operator, kind, shape, scales=(0.05, 0.05), second=None, options=None, extra=(), result=None):
+    """An operator on a tensor that is long enough for generated code, and maybe on another of the shape `second`.
+
+    `extra` are constants, `result` is the type of the output if it is another one.
+    """
+    model = ModelBuilder()
+    random = np.random.default_rng(len(operator) + sum(shape))
+    result = result or kind
+
+    def drawn(shape):
+        if kind == "float32":
+            return (random.integers(-128, 129, shape) / 32).astype(np.float32)
+        info = np.iinfo(kind)
+        return random.integers(info.min, info.max + 1, shape).astype(kind)
+
+    def quantization(kind, scale):
+        return None if kind in ("float32", "int32") else Quantization.per_tensor(scale, {"int8": -4, "uint8": 124}[kind])
+
+    fixed = {"SOFTMAX": 1 / 256, "LOGISTIC": 1 / 256, "TANH": 1 / 128}.get(operator)
+    operands = [model.input(drawn(shape), quantization(kind, scales[0]))]
+    if second:
+        operands.append(model.input(drawn(second), quantization(kind, scales[0])))
+    operands += [model.constant(values) for values in extra]
+    of_result = quantization(result, scales[1])
+    if fixed and of_result:
+        zero = {"TANH": {"int8": 0, "uint8": 128}}.get(operator, {"int8": -128, "uint8": 0})[result]
+        of_result = Quantization.per_tensor(fixed, zero)
+    return model.operator(operator, operands, [model.output(result, of_result)], options)
+
+
+def pooling():
+    return schema.Pool2DOptionsT(
+        padding=schema.Padding.VALID, strideH=2, strideW=2, filterHeight=3, filterWidth=3, fusedActivationFunction=0)
+
+
+def sizes(*numbers):
+    return (np.array(numbers, np.int32),)
+
+
+ELEMENTS = {
+    "LOGISTIC": lambda kind: (2, elements("LOGISTIC", kind, (1040,))),
+    "TANH": lambda kind: (2, elements("TANH", kind, (1040,))),
+    "SOFTMAX": lambda kind: (2, elements("SOFTMAX", kind, (5, 130), options=schema.SoftmaxOptionsT(beta=1.0))),
+    "LOG_SOFTMAX": lambda kind: (1, elements("LOG_SOFTMAX", kind, (5, 130), options=schema.LogSoftmaxOptionsT())),
+    "AVERAGE_POOL_2D": lambda kind: (2, elements("AVERAGE_POOL_2D", kind, (1, 9, 9, 24), options=pooling())),
+    "MAX_POOL_2D": lambda kind: (2, elements("MAX_POOL_2D", kind, (1, 9, 9, 24), options=pooling())),
+    "TRANSPOSE": lambda kind: (
+        2, elements("TRANSPOSE", kind, (41, 37) if kind == "float32" else (71, 63), options=schema.TransposeOptionsT(), extra=sizes(1, 0))),
+    "RESIZE_BILINEAR": lambda kind: (
+        3, elements("RESIZE_BILINEAR", kind, (1, 5, 6, 17), extra=sizes(8, 11),
+                    options=schema.ResizeBilinearOptionsT(alignCorners=False, halfPixelCenters=True))),
+    "MUL": lambda kind: (
+        2, elements("MUL", kind, (13, 80), (0.05, 0.2), (13, 80), schema.MulOptionsT(fusedActivationFunction=0))),
+    "SUB": lambda kind: (
+        2, elements("SUB", kind, (13, 80), (0.05, 0.1), (13, 80), schema.SubOptionsT(fusedActivationFunction=0))),
+    "EXP": lambda kind: (1, elements("EXP", kind, (1040,), options=schema.ExpOptionsT())),
+    "GELU": lambda kind: (1, elements("GELU", kind, (1040,), options=schema.GeluOptionsT(approximate=False))),
+    "QUANTIZE": lambda kind: (
+        1, elements("QUANTIZE", kind, (1040,), options=schema.QuantizeOptionsT(), result="int8")),
+    "DEQUANTIZE": lambda kind: (
+        2, elements("DEQUANTIZE", kind, (1040,), options=schema.DequantizeOptionsT(), result="float32")),
+}
+TYPES = {"RESIZE_BILINEAR": ("int8", "uint8"), "LOG_SOFTMAX": ("float32",), "EXP": ("float32",), "GELU": ("float32",), "QUANTIZE": ("float32",),
+         "DEQUANTIZE": ("int8", "uint8")}
+
 LARGE = {
     "CONV_2D uint8_threads": lambda: (3, convolution("uint8", 80, 16, 3)),
     "CONV_2D int8_threads": lambda: (3, convolution("int8", 96, 32, 1)),
@@ -176,6 +241,8 @@ LARGE = {
     "DEPTHWISE_CONV_2D int8_threads": lambda: (3, convolution("int8", 128, None, 3)),
     "DEPTHWISE_CONV_2D float32_threads": lambda: (1, convolution("float32", 96, None, 3)),
     "ADD float32_threads": lambda: (1, sum_of_floats()),
+    **{f"{operator} {kind}_long": (lambda make=make, kind=kind: make(kind))
+       for operator, make in ELEMENTS.items() for kind in TYPES.get(operator, ("float32", "int8", "uint8"))},
 }
 
 
