@@ -15,7 +15,7 @@ struct TracedTiles {
   private var group: Int32 = 1
 
   /// An event is not much shorter, where it has several tiles.
-  private static let leastNanoseconds = 4_000
+  private static let leastNanoseconds = 12_000
   private static let mostTiles: Int32 = 1 << 16
 
   /// The tiles of work with a label, from now on.
