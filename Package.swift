@@ -63,7 +63,8 @@ let package = Package(
       name: "ApusKernels", dependencies: ["ApusAssembly", "ApusRuntime", "ApusSystem"],
       exclude: ["README.md"], swiftSettings: lifetimes),
     .target(
-      name: "ApusCodeGeneration", dependencies: ["ApusAssembly", "ApusKernels", "ApusRuntime"],
+      name: "ApusCodeGeneration",
+      dependencies: ["ApusAssembly", "ApusKernels", "ApusRuntime", "ApusSystem"],
       exclude: ["README.md"], swiftSettings: marked),
     .target(
       name: "ApusPixels", dependencies: ["ApusAssembly", "ApusKernels", "ApusRuntime"],
@@ -181,7 +182,8 @@ let package = Package(
     .testTarget(
       name: "ApusDoctorTests",
       dependencies: [
-        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusDoctor", "ApusKernels", "TestSupport",
+        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusDoctor", "ApusKernels", "ApusRuntime",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

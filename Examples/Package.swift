@@ -47,6 +47,7 @@ let package = Package(
     example("HearSounds", "ApusVision"),
     example("CheckTensors", "Apus", "ApusTesting"),
     example("MeasureAccuracy", "ApusVision", "ApusImages"),
+    example("AskForBFloat16", "Apus"),
   ],
   swiftLanguageModes: [.v6]
 )

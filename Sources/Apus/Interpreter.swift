@@ -44,7 +44,11 @@ public final class Interpreter {
       throw ApusError(.invalidArgument, "threadCount is \(options.threadCount), not 1 to 64")
     }
     let kernels: KernelSet
-    if let set = options.kernelSet { kernels = set } else { kernels = try Runtime.kernelSet(named: options.kernels) }
+    if let set = options.kernelSet {
+      kernels = set
+    } else {
+      kernels = try Runtime.kernelSet(named: options.kernels)
+    }
     let custom = Dictionary(options.customOperators.map { ($0.name, $0.registration) }) { first, _ in first }
     guard custom.count == options.customOperators.count else {
       throw ApusError(.invalidArgument, "two of customOperators have the same name")

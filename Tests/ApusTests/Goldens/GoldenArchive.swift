@@ -14,7 +14,7 @@ struct GoldenArchive: CustomTestStringConvertible, Sendable {
   static let ofThisBuild: [GoldenArchive] = (Runtime.operators.map(\.name) + together)
     .map { GoldenArchive(name: $0) }.filter { (try? $0.open()) != nil }
 
-  /// Those that are run: all, or the one that the environment variable `APUS_GOLDEN` names, such as `CONV_2D` or
+  /// The archives that are run: all, or the one that the environment variable `APUS_GOLDEN` names, such as `CONV_2D` or
   /// `ABS/int8_rank4_00` for one of its cases.
   static let chosen = ofThisBuild.filter { choice == nil || $0.name == choice?.archive }
 
