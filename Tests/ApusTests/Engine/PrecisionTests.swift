@@ -10,7 +10,7 @@ import Testing
     return (0..<count).map { _ in .random(in: -1...1, using: &random) }
   }
 
-  /// A convolution of three channels to eight, a depthwise one, one of eight to eight, and a matrix that comes with the run.
+  /// A convolution of three channels to eight, one of eight to eight, and a matrix.
   private static func model() throws -> Model {
     let picture: [Int32] = [1, 9, 9, 8]
     return try TestModel(
@@ -21,17 +21,15 @@ import Testing
         .init(name: "a", shape: picture),
         .init(name: "second", shape: [8, 3, 3, 8], data: TestModel.bytes(floats(8 * 72, seed: 3))),
         .init(name: "c", shape: picture),
-        .init(name: "flat", shape: [1, 648]),
         .init(name: "last", shape: [10, 648], data: TestModel.bytes(floats(6_480, seed: 4))),
         .init(name: "y", shape: [1, 10]),
       ],
       operators: [
         .init(code: .conv2D, inputs: [0, 1, 2], outputs: [3], options: .conv2D()),
         .init(code: .conv2D, inputs: [3, 4, 2], outputs: [5], options: .conv2D()),
-        .init(code: .reshape, inputs: [5], outputs: [6]),
-        .init(code: .fullyConnected, inputs: [6, 7, -1], outputs: [8]),
+        .init(code: .fullyConnected, inputs: [5, 6, -1], outputs: [7]),
       ],
-      inputs: [0], outputs: [8]
+      inputs: [0], outputs: [7]
     ).model()
   }
 
