@@ -33,7 +33,7 @@ package struct LumaChromaColors: Hashable, Sendable {
 
   /// The colors of a luma and a chroma.
   package func color(_ luma: UInt8, _ u: UInt8, _ v: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
-    let level = Int32(luma) * 256 * Int32(lumaScale) >> 16 + Int32(bias)
+    let level = (Int32(luma) * 256 * Int32(lumaScale)) >> 16 + Int32(bias)
     let (red, green, blue) = chroma(u, v)
     return (Self.byte(level + red), Self.byte(level + green), Self.byte(level + blue))
   }

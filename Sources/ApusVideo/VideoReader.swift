@@ -33,12 +33,15 @@ struct VideoReader: Sendable {
           \(options.pixelLimit)
           """)
       }
-      let color = VideoColor(matrix: Self.matrix(child.messageLines()), range: header.range)
+      // ffmpeg describes its output before the first frame, but may do so after the header.
+      var known: VideoColor?
       while !queue.isEnded {
         guard let line = try readFrameLine(child) else { return ended(child) }
         try named { () throws(ApusError) in try Y4MHeader.checkFrameLine(line) }
         var bytes = [UInt8](repeating: 0, count: header.frameByteCount)
         guard try fill(&bytes, child) else { return .ended(message: nil) }
+        let color = known ?? VideoColor(matrix: Self.matrix(child.messageLines()), range: header.range)
+        known = color
         let arrival = ContinuousClock.now
         let first = progress.first ?? arrival
         progress.first = first
