@@ -148,6 +148,8 @@ def blamed(line, ending, err):
             raise Broken(f"--{option.name} takes {option.value!r}", " ".join(err)[:200])
         return
     text = " ".join(err)
+    if "Missing expected argument" in text:
+        return
     # A file may be named by its path alone, a label by itself.
     value = shown(option.value.strip())
     named = f"--{option.name}" in text or len(value) > 1 and value[:30] in text.replace("\ufffd", " ")

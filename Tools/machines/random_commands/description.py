@@ -27,7 +27,8 @@ class Argument:
 # script, and the doctor's report is of the machine.
 NOT_DRAWN = {"diff", "doctor", "generate"}
 # Options that are not drawn yet: no gallery among the files is of hands, there is no camera, and watch draws models of one file.
-OPTIONS_NOT_DRAWN = {"hands": ("gallery", "distance"), "watch": (
+# An evaluation refuses a region.
+OPTIONS_NOT_DRAWN = {"evaluate": ("region",), "hands": ("gallery", "distance"), "watch": (
     "camera-format", "camera-rate", "control", "detector", "landmarks", "blendshapes", "hand", "hand-region", "face-detector", "face",
     "detection-threshold", "tracking-threshold", "no-smoothing", "gallery", "distance")}
 
