@@ -125,7 +125,7 @@ class Drawer:
             task = self._evaluation(line, world, random, mood)
         if task and ("model" in options or name in ("run", "inspect")):
             line.model = self._model(world, random, task, mood)
-            line.is_valid &= line.model.is_valid or name == "inspect" and not line.model.name.startswith("damaged")
+            line.is_valid &= line.model.is_valid or name == "inspect" and not line.model.name.startswith(("damaged", "archive"))
             if name in ("run", "inspect"):
                 line.positionals.append(line.model.path)
             elif line.model.parts and random.random() < 0.4:
