@@ -24,7 +24,10 @@ public struct DetectionCounts: Hashable, Sendable {
 
   /// Counts the objects and findings of a picture.
   ///
-  /// - Parameter threshold: The least score of findings that count.
+  /// - Parameters:
+  ///   - truths: The objects that there are.
+  ///   - findings: What was found.
+  ///   - threshold: The least score of findings that count.
   public init(
     truths: [DetectionAccuracy.Truth], findings: [DetectionAccuracy.Finding], threshold: Double
   ) {
