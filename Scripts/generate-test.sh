@@ -84,8 +84,8 @@ broken() { # expected text
   grep "error: .*$1" "$work/log" | cut -c1-300
   cp "$good" "$model"
 }
-head -c 100000 "$good" > "$model"; broken 'street.tflite: '
-: > "$model"; broken 'street.tflite: '
+head -c 100000 "$good" > "$model"; broken 'street.tflite'
+: > "$model"; broken 'street.tflite'
 echo 'version https://git-lfs.github.com/spec/v1' > "$model"; broken 'LFS'
 echo '<!DOCTYPE html><html></html>' > "$model"; broken 'web page'
 printf 'PK\003\004%0100d' 0 > "$model"; broken 'ZIP archive'
