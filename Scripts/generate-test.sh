@@ -92,6 +92,6 @@ printf 'PK\003\004%0100d' 0 > "$model"; broken 'ZIP archive'
 printf '\211HDF\r\n\032\n%0100d' 0 > "$model"; broken 'HDF5'
 sed 's/TFLite_Detection_PostProcess\x00/TFLite_Detection_PostProceX\x00\x00/' "$good" > "$model"; broken 'TFLite_Detection_PostProceX'
 echo "0000 street.tflite" > "$model.sha256"; broken 'not 0000'; rm "$model.sha256"
-echo '{"0": ' > "${model%.tflite}.json"; broken 'JSON'; rm "${model%.tflite}.json"
+echo '{"0": ' > "${model%.tflite}.json"; broken 'street.json'; rm "${model%.tflite}.json"
 manifest ''; broken 'is not a resource of the target'
 echo "Each ended the build with one line"
