@@ -19,7 +19,8 @@ public struct ImageBuffer: Sendable {
 
   /// The pixels, row by row from the top as stored.
   ///
-  /// Those of a video's frame in luma and chroma are computed when they are read first; a model's input is filled without them.
+  /// If the picture is a video's frame in luma and chroma, its pixels are computed when they are first read; a model's input is
+  /// filled from luma and chroma.
   public var bytes: [UInt8] { frame?.pixels ?? stored }
   /// The pixels as they were given.
   private let stored: [UInt8]
