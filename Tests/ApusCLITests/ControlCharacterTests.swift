@@ -33,18 +33,11 @@ import Testing
     "labels, files and galleries forge no lines",
     .enabled(if: builtExecutable("apus") != nil, "apus is missing"))
   func forgesNoLines() throws {
-    struct Model: Decodable {
-      let name: String
-      let task: String
-      let model: String
-    }
-    let models: [Model] = goldens("tasks")
     try withTemporaryFolder { folder in
       for (task, name) in [
         ("classifier", "labels in the model"), ("segmenter", "scores, 8x8"), ("embedder", "one embedding"),
       ] {
-        let model = try #require(models.first { $0.task == task && $0.name == name })
-        try #require(Data(base64Encoded: model.model)).write(to: folder.appending(path: "\(task).tflite"))
+        try TaskModel.write(task, name, to: folder.appending(path: "\(task).tflite"))
       }
       // JSON need not escape DEL, and label files that contain it are refused.
       let hostile = Self.hostile.filter { $0 != "\u{7F}" }

@@ -8,14 +8,6 @@ import Testing
 /// `Tools/evaluation/agreement.py`.
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct EvaluateCommandTests {
-  private struct Model: Decodable {
-    let name: String
-    let task: String
-    let model: String
-  }
-
-  private static let models: [Model] = goldens("tasks")
-
   /// A folder with a classifier, a segmenter and a picture in each of the folders `set/0`, `set/1` and `set/2`.
   private func withFiles(_ body: (URL) throws -> Void) throws {
     try withTemporaryFolder { folder in
@@ -23,10 +15,9 @@ struct EvaluateCommandTests {
       for (task, name) in [
         ("classifier", "one head"), ("segmenter", "scores, 8x8"), ("segmenter", "one probability, 8x8"),
       ] {
-        let model = try #require(Self.models.first { $0.task == task && $0.name == name })
         let file = folder.appending(
           path: "\(name == "one head" ? task : name.hasPrefix("one") ? "probability" : task).tflite")
-        try #require(Data(base64Encoded: model.model)).write(to: file)
+        try TaskModel.write(task, name, to: file)
       }
       for place in 0..<3 {
         try copy("picture.png", to: "set/\(place)/\(place).png", in: folder)

@@ -6,14 +6,6 @@ import Testing
 /// The commands of the tasks: the form of their answers, and where these go. What they find is tested with the library.
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct TaskCommandTests {
-  private struct Model: Decodable {
-    let name: String
-    let task: String
-    let model: String
-  }
-
-  private static let models: [Model] = goldens("tasks")
-
   /// A folder with `picture.png` of 640 × 480 pixels and, for each task, `<task>.tflite`.
   private func withFiles(_ body: (URL) throws -> Void) throws {
     try withTemporaryFolder { folder in
@@ -22,15 +14,10 @@ struct TaskCommandTests {
         ("classifier", "labels in the model"), ("embedder", "one embedding"), ("faces", "short range, 64x64"),
         ("segmenter", "scores, 8x8"), ("keypoints", "MoveNet, 32x32"),
       ] {
-        try write(task, name, to: folder.appending(path: "\(task).tflite"))
+        try TaskModel.write(task, name, to: folder.appending(path: "\(task).tflite"))
       }
       try body(folder)
     }
-  }
-
-  private func write(_ task: String, _ name: String, to file: URL) throws {
-    let model = try #require(Self.models.first { $0.task == task && $0.name == name })
-    try #require(Data(base64Encoded: model.model)).write(to: file)
   }
 
   /// The keys of the only JSON object that a command prints.
@@ -61,7 +48,7 @@ struct TaskCommandTests {
         if !arguments.hasPrefix("embed") { #expect(try apus(arguments, in: folder).status == 0) }
       }
       // An embedding of zeros has no direction.
-      try write("embedder", "the origin", to: folder.appending(path: "origin.tflite"))
+      try TaskModel.write("embedder", "the origin", to: folder.appending(path: "origin.tflite"))
       let none = try apus("compare picture.png picture.png --model origin.tflite --json", in: folder)
       #expect(none.output == "{\"cosine\":null,\"euclidean\":0}\n")
     }
