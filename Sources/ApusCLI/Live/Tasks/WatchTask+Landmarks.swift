@@ -4,16 +4,6 @@ import ApusImages
 import ApusVision
 
 extension WatchTask {
-  /// A function that looks at frames with the models of a task with landmarks.
-  func landmarkFinder(_ command: WatchCommand) throws -> Finder {
-    switch self {
-    case .faceMesh: try faceMeshFinder(command)
-    case .pose: try poseFinder(command)
-    case .holistic: try holisticFinder(command)
-    default: try handsFinder(command)
-    }
-  }
-
   /// How the models of a task with landmarks run.
   func interpreterOptions(_ command: WatchCommand) throws -> Interpreter.Options {
     try command.input.baseOptions(pictures: Self.pictures).interpreter

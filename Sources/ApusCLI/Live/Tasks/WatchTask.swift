@@ -27,17 +27,18 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
   ///
   /// - Throws: If the model cannot be read, or does not do the task.
   func finder(_ command: WatchCommand) throws -> Finder {
-    guard let file = command.model else {
-      guard Self.withLandmarks.contains(self) else { return try detectFinder(nil, command) }
-      return try landmarkFinder(command)
-    }
+    // The command has refused a missing model, if the task needs one.
+    let file = command.model ?? ""
     return switch self {
-    case .detect: try detectFinder(file, command)
+    case .detect: try detectFinder(command.model, command)
     case .classify: try classifyFinder(file, command)
     case .faces: try facesFinder(file, command)
     case .segment: try segmentFinder(file, command)
     case .keypoints: try keypointsFinder(file, command)
-    case .hands, .faceMesh, .pose, .holistic: try landmarkFinder(command)
+    case .hands: try handsFinder(command)
+    case .faceMesh: try faceMeshFinder(command)
+    case .pose: try poseFinder(command)
+    case .holistic: try holisticFinder(command)
     }
   }
 
