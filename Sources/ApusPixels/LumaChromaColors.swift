@@ -33,9 +33,15 @@ package struct LumaChromaColors: Hashable, Sendable {
 
   /// The colors of a luma and a chroma.
   package func color(_ luma: UInt8, _ u: UInt8, _ v: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
-    let level = (Int32(luma) * 256 * Int32(lumaScale)) >> 16 + Int32(bias)
+    let level = self.level(luma)
     let (red, green, blue) = chroma(u, v)
     return (Self.byte(level + red), Self.byte(level + green), Self.byte(level + blue))
+  }
+
+  /// The contribution of luma, in 64ths, with the half that rounds.
+  @inline(__always)
+  private func level(_ luma: UInt8) -> Int32 {
+    (Int32(luma) &* 256 &* Int32(lumaScale)) &>> 16 &+ Int32(bias)
   }
 
   /// What chroma adds to red, green and blue, in 64ths.
@@ -67,14 +73,13 @@ package struct LumaChromaColors: Hashable, Sendable {
     luma: UnsafePointer<UInt8>, u: UnsafePointer<UInt8>, v: UnsafePointer<UInt8>,
     steps: (luma: Int, chroma: Int), count: Int, to target: UnsafeMutablePointer<UInt8>
   ) {
-    let (scale, bias) = (Int32(lumaScale), Int32(bias))
     var place = unsafe target
     var pair = 0
     while pair < count / 2 {
       let (red, green, blue) = unsafe chroma(u[pair &* steps.chroma], v[pair &* steps.chroma])
       var pixel = 2 &* pair
       while pixel < 2 &* pair &+ 2 {
-        let level = unsafe (Int32(luma[pixel &* steps.luma]) &* 256 &* scale) >> 16 &+ bias
+        let level = unsafe self.level(luma[pixel &* steps.luma])
         unsafe place[0] = Self.byte(level &+ red)
         unsafe place[1] = Self.byte(level &+ green)
         unsafe place[2] = Self.byte(level &+ blue)
