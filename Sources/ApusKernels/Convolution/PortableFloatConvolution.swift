@@ -5,9 +5,10 @@ import ApusRuntime
 
 /// Float convolution in plain Swift.
 ///
-/// Packed layout: for each group, panels of eight output channels, each `[k][channel]`; then the bias of all
-/// channels. Each output is summed in the order of K, block by block.
+/// Packed layout: for each group, panels of eight output channels, each `[k][channel]` of the products' weights; then the
+/// bias of all channels as floats. Each output is summed in the order of K, block by block.
 final class PortableFloatConvolution: TiledConvolution {
+  private let products: any PortableFloatProducts.Type
   private let convolution: Convolution
   private let tiling: ConvolutionTiling
   private let bounds: FloatBounds
@@ -15,8 +16,10 @@ final class PortableFloatConvolution: TiledConvolution {
 
   init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
+    products = convolution.operands == .bfloat16 ? PortableBFloat16Products.self : PlainFloatProducts.self
+    try products.requireFit(convolution)
     guard let bounds = FloatBounds(convolution.epilogue) else {
-      throw Decline("operands of \(convolution.operands.name) are not float32")
+      throw Decline("operands of \(convolution.operands.name) are not floats")
     }
     self.convolution = convolution
     self.bounds = bounds
@@ -27,26 +30,42 @@ final class PortableFloatConvolution: TiledConvolution {
   }
 
   private var panelCount: Int { tiling.depth * 8 }
-  private var biasOffset: Int { roundedUp(convolution.groups * tiling.panels * panelCount * 4, to: 64) }
+  private var biasOffset: Int {
+    roundedUp(convolution.groups * tiling.panels * panelCount * products.weightByteCount, to: 64)
+  }
+  private var isInPlace: Bool { products.readsInputAsItIs && convolution.readsInputInPlace }
   private var gatheredByteCount: Int {
-    convolution.readsInputInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
+    isInPlace ? 0 : roundedUp(tiling.rowsPerTile * tiling.depthPerBlock * 4, to: 64)
   }
   var tileCount: Int { tiling.count }
   var inputByteCount: Int { convolution.inputCount * 4 }
   var outputByteCount: Int { convolution.outputCount * 4 }
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
 
-  var implementation: String { "portable products of floats, \(tiling.text), \(convolution.epilogue.name)" }
+  var implementation: String {
+    "portable products of \(products.name), \(tiling.text), \(convolution.epilogue.name)"
+  }
 
-  var summation: String? { "portable, in blocks of \(tiling.depthPerBlock) terms" }
+  var summation: String? { products.summation(tiling) }
 
   var packing: WeightLayout {
-    WeightLayout("portable-float", numbers: [tiling.depth, tiling.columnCount, convolution.groups])
+    WeightLayout(products.layoutName, numbers: [tiling.depth, tiling.columnCount, convolution.groups])
   }
 
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
+    // Types that the compiler sees, so that it makes a loop for each; `run` likewise.
+    if products == PortableBFloat16Products.self {
+      pack(PortableBFloat16Products.self, weights: weights, bias: bias, into: packed)
+    } else {
+      pack(PlainFloatProducts.self, weights: weights, bias: bias, into: packed)
+    }
+  }
+
+  private func pack<Products: PortableFloatProducts>(
+    _: Products.Type, weights: RawSpan, bias: RawSpan?, into packed: PackedWeights
+  ) {
     precondition(weights.byteCount >= convolution.weightCount * 4 && packed.byteCount >= packedByteCount)
     let depth = tiling.depth
     let columns = tiling.columnCount
@@ -55,13 +74,13 @@ final class PortableFloatConvolution: TiledConvolution {
         for column in 0..<columns {
           let panel = group * tiling.panels + column / 8
           let destination =
-            unsafe packed.address.assumingMemoryBound(to: Float.self)
+            unsafe packed.address.assumingMemoryBound(to: Products.Weight.self)
             + panel * panelCount + column % 8
           let source = (group * columns + column) * depth
           for term in 0..<depth {
             if term & 0xFFFF == 0, packed.mustStop { return }
-            unsafe destination[term * 8] = weights.loadUnaligned(
-              fromByteOffset: (source + term) * 4, as: Float.self)
+            unsafe destination[term * 8] = Products.weight(
+              weights.loadUnaligned(fromByteOffset: (source + term) * 4, as: Float.self))
           }
         }
       }
@@ -70,14 +89,24 @@ final class PortableFloatConvolution: TiledConvolution {
   }
 
   func run(_ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer) {
+    if products == PortableBFloat16Products.self {
+      unsafe run(PortableBFloat16Products.self, work, tile: tile, scratch: scratch)
+    } else {
+      unsafe run(PlainFloatProducts.self, work, tile: tile, scratch: scratch)
+    }
+  }
+
+  private func run<Products: PortableFloatProducts>(
+    _: Products.Type, _ work: ConvolutionWork, tile: Int, scratch: UnsafeMutableRawPointer
+  ) {
     let (rows, columns, group) = tiling.tile(tile)
     let lanes = unsafe scratch.assumingMemoryBound(to: Float.self)
     let sums = unsafe (scratch + gatheredByteCount).assumingMemoryBound(to: Float.self)
     let bias = unsafe (work.packed + biasOffset).assumingMemoryBound(to: Float.self)
     let weights =
-      unsafe work.packed.assumingMemoryBound(to: Float.self) + group &* tiling.panels &* panelCount
-    let gathering = PatchGathering(convolution, Copy<Float>(padding: 0))
-    let isInPlace = convolution.readsInputInPlace
+      unsafe work.packed.assumingMemoryBound(to: Products.Weight.self) + group &* tiling.panels &* panelCount
+    let gathering = PatchGathering(convolution, Products.conversion)
+    let isInPlace = isInPlace
     let stride = isInPlace ? convolution.inputChannels : tiling.depthPerBlock
     var isGathered = isInPlace
     var first = columns.lowerBound
@@ -96,7 +125,7 @@ final class PortableFloatConvolution: TiledConvolution {
         var column = 0
         while column < count {
           let panel = unsafe weights + (first &+ column) / 8 &* panelCount + depth.lowerBound &* 8
-          unsafe multiplyPanel(
+          unsafe Products.multiplyPanel(
             source, rowCount: rows.count, rowStride: stride, terms: depth.count, panel, sums + column,
             sumStride: chunk, accumulates: block > 0)
           column &+= 8

@@ -13,8 +13,7 @@ private struct PortableKernels: ConvolutionKernels {
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
     switch convolution.operands {
-    case .float32: try PortableFloatConvolution(convolution)
-    case .bfloat16: try PortableBFloat16Convolution(convolution)
+    case .float32, .bfloat16: try PortableFloatConvolution(convolution)
     case .uint8, .int8: try PortableByteConvolution(convolution)
     case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
     }
