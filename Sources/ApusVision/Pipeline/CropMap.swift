@@ -1,63 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusPixels
 import ApusSystem
 
 /// Where the pixels of a crop are in a picture, as OpenCV's `getPerspectiveTransform` and `warpPerspective` compute it.
 ///
 /// Positions are rounded to 1/32 pixel. In an upright crop of a picture whose larger side is no multiple of 4, many of them lie right between
 /// two steps, and the last bits of the matrix decide. So the equations are the same, and are solved in the same order.
-struct CropMap: Sendable {
-  // The rows of the matrix from a pixel of the crop, (column, row, 1), to its position in the picture in homogeneous coordinates.
-  private let x: SIMD3<Double>
-  private let y: SIMD3<Double>
-  private let weight: SIMD3<Double>
-
-  /// Steps of a position in a pixel.
-  private static let steps = 32.0
-  /// Beyond this, a position is as far outside as it gets.
-  private static let farthest = Double(Int32.max)
-  /// Columns are counted from the last multiple of this, as OpenCV works in blocks.
-  private static let block = 64
-
-  /// The map of a crop that shows a region.
+enum CropMap {
+  /// The crop that shows a region.
   ///
   /// - Parameters:
   ///   - region: A region with an area, in pixels of the picture.
   ///   - width: The crop's width in pixels.
   ///   - height: The crop's height in pixels.
-  init(_ region: Region, width: Int, height: Int) {
+  static func crop(of region: Region, width: Int, height: Int) -> PerspectiveCrop {
     let (right, bottom) = (Float(width), Float(height))
     let targets = [SIMD2(0, bottom), SIMD2(0, 0), SIMD2(right, 0), SIMD2(right, bottom)]
-    if let inverse = Self.matrix(from: Self.corners(of: region), to: targets).flatMap(Self.inverse) {
-      (x, y, weight) = inverse
-    } else {
-      // The corners are too near each other for the equations.
-      let map = AffineTransform(unitSquareTo: region).scaled(x: 1 / Double(width), y: 1 / Double(height))
-      x = SIMD3(map.xx, map.xy, map.dx)
-      y = SIMD3(map.yx, map.yy, map.dy)
-      weight = SIMD3(0, 0, 1)
+    if let (x, y, weight) = matrix(from: corners(of: region), to: targets).flatMap(inverse) {
+      return PerspectiveCrop(x: x, y: y, weight: weight)
     }
-  }
-
-  /// The position of a pixel of the crop, in 1/32 pixels of the picture.
-  @inline(__always)
-  func steps(column: Int, row: Int) -> (x: Int, y: Int) {
-    let first = Double(column & ~(Self.block - 1))
-    let rest = Double(column & (Self.block - 1))
-    let line = Double(row)
-    let divisor = (weight.x * first + weight.y * line + weight.z) + weight.x * rest
-    let scale = divisor == 0 ? 0 : Self.steps / divisor
-    return (
-      Self.whole(((x.x * first + x.y * line + x.z) + x.x * rest) * scale),
-      Self.whole(((y.x * first + y.y * line + y.z) + y.x * rest) * scale)
-    )
-  }
-
-  /// The nearest integer, ties to even; no number is the farthest one.
-  @inline(__always)
-  private static func whole(_ value: Double) -> Int {
-    // A comparison with NaN is false.
-    let limited = value < farthest ? value : farthest
-    return Int((limited > -farthest ? limited : -farthest).rounded(.toNearestOrEven))
+    // The corners are too near each other for the equations.
+    let map = AffineTransform(unitSquareTo: region).scaled(x: 1 / Double(width), y: 1 / Double(height))
+    return PerspectiveCrop(
+      x: SIMD3(map.xx, map.xy, map.dx), y: SIMD3(map.yx, map.yy, map.dy), weight: SIMD3(0, 0, 1))
   }
 
   /// The corners of a region in OpenCV's order: bottom left, top left, top right, bottom right before the turn.

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusPixels
 
 /// A picture as regions are cut from it: upright, rgb, and no more of it than the part to look at.
 package struct PictureView: Sendable {
   /// What pixels beyond the edge are.
-  package enum Border: String, Sendable {
-    /// Black.
-    case zero
-    /// The nearest pixel of the edge.
-    case replicate
-  }
+  package typealias Border = PerspectiveCrop.Border
 
   /// The width of the picture in the file after orientation: positions are in its pixels.
   let imageWidth: Int
@@ -63,46 +59,10 @@ package struct PictureView: Sendable {
       stored.center = PixelPoint(x: region.center.x / reduction, y: region.center.y / reduction)
       (stored.width, stored.height) = (region.width / reduction, region.height / reduction)
     }
-    let map = CropMap(stored, width: width, height: height)
-    var pixels = [UInt8](repeating: 0, count: 3 * width * height)
-    var output = pixels.mutableSpan
-    let bytes = picture.bytes
-    let source = bytes.span
-    let (left, top) = (bounds.x, bounds.y)
-    let (right, bottom) = (left + bounds.width - 1, top + bounds.height - 1)
-    let rowBytes = picture.width * 3
-    var target = 0
-    for row in 0..<height {
-      for column in 0..<width {
-        let (x, y) = map.steps(column: column, row: row)
-        let (x0, y0) = (x >> 5, y >> 5)
-        let (fx, fy) = (x & 31, y & 31)
-        if x0 >= left, x0 < right, y0 >= top, y0 < bottom {
-          let first = y0 &* rowBytes &+ x0 &* 3
-          for channel in 0..<3 {
-            let above = first &+ channel
-            let below = above &+ rowBytes
-            let upper = (32 &- fx) &* Int(source[above]) &+ fx &* Int(source[above &+ 3])
-            let lower = (32 &- fx) &* Int(source[below]) &+ fx &* Int(source[below &+ 3])
-            output[target &+ channel] = UInt8(
-              truncatingIfNeeded: ((32 &- fy) &* upper &+ fy &* lower &+ 512) >> 10)
-          }
-        } else if border == .replicate || x0 >= left - 1 && x0 <= right && y0 >= top - 1 && y0 <= bottom {
-          func value(_ x: Int, _ y: Int, _ channel: Int) -> Int {
-            if border == .zero, x < left || x > right || y < top || y > bottom { return 0 }
-            let (column, row) = (min(max(x, left), right), min(max(y, top), bottom))
-            return Int(source[row &* rowBytes &+ column &* 3 &+ channel])
-          }
-          for channel in 0..<3 {
-            let upper = (32 &- fx) &* value(x0, y0, channel) &+ fx &* value(x0 + 1, y0, channel)
-            let lower = (32 &- fx) &* value(x0, y0 + 1, channel) &+ fx &* value(x0 + 1, y0 + 1, channel)
-            output[target &+ channel] = UInt8(
-              truncatingIfNeeded: ((32 &- fy) &* upper &+ fy &* lower &+ 512) >> 10)
-          }
-        }
-        target &+= 3
-      }
-    }
+    let pixels = CropMap.crop(of: stored, width: width, height: height).pixels(
+      width: width, height: height, of: picture.bytes, rowBytes: 3 * picture.width,
+      in: PerspectiveCrop.Bounds(x: bounds.x, y: bounds.y, width: bounds.width, height: bounds.height),
+      border: border)
     return ImageBuffer(trusted: pixels, width: width, height: height, format: .rgb)
   }
 }
