@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether `apus watch` keeps its memory over many frames: resident memory after 5,000 frames, and at the end.
 
-    Benchmarks/live/memory.py APUS [--frames 100000] [OPTION OF WATCH…]
+    Benchmarks/live/memory.py APUS [--frames 100000] [--film FILM] [OPTION OF WATCH…]
 
-The frames are a test pattern of 64 × 48 pixels, as fast as they come, with tracks and a line. Status 1 if memory has grown by more than
-4 MiB.
+The frames are a test pattern of 64 × 48 pixels, as fast as they come, with tracks and a line; or those of a film, again and again, without
+them. Status 1 if memory has grown by more than 4 MiB.
 """
 import argparse
 import json
 import subprocess
 import sys
+import tempfile
 
 LIMIT = 4096
 
@@ -26,10 +27,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("apus")
     parser.add_argument("--frames", type=int, default=100_000)
+    parser.add_argument("--film", help="what ffmpeg reads, for example a short film with one hand")
     arguments, options = parser.parse_known_args()
-    watch = subprocess.Popen(
-        [arguments.apus, "watch", "test:testsrc2:64x48", "--frames", str(arguments.frames), "--track", "bytetrack", "--line",
-         "middle:0.5,0,0.5,1", "--json", *options], stdout=subprocess.PIPE, text=True)
+    with tempfile.TemporaryDirectory() as folder:
+        source = ["test:testsrc2:64x48", "--track", "bytetrack", "--line", "middle:0.5,0,0.5,1"]
+        if arguments.film:
+            source = [f"{folder}/long.mkv"]
+            subprocess.run(
+                ["ffmpeg", "-v", "error", "-stream_loop", "-1", "-i", arguments.film, "-an", "-c", "copy", "-frames:v",
+                 str(arguments.frames), *source], check=True)
+        return measured([arguments.apus, "watch", *source, "--frames", str(arguments.frames), "--json", *options])
+
+
+def measured(command):
+    watch = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     begin = end = most = count = 0
     for line in watch.stdout:
         if '"frame":' not in line:
