@@ -41,12 +41,11 @@ extension KernelTrial {
     /// The bytes of an activation and of an output.
     var byteCount: Int { isFloat ? 4 : 1 }
     /// Whether activations, biases and outputs are floats.
-    var isFloat: Bool {
-      switch operands {
-      case .float32, .hybrid: true
-      default: false
-      }
-    }
+    var isFloat: Bool { hasFloatWeights || operands.isHybrid }
+    /// Whether weights are floats.
+    var hasFloatWeights: Bool { operands == .float32 || operands == .bfloat16 }
+    /// Whether sums may be added in another order. Those of bfloat16 are defined to the bit.
+    var mayDiffer: Bool { isFloat && operands != .bfloat16 }
   }
 
   private static let kinds: [Kind] = [
@@ -61,6 +60,7 @@ extension KernelTrial {
       .float64(factors(channels, terms), zeroPoint: -7, minimum: -128, maximum: 127)
     },
     Kind(name: "float32", operands: .float32) { _, _ in .float32(minimum: -40, maximum: 60) },
+    Kind(name: "bfloat16", operands: .bfloat16) { _, _ in .float32(minimum: -40, maximum: 60) },
     Kind(name: "floats with int8 weights", operands: .hybrid(isAsymmetric: true)) { channels, terms in
       .hybrid(
         factors(channels, terms).map { Float($0) }, minimum: -.greatestFiniteMagnitude,
@@ -119,7 +119,7 @@ extension KernelTrial {
 
   private static func trial(_ name: String, _ described: (Kind, Convolution)) -> KernelTrial {
     let (kind, convolution) = described
-    return KernelTrial(name: name, isFloat: kind.isFloat) { set throws(Decline) in
+    return KernelTrial(name: name, isFloat: kind.mayDiffer) { set throws(Decline) in
       let kernel = try set.convolutions.convolution(convolution.alongRows, isForOneThread: false)
       return run(
         kernel, kind, inputs: convolution.inputCount, weights: convolution.weightCount,
@@ -130,7 +130,7 @@ extension KernelTrial {
   private static func trial(_ name: String, _ described: (Kind, DepthwiseConvolution)) -> KernelTrial {
     let (kind, convolution) = described
     let channels = convolution.inputChannels * convolution.depthMultiplier
-    return KernelTrial(name: name, isFloat: kind.isFloat) { set throws(Decline) in
+    return KernelTrial(name: name, isFloat: kind.mayDiffer) { set throws(Decline) in
       let kernel = try set.convolutions.depthwiseConvolution(convolution.alongRows)
       return run(
         kernel, kind, inputs: convolution.inputHeight * convolution.inputWidth * convolution.inputChannels,
@@ -146,9 +146,9 @@ extension KernelTrial {
       areFloats ? floatBytes(count, seed: seed) : bytes(count, seed: seed)
     }
     let input = values(inputs, seed: 1, areFloats: kind.isFloat)
-    var filter = values(weights, seed: 2, areFloats: kind.operands == .float32)
+    var filter = values(weights, seed: 2, areFloats: kind.hasFloatWeights)
     // Weights of signed bytes are no less than −127.
-    if kind.operands.bytes?.signFlip != 0 || kind.isFloat, kind.operands != .float32 {
+    if kind.operands.bytes?.signFlip != 0 || kind.isFloat, !kind.hasFloatWeights {
       filter = filter.map { $0 == 0x80 ? 0x81 : $0 }
     }
     let bias = (0..<channels).flatMap { channel -> [UInt8] in

@@ -8,7 +8,7 @@ import ApusRuntime
 struct KernelTrial: Sendable {
   /// What is computed.
   let name: String
-  /// Whether the results are floats, which may differ a little.
+  /// Whether the results are floats that may differ a little.
   let isFloat: Bool
   /// Computes the results with a set's own kernel; throws if the set has none.
   let results: @Sendable (KernelSet) throws(Decline) -> [UInt8]
@@ -57,9 +57,9 @@ extension KernelTrial {
     }
   }
 
-  /// The bytes of floats from −4 to 4, the same for each seed.
+  /// The bytes of floats from −4 to 4, the same for each seed. Most of them have more digits than bfloat16.
   static func floatBytes(_ count: Int, seed: UInt64) -> [UInt8] {
-    bytes(count, seed: seed).flatMap { byte in littleEndian((Float(byte) - 128) / 32) }
+    bytes(count, seed: seed).flatMap { byte in littleEndian((Float(byte) - 128) / 32.3) }
   }
 
   /// The bytes of a float.
