@@ -30,12 +30,17 @@ extension KernelSet {
     return KernelSet(name: name, requires: requires, convolutions: kernels, generated: generated)
   }
 
+  /// The set, laid out for a machine with a second-level cache of a size; nil if it generates no convolutions.
+  func with(secondLevelCache: Int) -> KernelSet? {
+    varied { $0.machine.secondLevelCache = secondLevelCache }
+  }
+
   #if arch(x86_64)
     /// AVX-512 as on machines with any pipes for 512 bits: products alone.
     static let withOtherPipes = [false, true].flatMap { areShared in
       [false, true].compactMap { areFullWidth in
         x86AVX512VNNI.varied {
-          $0.pipes = VectorPipes(areShared: areShared, areFullWidth: areFullWidth)
+          $0.machine.pipes = VectorPipes(areShared: areShared, areFullWidth: areFullWidth)
           $0.strategies = [.product]
         }
       }
@@ -44,7 +49,7 @@ extension KernelSet {
     /// AVX-512 with the instruction that multiplies bfloat16, whether or not it is the faster way on this machine.
     static let multiplyingBFloat16: [KernelSet] =
       CPUFeatures.current.contains(.avx512BF16)
-      ? [x86AVX512VNNI].compactMap { $0.varied { $0.pipes.multiplyBFloat16 = true } } : []
+      ? [x86AVX512VNNI].compactMap { $0.varied { $0.machine.pipes.multiplyBFloat16 = true } } : []
 
     /// The sets that know Winograd's way, taking it wherever it serves, be it slower.
     static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in

@@ -36,9 +36,11 @@ import ApusRuntime
 
   /// Prepares a convolution; throws if the target has no code for it, or no memory for code is left.
   ///
-  /// - Parameter bytes: how unsigned bytes are multiplied.
+  /// - Parameters:
+  ///   - bytes: how unsigned bytes are multiplied.
+  ///   - machine: the machine to lay the convolution out for.
   init(
-    _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind,
+    _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
     placement: CodePlacement
   ) throws(Decline) {
     let scheme = try ConvolutionScheme(
@@ -47,7 +49,8 @@ import ApusRuntime
       outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
       depth: convolution.filterHeight * convolution.filterWidth,
       target: target, bytes: convolution.operands.isHybrid ? .words : bytes)
-    let plan = try DepthwisePlan(convolution, product: scheme.product, target: target)
+    let plan = try DepthwisePlan(
+      convolution, product: scheme.product, target: target, machine: machine)
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes, width: plan.planeWidth)

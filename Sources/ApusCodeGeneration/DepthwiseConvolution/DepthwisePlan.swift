@@ -80,11 +80,8 @@ final class DepthwisePlan: Sendable {
   let mostLines: Int
   let planeRows: Int
 
-  /// The approximate maximum size of gathered rows: a part of the second-level cache.
-  private static let planeBytes = 128 << 10
-
   init(
-    _ convolution: DepthwiseConvolution, product: ProductKind, target: any CodeTarget
+    _ convolution: DepthwiseConvolution, product: ProductKind, target: any CodeTarget, machine: MachineModel
   ) throws(Decline) {
     self.convolution = convolution
     let c = convolution
@@ -157,8 +154,8 @@ final class DepthwisePlan: Sendable {
     try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches")
     let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
     var chunkBlocks = blockCount
-    if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > Self.planeBytes {
-      let fitting = Self.planeBytes / (2 * reachHeight * columnByteCount * blockChannels)
+    if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > machine.depthwisePlane {
+      let fitting = machine.depthwisePlane / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     }
     var interior = 0..<0
@@ -195,7 +192,7 @@ final class DepthwisePlan: Sendable {
         reachHeight * rowByteCount, below: ProductPlan.planeLimit + 1,
         "the bytes that a tile gathers")
     }
-    let fitting = (Self.planeBytes / rowByteCount - reachHeight) / c.strideHeight + 1
+    let fitting = (machine.depthwisePlane / rowByteCount - reachHeight) / c.strideHeight + 1
     mostLines = max(1, min(fitting, c.outputHeight))
     planeRows = (mostLines - 1) * c.strideHeight + reachHeight
   }

@@ -43,17 +43,17 @@ import ApusRuntime
   ///
   /// - Parameters:
   ///   - bytes: how unsigned bytes are multiplied.
-  ///   - pipes: the vector units of the machine to lay the product out for.
+  ///   - machine: the machine to lay the product out for.
   ///   - isForOneThread: whether it always runs on one thread.
   ///   - passedOver: why faster strategies declined.
   init(
-    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, pipes: VectorPipes,
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
     isForOneThread: Bool, passedOver: [Decline] = [], placement: CodePlacement
   ) throws(Decline) {
     var passedOver = passedOver
     var bfloat16: ProductKind?
     if convolution.operands == .bfloat16 {
-      let chosen = try target.bfloat16(pipes)
+      let chosen = try target.bfloat16(machine.pipes)
       bfloat16 = chosen.product
       if let declined = chosen.declined { passedOver.append(declined) }
     }
@@ -64,7 +64,7 @@ import ApusRuntime
       bfloat16: bfloat16)
     let plan = try ProductPlan(
       convolution, scheme.epilogue, product: scheme.product, target: target,
-      pipes: pipes, isForOneThread: isForOneThread)
+      machine: machine, isForOneThread: isForOneThread)
     self.passedOver = passedOver + plan.declined
     self.scheme = scheme
     self.plan = plan

@@ -117,7 +117,7 @@ final class ProductPlan: Sendable {
 
   init(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, product: ProductKind, target: any CodeTarget,
-    pipes: VectorPipes, isForOneThread: Bool
+    machine: MachineModel, isForOneThread: Bool
   ) throws(Decline) {
     self.convolution = convolution
     self.isForOneThread = isForOneThread
@@ -138,7 +138,7 @@ final class ProductPlan: Sendable {
     (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
     rowTerms = isMatrix ? RowTerms(c, product, target) : nil
     (strategy, declined) = ProductStrategy.choose(
-      c, epilogue, product, target, taps: taps, lineLength: lineLength, pipes: pipes,
+      c, epilogue, product, target, taps: taps, lineLength: lineLength, pipes: machine.pipes,
       hasRowTerms: rowTerms != nil)
     lanesPerStep = strategy.lanesPerStep(product, target)
     stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
@@ -163,7 +163,7 @@ final class ProductPlan: Sendable {
     let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     gatheringReason = Self.gatheringReason(
       c, strategy, product, target, lanesPerTap: lanesPerTap, stepsPerTap: stepsPerTap,
-      lineLength: lineLength, pipes: pipes, isSmall: isSmall)
+      lineLength: lineLength, pipes: machine.pipes, isSmall: isSmall)
     isInPlace = gatheringReason == nil
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     takesPixels = isDense || !isInPlace && c.outputHeight == 1
@@ -199,7 +199,8 @@ final class ProductPlan: Sendable {
     mayLeaveOutPadding =
       !isInPlace && !takesPixels && Self.leavesOutPadding(c, strategy, product, target)
     let lengths = TileLengths(
-      c, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth, isDense: isDense,
+      c, machine, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth,
+      isDense: isDense,
       isInPlace: isInPlace, takesPixels: takesPixels, leavesOutPadding: mayLeaveOutPadding,
       hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
     (planeWidth, planeRows) = (lengths.planeWidth, lengths.planeRows)

@@ -17,15 +17,10 @@ struct TileLengths {
   /// The bytes that a tile gathers.
   let planeByteCount: Int
 
-  /// The maximum size of a tile's pixels if weights come from beyond the second-level cache.
-  private static let nearByteCount = 3 << 18
-  /// The maximum size of a tile's pixels for dilated filters, which would otherwise gather most rows again
-  /// for each line.
-  private static let dilatedByteCount = 1 << 20
-
   /// The lengths for a product whose lines cover `lineWidth` pixels of the input.
   init(
-    _ convolution: Convolution, laneByteCount: Int, lineLength: Int, lineWidth: Int, isDense: Bool,
+    _ convolution: Convolution, _ machine: MachineModel, laneByteCount: Int, lineLength: Int, lineWidth: Int,
+    isDense: Bool,
     isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool, isSmall: Bool
   ) {
     let c = convolution
@@ -46,9 +41,9 @@ struct TileLengths {
     let products = Double(c.outputCount) * Double(c.depth)
     wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
     if takesPixels {
-      let fitting = min(max((96 << 10) / bytesPerRow, 12), 384) / 12 * 12
+      let fitting = min(max(machine.pixelPlane / bytesPerRow, 12), 384) / 12 * 12
       // Weights from beyond the second-level cache are read once per tile.
-      let isWhole = hasFarWeights && lineLength * bytesPerRow <= Self.nearByteCount
+      let isWhole = hasFarWeights && lineLength * bytesPerRow <= machine.nearPlane
       most = max(1, isWhole ? lineLength : min(fitting, lineLength))
       // At least 24 rows.
       let parts = min(wanted, max(1, lineLength / 48 * 2))
@@ -56,13 +51,13 @@ struct TileLengths {
       planeRows = isInPlace ? 0 : isDense ? most : reachHeight
     } else {
       let firstRows = isInPlace ? min(reachHeight, c.filterHeight) : reachHeight
-      let fitting = ((160 << 10) / bytesPerRow - firstRows) / rowsPerLine + 1
-      let isWhole = hasFarWeights && c.outputHeight * rowsPerLine * bytesPerRow <= Self.nearByteCount
+      let fitting = (machine.linePlane / bytesPerRow - firstRows) / rowsPerLine + 1
+      let isWhole = hasFarWeights && c.outputHeight * rowsPerLine * bytesPerRow <= machine.nearPlane
       let isDilated = !isInPlace && c.dilationHeight > 1 && 2 * fitting < firstRows
       let length =
         isDilated
         ? Self.dilatedLength(
-          c, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
+          c, machine, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
         : fitting
       most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
       // Each tile of a dilated layer gathers most rows again.
@@ -80,9 +75,9 @@ struct TileLengths {
 
   /// The lines of a tile for a dilated filter: as many as the memory limit allows.
   private static func dilatedLength(
-    _ c: Convolution, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
+    _ c: Convolution, _ machine: MachineModel, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
   ) -> Int {
-    var rows = Self.dilatedByteCount / bytesPerRow
+    var rows = machine.dilatedPlane / bytesPerRow
     // Rows of padding take room in the plane but are neither written nor read.
     if leavesOutPadding, c.inputHeight <= rows { rows = ProductPlan.planeLimit / bytesPerRow }
     return (rows - reachHeight) / c.strideHeight + 1

@@ -15,8 +15,8 @@ import ApusKernels
   package var strategies = ConvolutionStrategy.allCases
   /// Whether Winograd's method declines layers for which it is estimated to be slower.
   package var reckons = true
-  /// The vector units of the machine to lay products out for.
-  package var pipes: VectorPipes
+  /// The machine to lay convolutions out for.
+  package var machine: MachineModel
 
   init(
     _ target: any CodeTarget, bytes: ProductKind, depthwiseBytes: ProductKind? = nil,
@@ -26,7 +26,7 @@ import ApusKernels
     self.bytes = bytes
     self.depthwiseBytes = depthwiseBytes ?? bytes
     unsafe self.placement = unsafe placement
-    pipes = target.pipes
+    machine = MachineModel(pipes: target.pipes)
   }
 
   package func convolution(
@@ -38,16 +38,17 @@ import ApusKernels
         switch strategy {
         case .filter:
           guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
-          return unsafe try DepthwiseKernel(filter, target: target, bytes: bytes, placement: placement)
+          return unsafe try DepthwiseKernel(
+            filter, target: target, bytes: bytes, machine: machine, placement: placement)
         case .winograd:
           guard convolution.filterHeight == 3, convolution.filterWidth == 3, convolution.operands != .bfloat16
           else { continue }
           return unsafe try WinogradKernel(
-            convolution, target: target, bytes: bytes, reckons: reckons, isForOneThread: isForOneThread,
-            placement: placement)
+            convolution, target: target, bytes: bytes, machine: machine, reckons: reckons,
+            isForOneThread: isForOneThread, placement: placement)
         case .product:
           return unsafe try ProductKernel(
-            convolution, target: target, bytes: bytes, pipes: pipes,
+            convolution, target: target, bytes: bytes, machine: machine,
             isForOneThread: isForOneThread, passedOver: declined, placement: placement)
         }
       } catch {
@@ -62,7 +63,8 @@ import ApusKernels
   package func depthwiseConvolution(
     _ convolution: DepthwiseConvolution
   ) throws(Decline) -> any PreparedConvolution {
-    unsafe try DepthwiseKernel(convolution, target: target, bytes: depthwiseBytes, placement: placement)
+    unsafe try DepthwiseKernel(
+      convolution, target: target, bytes: depthwiseBytes, machine: machine, placement: placement)
   }
 
   package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {

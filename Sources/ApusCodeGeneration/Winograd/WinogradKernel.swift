@@ -31,7 +31,8 @@ import ApusRuntime
   /// Prepares a convolution; throws if Winograd's method cannot compute it, or with `reckons` is estimated to
   /// be slower.
   init(
-    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool,
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
+    reckons: Bool,
     isForOneThread: Bool, placement: CodePlacement
   ) throws(Decline) {
     let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
@@ -55,7 +56,7 @@ import ApusRuntime
       unsafe weightPacking.isAlwaysExact
       ? nil
       : try ProductKernel(
-        convolution, target: target, bytes: bytes, pipes: target.pipes,
+        convolution, target: target, bytes: bytes, machine: machine,
         isForOneThread: isForOneThread, placement: placement)
     self.convolution = convolution
     self.plan = plan
