@@ -17,6 +17,12 @@ let marked: [SwiftSetting] =
 /// `@_lifetime` lets the engine hand out spans of memory that a class owns.
 let lifetimes: [SwiftSetting] = marked + [.enableExperimentalFeature("Lifetimes")]
 
+/// The plugin's tool is compiled once more, for the machine that builds. Scripts that test the rest leave both out.
+let hasPlugin = Context.environment["APUS_WITHOUT_PLUGIN"] == nil
+let pluginProducts: [Product] = hasPlugin ? [.plugin(name: "ApusModels", targets: ["ApusModels"])] : []
+let pluginTargets: [Target] =
+  hasPlugin ? [.plugin(name: "ApusModels", capability: .buildTool(), dependencies: ["apus-generate"])] : []
+
 let package = Package(
   name: "apus",
   platforms: [.macOS(.v15), .iOS(.v18)],
@@ -29,11 +35,10 @@ let package = Package(
     .library(name: "ApusVideo", targets: ["ApusVideo"]),
     .library(name: "ApusTesting", targets: ["ApusTesting"]),
     .library(name: "TensorFlowLite", targets: ["TensorFlowLite"]),
-    .plugin(name: "ApusModels", targets: ["ApusModels"]),
     .executable(name: "apus", targets: ["ApusCLI"]),
     .executable(name: "apus-benchmark", targets: ["ApusBenchmark"]),
     .executable(name: "apus-picture-benchmark", targets: ["ApusPictureBenchmark"]),
-  ],
+  ] + pluginProducts,
   traits: [
     .default(enabledTraits: ["LocalizedErrors"]),
     .trait(
@@ -128,7 +133,6 @@ let package = Package(
     .executableTarget(
       name: "apus-generate", dependencies: ["Apus", "ApusInterfaces"], path: "Sources/ApusGenerate",
       swiftSettings: marked),
-    .plugin(name: "ApusModels", capability: .buildTool(), dependencies: ["apus-generate"]),
     .executableTarget(
       name: "ApusBenchmark",
       dependencies: [
@@ -208,6 +212,6 @@ let package = Package(
     .testTarget(
       name: "ApusImagesTests", dependencies: ["Apus", "ApusImages", "ApusVision", "TestSupport"],
       swiftSettings: strict),
-  ],
+  ] + pluginTargets,
   swiftLanguageModes: [.v6]
 )
