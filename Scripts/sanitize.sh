@@ -22,7 +22,7 @@ folder=".build/sanitize-$sanitizer"
 mkdir -p "$folder"
 grep -rlE 'Mutex(<|\()' Sources Tests --include='*.swift' | xargs -n1 basename | sed 's/^/race:/' > "$folder/guarded.txt"
 export TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/$folder/guarded.txt"
-swift build -c release --sanitize="$sanitizer" --scratch-path "$folder" --build-tests
+APUS_WITHOUT_PLUGIN=1 swift build -c release --sanitize="$sanitizer" --scratch-path "$folder" --build-tests
 failed=0
 for filter in "${filters[@]}"; do
   swift test -c release --sanitize="$sanitizer" --scratch-path "$folder" --skip-build --disable-xctest --filter "$filter" \
