@@ -31,7 +31,8 @@ extension Pooling {
 
   /// Whether multiplying by the inverse of each window's count is exactly dividing by the count.
   var countsArePowersOfTwo: Bool {
-    rowTaps.counts.union(columnTaps.counts).allSatisfy { $0 & ($0 - 1) == 0 }
+    func arePowersOfTwo(_ counts: [Int]) -> Bool { counts.allSatisfy { $0 & ($0 - 1) == 0 } }
+    return arePowersOfTwo(rowTaps.counts) && arePowersOfTwo(columnTaps.counts)
   }
 
   private var isSigned: Bool { if case .integer(.int8, _, _) = elements { true } else { false } }

@@ -27,14 +27,11 @@ struct PoolingTaps: RandomAccessCollection, Sendable {
   /// Whether there is a tap for each row or column: the first or the last has the fewest.
   var areAllSome: Bool { isEmpty || self[0].count > 0 && self[endIndex - 1].count > 0 }
 
-  /// The different numbers of taps.
-  var counts: Set<Int> {
-    var found: Set<Int> = []
-    var last = -1
-    for taps in self where taps.count != last {
-      last = taps.count
-      found.insert(last)
-    }
+  /// The numbers of taps, without repetitions of neighbors. They rise and then fall, so each is here twice at most; a set
+  /// would cost more than the rest of a small layer's preparation.
+  var counts: [Int] {
+    var found: [Int] = []
+    for taps in self where taps.count != found.last { found.append(taps.count) }
     return found
   }
 
