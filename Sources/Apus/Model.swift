@@ -185,7 +185,7 @@ public final class Model: Sendable {
   func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
     var reasons: [String] = []
     let folds = SubgraphCalls.folds(in: self)
-    for (position, subgraph) in file.subgraphs.enumerated() where !folds.contains(position) {
+    for (position, subgraph) in file.subgraphs.enumerated() where !folds[position] {
       let types = types(of: subgraph)
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, types, custom) {

@@ -56,26 +56,33 @@ enum SubgraphCalls {
     ApusError(.resourceLimit, "subgraph \(index): subgraphs call each other more than \(limit) deep")
   }
 
-  /// The subgraphs that are only the body of a reduction or scatter, and never run.
-  static func folds(in model: Model) -> Set<Int> {
+  /// For each subgraph, whether it is only the body of a reduction or scatter, and never runs. Arrays of flags: the first set
+  /// of a program costs as much as the rest of a small model's preparation.
+  static func folds(in model: Model) -> [Bool] {
     let file = model.file
+    var folds = Array(repeating: false, count: file.subgraphs.count)
     // The first subgraph is never a body.
-    guard file.subgraphs.count > 1 else { return [] }
-    var folds: Set<Int> = []
-    var called: Set<Int> = []
+    guard folds.count > 1 else { return folds }
+    var called = folds
     for subgraph in file.subgraphs {
       for entry in subgraph.operators {
         // Malformed options are an error when the operator is prepared.
         let options = OperatorOptions(entry) { ApusError(.malformedModel, $0.message) }
         if case .body(let body) = model.registrations[entry.operatorCode].subgraphs,
-          let index = try? body(options)
+          let index = try? body(options), folds.indices.contains(index)
         {
-          folds.insert(index)
+          folds[index] = true
         }
-        if let targets = try? calls(of: entry, options, in: model) { called.formUnion(targets) }
+        guard let targets = try? calls(of: entry, options, in: model) else { continue }
+        for target in targets where called.indices.contains(target) { called[target] = true }
       }
     }
-    return folds.subtracting(called).subtracting([0]).subtracting(file.signatures.map(\.subgraph))
+    for signature in file.signatures where called.indices.contains(signature.subgraph) {
+      called[signature.subgraph] = true
+    }
+    called[0] = true
+    for index in folds.indices where called[index] { folds[index] = false }
+    return folds
   }
 
   /// The subgraphs that an operator calls, according to its options.
