@@ -164,7 +164,7 @@ struct DepthwisePacking {
           bias: offsets[channel], channel: channel, sum: sums[channel], count: tapCount,
           magnitude: Int(magnitudes[channel]))
         unsafe offsets[channel] = offset.bits
-        if bounds == .kept { bounds = offset.bounds }
+        if case .kept = bounds { bounds = offset.bounds }
       }
       return bounds
     }

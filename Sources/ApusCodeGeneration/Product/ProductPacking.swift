@@ -169,7 +169,7 @@ struct ProductPacking {
         let sums = terms.offset(
           bias: bias, channel: channel, sum: totals[lane], count: depth,
           magnitude: unsafe magnitude(weights, operands, source: sources[lane], stoppedBy: packed))
-        if bounds == .kept { bounds = sums.bounds }
+        if case .kept = bounds { bounds = sums.bounds }
         unsafe offsets.storeBytes(of: sums.bits, toByteOffset: (place + lane) * 4, as: UInt32.self)
         guard plan.hasColumnSums else { continue }
         unsafe offsets.storeBytes(

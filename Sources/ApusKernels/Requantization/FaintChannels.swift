@@ -6,12 +6,12 @@
 /// A factor of zero has the same output for every sum and with any shift, so it gets a shift that the code
 /// supports. With other tiny factors all possible sums usually have one output: these channels get the factor
 /// 2⁻²² and a bias that makes this output.
-package final class FaintChannels: Sendable {
-  private let multipliers: [FixedPointMultiplier]
-  private let leastShift: Int32
-  private let zeroPoint: Int32
-  private let minimum: Int32
-  private let maximum: Int32
+@usableFromInline package final class FaintChannels: Sendable {
+  @usableFromInline let multipliers: [FixedPointMultiplier]
+  @usableFromInline let leastShift: Int32
+  @usableFromInline let zeroPoint: Int32
+  @usableFromInline let minimum: Int32
+  @usableFromInline let maximum: Int32
   /// The epilogue with these channels' factors replaced.
   package let epilogue: Epilogue
 
@@ -53,16 +53,16 @@ package final class FaintChannels: Sendable {
   }
 
   /// Whether a channel's factor is zero, so that its sums make no difference.
-  package func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
+  @inlinable package func isZero(_ channel: Int) -> Bool { multipliers[channel].value == 0 }
 
   /// Whether a channel's factor and bias are replaced.
-  package func contains(_ channel: Int) -> Bool {
+  @inlinable package func contains(_ channel: Int) -> Bool {
     multipliers[channel].shift < leastShift && !isZero(channel)
   }
 
   /// The bias to pack for a channel whose sums are within `reach` of their bias; nil if they may have several
   /// outputs, or outputs that the replaced factor cannot produce.
-  package func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
+  @inlinable package func bias(_ bias: Int32, channel: Int, reach: Int) -> Int32? {
     let (least, most) = (Int(bias) - reach, Int(bias) + reach)
     guard reach < 1 << 20, least > Int(Int32.min), most <= Int(Int32.max) else { return nil }
     let multiplier = multipliers[channel]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A real factor as `value · 2^(shift − 31)`, the form in which integer kernels apply scales.
-package struct FixedPointMultiplier: Hashable, Sendable {
+@usableFromInline package struct FixedPointMultiplier: Hashable, Sendable {
   /// The mantissa: at least 2³⁰ in magnitude, or 0.
-  package let value: Int32
+  @usableFromInline package let value: Int32
   /// The binary exponent, in `-31...30`; positive shifts left.
-  package let shift: Int32
+  @usableFromInline package let shift: Int32
 
   /// The nearest multiplier to `real`, halves away from zero.
   ///
@@ -33,7 +33,7 @@ package struct FixedPointMultiplier: Hashable, Sendable {
   }
 
   /// `x` times this factor: shifted left (wrapping), multiplied and rounded, shifted right and rounded again.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func apply(_ x: Int32) -> Int32 {
     let left = max(shift, 0)
     let right = max(0 &- shift, 0)
@@ -60,7 +60,7 @@ package struct FixedPointMultiplier: Hashable, Sendable {
 }
 
 /// The high half of `2ab`, rounded to nearest, halves up; saturates at the one overflow, both factors −2³¹.
-@inline(__always)
+@inlinable @inline(__always)
 package func saturatingRoundingDoublingHighMultiply(_ a: Int32, _ b: Int32) -> Int32 {
   if a == .min, b == .min { return .max }
   // |a·b| < 2⁶², so neither the sum nor its upper half overflows.
@@ -68,7 +68,7 @@ package func saturatingRoundingDoublingHighMultiply(_ a: Int32, _ b: Int32) -> I
 }
 
 /// `x / 2^exponent` rounded to nearest, halves away from zero, for an exponent in `0...31`.
-@inline(__always)
+@inlinable @inline(__always)
 package func roundingDivideByPowerOfTwo(_ x: Int32, _ exponent: Int32) -> Int32 {
   let mask = Int32(truncatingIfNeeded: (Int64(1) &<< Int64(exponent)) &- 1)
   let threshold = (mask &>> 1) &+ (x < 0 ? 1 : 0)
