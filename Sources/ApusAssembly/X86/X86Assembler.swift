@@ -269,6 +269,7 @@
   private var prefixLength: Int { encoding == .evex ? 5 : 4 }
 
   /// Appends an instruction on registers in one store.
+  @inline(__always)
   private mutating func emit(_ prefix: UInt64, register: Int, rm: Int, immediate: UInt8?) {
     let operand = UInt64(0xC0 | UInt8(register & 7) << 3 | UInt8(rm & 7))
     let bits = UInt64(8 * prefixLength)
