@@ -26,25 +26,26 @@ package struct PictureCode: Sendable {
     var lowByte: UInt32 = 255
   }
 
-  /// Arguments of ``columns``: weighted sums of pixels, from their high 16 bits.
+  /// Arguments of ``columns``: results of weighted sums of pixels, from their high 16 bits and low bytes.
   struct Columns: CodeArguments {
     var high: Int
+    var low: Int
     var bases: Int
     var weights: Int
-    var sums: Int
+    var line: Int
     var count: Int
     var order: Int
     /// The initial value of sums.
     var half: Int32 = 1 << 21
   }
 
-  /// Arguments of ``blend``: means of two pixels of two rows.
+  /// Arguments of ``blend``: results of means of two pixels of two rows.
   struct Blend: CodeArguments {
     var upper: Int
     var lower: Int
     var bases: Int
     var weights: Int
-    var sums: Int
+    var line: Int
     /// The number of pairs of columns.
     var count: Int
     var order: Int

@@ -21,7 +21,7 @@ struct PictureScratch {
   let low: Int
   /// The high 16 bits of neighboring pixels, interleaved.
   let pairs: Int
-  /// Sums of columns, four values each.
+  /// Sums of columns in plain Swift, four values each.
   let sums: Int
   /// The results of a row, four bytes each.
   let line: Int

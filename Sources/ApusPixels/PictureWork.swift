@@ -104,7 +104,6 @@ import ApusRuntime
     let first = resize.rows.starts[row]
     let second = resize.rows.offsets[row + 1] - resize.rows.offsets[row] > 1 ? first + 1 : first
     let pair = resize.rowWeights[row]
-    let sums = unsafe memory + scratch.sums
     if let code = resize.code.blend {
       let order = pictureOrder(resize.source.bytesPerPixel)
       unsafe withUnsafePointer(to: order) { order in
@@ -112,7 +111,7 @@ import ApusRuntime
           PictureCode.Blend(
             upper: Int(bitPattern: address(ofRow: first, slot: 0, memory, held)),
             lower: Int(bitPattern: address(ofRow: second, slot: 1, memory, held)),
-            bases: Int(bitPattern: bases), weights: Int(bitPattern: weights), sums: Int(bitPattern: sums),
+            bases: Int(bitPattern: bases), weights: Int(bitPattern: weights), line: Int(bitPattern: line),
             count: (columns + 1) / 2, order: Int(bitPattern: order), rowWeights: pair))
       }
     } else {
@@ -120,10 +119,11 @@ import ApusRuntime
       let upper = unsafe gathered(first, keeping: second, memory, &kept, held)
       let lower = unsafe gathered(second, keeping: first, memory, &kept, held)
       let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
+      let sums = unsafe memory + scratch.sums
       unsafe blendRows(upper, lower, pair, count: columns, high, low)
       unsafe blendColumns(high, low, weights, count: roundedUp(columns, to: 4), sums)
+      unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
     }
-    unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
   }
 
   /// Gathers a row's pixels for each column. Two gathered rows are kept; `other` is not replaced.
@@ -151,25 +151,25 @@ import ApusRuntime
     let columns = resize.columns.count
     let step = resize.source.bytesPerPixel
     let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
-    let sums = unsafe memory + scratch.sums
     unsafe sumRows(row, place(ofRow: resize.rows.starts[row], memory, held), high, low)
     if let code = resize.code.columns {
       let order = pictureOrder(step, ofWords: true)
       unsafe withUnsafePointer(to: order) { order in
         unsafe code.call(
           PictureCode.Columns(
-            high: Int(bitPattern: high), bases: Int(bitPattern: bases), weights: Int(bitPattern: weights),
-            sums: Int(bitPattern: sums), count: columns, order: Int(bitPattern: order)))
+            high: Int(bitPattern: high), low: Int(bitPattern: low), bases: Int(bitPattern: bases),
+            weights: Int(bitPattern: weights), line: Int(bitPattern: line), count: columns,
+            order: Int(bitPattern: order)))
       }
     } else {
-      let pairs = unsafe memory + scratch.pairs
+      let (pairs, sums) = unsafe (memory + scratch.pairs, memory + scratch.sums)
       unsafe pairPixels(high, count: resize.source.rowLength, bytesPerPixel: step, pairs)
       unsafe sumColumns(
         pairs, bases, weights, count: columns, bytesPerPixel: step, pairCount: resize.pairCount, sums)
+      unsafe completeSums(
+        low, bases, weights, count: columns, bytesPerPixel: step, pairCount: resize.pairCount, sums)
+      unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
     }
-    unsafe completeSums(
-      low, bases, weights, count: columns, bytesPerPixel: step, pairCount: resize.pairCount, sums)
-    unsafe packResults(sums, count: roundedUp(columns, to: 4), line)
   }
 
   private func sumRows(
