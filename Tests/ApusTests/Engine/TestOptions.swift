@@ -17,12 +17,22 @@ struct TestOptions {
 
   static func concatenation(axis: Int32) -> Self { .init([0: .int(axis)]) }
 
-  static func conv2D(isValid: Bool = false, strideWidth: Int32 = 1, strideHeight: Int32 = 1) -> Self {
-    .init([0: .byte(isValid ? 1 : 0), 1: .int(strideWidth), 2: .int(strideHeight)])
+  static func conv2D(
+    isValid: Bool = false, strideWidth: Int32 = 1, strideHeight: Int32 = 1, activation: UInt8 = 0
+  ) -> Self {
+    .init([
+      0: .byte(isValid ? 1 : 0), 1: .int(strideWidth), 2: .int(strideHeight), 3: .byte(activation),
+    ])
   }
 
   static func conv3D(strideDepth: Int32, strideWidth: Int32, strideHeight: Int32) -> Self {
     .init([1: .int(strideDepth), 2: .int(strideWidth), 3: .int(strideHeight)])
+  }
+
+  static func depthwiseConv2D(isValid: Bool, stride: Int32, activation: UInt8) -> Self {
+    .init([
+      0: .byte(isValid ? 1 : 0), 1: .int(stride), 2: .int(stride), 3: .int(1), 4: .byte(activation),
+    ])
   }
 
   static func gather(axis: Int32, batchRank: Int32 = 0) -> Self {
@@ -49,6 +59,8 @@ struct TestOptions {
   static func resultType(_ type: Int32) -> Self { .init([0: .byte(UInt8(type))]) }
 
   static func softmax(beta: Float) -> Self { .init([0: .float(beta)]) }
+
+  static func split(count: Int32) -> Self { .init([0: .int(count)]) }
 
   static func stridedSlice(beginMask: Int32 = 0, endMask: Int32 = 0, shrinkMask: Int32 = 0) -> Self {
     .init([0: .int(beginMask), 1: .int(endMask), 4: .int(shrinkMask)])
