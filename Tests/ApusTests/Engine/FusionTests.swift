@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 import TestSupport
 import Testing
 
@@ -16,28 +17,19 @@ import Testing
   /// `prelu(conv(x) + mul(x, x))`, then `relu(that + that)`; the product comes before the convolution or after it. The
   /// sum is an output too where that is asked for.
   private static func model(productFirst: Bool, readsSum: Bool = false) throws -> Model {
-    let shape: [Int32] = [1, 9, 7, Int32(channels)]
-    let names = ["x", "conv", "product", "sum", "prelu", "twice", "y"]
-    var tensors = names.map { TestModel.TensorSpec(name: $0, shape: shape, signature: [1, -1, 7, shape[3]]) }
+    var graph = TestGraph()
+    let x = graph.input("x", [1, 9, 7, channels], signature: [1, -1, 7, channels])
     let weights = floats(channels * 9 * channels, seed: 1)
-    tensors += [
-      .init(name: "w", shape: [Int32(channels), 3, 3, Int32(channels)], data: TestModel.bytes(weights)),
-      .init(name: "b", shape: [Int32(channels)], data: TestModel.bytes(floats(channels, seed: 2))),
-      .init(name: "alpha", shape: [1, 1, Int32(channels)], data: TestModel.bytes(floats(channels, seed: 3))),
-    ]
-    let product = TestModel.OperatorSpec(code: .mul, inputs: [0, 0], outputs: [2])
-    let first = TestModel.OperatorSpec(
-      code: .conv2D, inputs: [0, 7, 8], outputs: [1], options: .conv2D())
-    return try TestModel(
-      tensors: tensors,
-      operators: (productFirst ? [product, first] : [first, product]) + [
-        .init(code: .add, inputs: [1, 2], outputs: [3]),
-        .init(code: .prelu, inputs: [3, 9], outputs: [4]),
-        .init(code: .add, inputs: [4, 4], outputs: [5]),
-        .init(code: .relu, inputs: [5], outputs: [6]),
-      ],
-      inputs: [0], outputs: readsSum ? [6, 3] : [6]
-    ).model()
+    let filter = graph.constant("w", [channels, 3, 3, channels], floats: weights)
+    let bias = graph.constant("b", [channels], floats: floats(channels, seed: 2))
+    let alpha = graph.constant("alpha", [1, 1, channels], floats: floats(channels, seed: 3))
+    var product = productFirst ? graph.mul(x, x) : .none
+    let convolution = graph.conv2D(x, filter: filter, bias: bias)
+    if !productFirst { product = graph.mul(x, x) }
+    let sum = graph.add(convolution, product)
+    let prelu = graph.add(.prelu, inputs: [sum, alpha])
+    let y = graph.relu(graph.add(prelu, prelu))
+    return try graph.model(outputs: readsSum ? [y, sum] : [y]).model()
   }
 
   private static func outputs(_ interpreter: Interpreter) throws -> [[Float]] {
@@ -72,35 +64,29 @@ import Testing
   }
 
   /// `y = x · σ(x)` after a clamp, or a convolution; in which order the factors come, and whether σ(x) is an output too.
-  private static func gate(_ type: Int32, gateFirst: Bool, readsGate: Bool = false) throws -> Model {
-    let shape: [Int32] = [1, 9, 7, Int32(channels)]
-    let isFloat = type == TestModel.float32
-    let scales: [Float?] = isFloat ? [nil, nil, nil, nil] : [0.04, 0.05, 1 / 256, 0.031]
-    var tensors = zip(["input", "x", "gate", "y"], scales).map {
-      TestModel.TensorSpec(name: $0, type: type, shape: shape, signature: [1, -1, 7, shape[3]], scale: $1)
+  private static func gate(_ type: TensorType, gateFirst: Bool, readsGate: Bool = false) throws -> Model {
+    func quantized(_ scale: Float) -> TestGraph.Result { .init(scale: type == .float32 ? nil : scale) }
+    var graph = TestGraph()
+    let input = graph.input(
+      "input", [1, 9, 7, channels], signature: [1, -1, 7, channels], type: type, scale: quantized(0.04).scale)
+    let x: TestGraph.Tensor
+    if type == .float32 {
+      let weights = floats(channels * channels, seed: 1)
+      let filter = graph.constant("w", [channels, 1, 1, channels], floats: weights)
+      x = graph.conv2D(
+        input, filter: filter, bias: graph.constant("b", [channels], floats: floats(channels, seed: 2)))
+    } else {
+      x = graph.relu(input, as: quantized(0.05))
     }
-    let weights = floats(channels * channels, seed: 1)
-    tensors += [
-      .init(name: "w", shape: [Int32(channels), 1, 1, Int32(channels)], data: TestModel.bytes(weights)),
-      .init(name: "b", shape: [Int32(channels)], data: TestModel.bytes(floats(channels, seed: 2))),
-    ]
-    return try TestModel(
-      tensors: tensors,
-      operators: [
-        isFloat
-          ? .init(code: .conv2D, inputs: [0, 4, 5], outputs: [1], options: .conv2D())
-          : .init(code: .relu, inputs: [0], outputs: [1]),
-        .init(code: .logistic, inputs: [1], outputs: [2]),
-        .init(code: .mul, inputs: gateFirst ? [2, 1] : [1, 2], outputs: [3]),
-      ],
-      inputs: [0], outputs: readsGate ? [3, 2] : [3]
-    ).model()
+    let gate = graph.logistic(x, as: quantized(1 / 256))
+    let y = graph.mul(gateFirst ? gate : x, gateFirst ? x : gate, as: quantized(0.031))
+    return try graph.model(outputs: readsGate ? [y, gate] : [y]).model()
   }
 
   @Test(
     "a tensor times a function of it is one function, with the same answers",
-    arguments: [TestModel.float32, TestModel.uint8], [true, false])
-  func gates(type: Int32, gateFirst: Bool) throws {
+    arguments: [TensorType.float32, .uint8], [true, false])
+  func gates(type: TensorType, gateFirst: Bool) throws {
     for readsGate in [false, true] {
       let model = try Self.gate(type, gateFirst: gateFirst, readsGate: readsGate)
       for kernels in Runtime.kernelSets where kernels.isSupported {
@@ -115,7 +101,7 @@ import Testing
           for interpreter in [plain, fused] {
             try interpreter.resizeInput(at: 0, to: [1, height, 7, Self.channels])
             let count = interpreter.inputs[0].shape.elementCount
-            if type == TestModel.float32 {
+            if type == .float32 {
               try interpreter.copy(Self.floats(count, seed: 4), toInputAt: 0)
             } else {
               try interpreter.copy((0..<count).map { UInt8(truncatingIfNeeded: $0) }, toInputAt: 0)
