@@ -5,8 +5,7 @@ import Testing
 
 /// Each pass does what its rule says, and the model answers the same without it.
 @Suite struct PassTests {
-  private static let float16: Int32 = 1
-  private static let channels: Int32 = 8
+  private static let channels = 8
 
   private static func floats(_ count: Int, seed: UInt64) -> [Float] {
     var random = SeededGenerator(seed: seed)
@@ -23,42 +22,21 @@ import Testing
   /// One place for every pass: `pad`, a convolution with halves for weights, `· σ`, a second convolution with a sum, RELU,
   /// and a RESHAPE.
   private static func model() throws -> Model {
-    let (c, flat) = (channels, Int32(6 * 6) * channels)
-    let picture: [Int32] = [1, 6, 6, c]
-    let square = Int(c * c)
-    return try TestModel(
-      tensors: [
-        .init(name: "x", shape: picture), .init(name: "padded", shape: [1, 8, 8, c]),
-        .init(
-          name: "amounts", type: TestModel.int32, shape: [4, 2],
-          data: [0, 0, 1, 1, 1, 1, 0, 0].flatMap { [UInt8($0), 0, 0, 0] }),
-        .init(name: "halves", type: float16, shape: [c, 3, 3, c], data: halves(9 * square)),
-        .init(name: "weights", shape: [c, 3, 3, c]), .init(name: "a", shape: picture),
-        .init(name: "sigmoid", shape: picture), .init(name: "swish", shape: picture),
-        .init(name: "w", shape: [c, 1, 1, c], data: TestModel.bytes(floats(square, seed: 1))),
-        .init(name: "b", shape: [c], data: TestModel.bytes(floats(Int(c), seed: 2))),
-        .init(name: "second", shape: picture), .init(name: "sum", shape: picture),
-        .init(name: "relu", shape: picture), .init(name: "y", shape: [1, flat]),
-        .init(
-          name: "shape", type: TestModel.int32, shape: [2],
-          data: [1, 0, 0, 0] + [UInt8(flat & 255), UInt8(flat >> 8), 0, 0]),
-        .init(name: "twice", shape: [1, flat]),
-      ],
-      operators: [
-        .init(code: .pad, inputs: [0, 2], outputs: [1]),
-        .init(code: .dequantize, inputs: [3], outputs: [4]),
-        .init(
-          code: .conv2D, inputs: [1, 4, 9], outputs: [5], options: .conv2D(isValid: true)),
-        .init(code: .logistic, inputs: [5], outputs: [6]),
-        .init(code: .mul, inputs: [5, 6], outputs: [7]),
-        .init(code: .conv2D, inputs: [7, 8, 9], outputs: [10], options: .conv2D()),
-        .init(code: .add, inputs: [10, 0], outputs: [11]),
-        .init(code: .relu, inputs: [11], outputs: [12]),
-        .init(code: .reshape, inputs: [12, 14], outputs: [13]),
-        .init(code: .add, inputs: [13, 13], outputs: [15]),
-      ],
-      inputs: [0], outputs: [15]
-    ).model()
+    var graph = TestGraph()
+    let x = graph.input("x", [1, 6, 6, channels])
+    let halves = graph.tensor(
+      "halves", [channels, 3, 3, channels], type: .float16, bytes: Self.halves(9 * channels * channels))
+    let filter = graph.constant(
+      "w", [channels, 1, 1, channels], floats: floats(channels * channels, seed: 1))
+    let bias = graph.constant("b", [channels], floats: floats(channels, seed: 2))
+    let padded = graph.pad(x, [[0, 0], [1, 1], [1, 1], [0, 0]])
+    let weights = graph.dequantize(halves, as: "weights")
+    let first = graph.conv2D(padded, filter: weights, bias: bias, padding: .valid)
+    let swish = graph.mul(first, graph.logistic(first))
+    let sum = graph.add(graph.conv2D(swish, filter: filter, bias: bias), x)
+    let row = graph.reshape(graph.relu(sum), to: [1, 6 * 6 * channels])
+    let twice = graph.add(row, row)
+    return try graph.model(outputs: [twice]).model()
   }
 
   private static func options(_ passes: Passes, kernels: KernelSetName) -> Interpreter.Options {
@@ -145,38 +123,25 @@ import Testing
 
   /// `RELU(x) + a · RELU(−x)` behind a convolution, then `DEQUANTIZE(QUANTIZE(…))`'s kin: `(y · b − y)²`.
   private static func chains(factors: [Float]) throws -> Model {
-    let c = channels
-    let picture: [Int32] = [1, 6, 6, c]
-    return try TestModel(
-      tensors: [
-        .init(name: "x", shape: picture),
-        .init(name: "w", shape: [c, 1, 1, c], data: TestModel.bytes(floats(Int(c * c), seed: 1))),
-        .init(name: "b", shape: [c], data: TestModel.bytes(floats(Int(c), seed: 2))),
-        .init(name: "a", shape: picture), .init(name: "positive", shape: picture),
-        .init(name: "negated", shape: picture), .init(name: "negative", shape: picture),
-        .init(name: "factors", shape: [c], data: TestModel.bytes(factors)),
-        .init(name: "product", shape: picture), .init(name: "prelu", shape: picture),
-        .init(name: "twice", shape: picture), .init(name: "difference", shape: picture),
-        .init(name: "y", shape: picture),
-      ],
-      operators: [
-        .init(code: .conv2D, inputs: [0, 1, 2], outputs: [3], options: .conv2D()),
-        .init(code: .relu, inputs: [3], outputs: [4]),
-        .init(code: .neg, inputs: [3], outputs: [5]),
-        .init(code: .relu, inputs: [5], outputs: [6]),
-        .init(code: .mul, inputs: [6, 7], outputs: [8]),
-        .init(code: .add, inputs: [4, 8], outputs: [9]),
-        .init(code: .mul, inputs: [9, 2], outputs: [10]),
-        .init(code: .mul, inputs: [10, 9], outputs: [11]),
-        .init(code: .logistic, inputs: [11], outputs: [12]),
-      ],
-      inputs: [0], outputs: [12]
-    ).model()
+    var graph = TestGraph()
+    let x = graph.input("x", [1, 6, 6, channels])
+    let filter = graph.constant(
+      "w", [channels, 1, 1, channels], floats: floats(channels * channels, seed: 1))
+    let bias = graph.constant("b", [channels], floats: floats(channels, seed: 2))
+    let slopes = graph.constant("factors", [channels], floats: factors)
+    let a = graph.conv2D(x, filter: filter, bias: bias, as: "a")
+    let positive = graph.relu(a, as: "positive")
+    let negated = graph.add(.neg, inputs: [a], as: "negated")
+    let product = graph.mul(graph.relu(negated, as: "negative"), slopes, as: "product")
+    let prelu = graph.add(positive, product, as: "prelu")
+    let difference = graph.mul(graph.mul(prelu, bias, as: "twice"), prelu)
+    let y = graph.logistic(difference)
+    return try graph.model(outputs: [y]).model()
   }
 
   @Test("PRELU of five operators is one, and elementwise operators of one shape are one step")
   func chains() throws {
-    let model = try Self.chains(factors: Self.floats(Int(Self.channels), seed: 9))
+    let model = try Self.chains(factors: Self.floats(Self.channels, seed: 9))
     for kernels in Runtime.kernelSets where kernels.isSupported {
       var results: [[Float]] = []
       for passes in [
@@ -195,14 +160,14 @@ import Testing
 
   @Test("a sum that is no PRELU stays what it is", arguments: [Float.infinity, .nan])
   func noRectifier(factor: Float) throws {
-    let model = try Self.chains(factors: Array(repeating: factor, count: Int(Self.channels)))
+    let model = try Self.chains(factors: Array(repeating: factor, count: Self.channels))
     let interpreter = try Interpreter(model: model)
     #expect(!interpreter.plan.steps.contains { $0.name.hasPrefix("CONV_2D + ADD") })
   }
 
   @Test("a result lies where an operand was, unless something else reads that")
   func overwriting() throws {
-    let model = try Self.chains(factors: Self.floats(Int(Self.channels), seed: 9))
+    let model = try Self.chains(factors: Self.floats(Self.channels, seed: 9))
     let passes = Passes.all.without([.chains, .rectifiers])
     let plan = try Interpreter(model: model, options: Self.options(passes, kernels: "portable")).memoryPlan
     func offset(_ name: String) -> Int? { plan.entries.first { $0.name == name }?.offset }
