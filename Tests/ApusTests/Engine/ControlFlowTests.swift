@@ -5,41 +5,22 @@ import Testing
 
 /// Subgraphs that call each other, and state between runs; that answers are right is shown by the goldens.
 @Suite struct ControlFlowTests {
-  private static let int32 = TestModel.int32
-
   /// A loop that counts up to the limit given, or for ever.
-  private static func counting(to limit: Int32?) -> TestModel {
-    var bytes = [UInt8](repeating: 0, count: 4)
-    withUnsafeBytes(of: (limit ?? .max).littleEndian) { bytes = Array($0) }
-    var condition = TestModel(
-      tensors: [
-        .init(name: "count", type: int32, shape: []),
-        .init(name: "limit", type: int32, shape: [], data: bytes),
-        .init(name: "goes on", type: TestModel.bool, shape: []),
-      ],
-      operators: [.init(code: .less, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
-    if limit == nil {
+  private static func counting(to limit: Int?) -> TestModel {
+    var graph = TestGraph()
+    let start = graph.input("start", [], type: .int32)
+    let condition = graph.subgraph { graph in
+      let count = graph.input("count", [], type: .int32)
       // A condition that is a constant: no operator runs that could look at the flag.
-      condition = TestModel(
-        tensors: [
-          .init(name: "count", type: int32, shape: []),
-          .init(name: "true", type: TestModel.bool, shape: [], data: [1]),
-        ], operators: [], inputs: [0], outputs: [1])
+      guard let limit else { return [graph.tensor("true", [], type: .bool, bytes: [1])] }
+      return [graph.less(count, graph.constant("limit", [], integers: [limit]))]
     }
-    let body = TestModel(
-      tensors: [
-        .init(name: "count", type: int32, shape: []),
-        .init(name: "one", type: int32, shape: [], data: [1, 0, 0, 0]),
-        .init(name: "next", type: int32, shape: []),
-      ],
-      operators: limit == nil ? [] : [.init(code: .add, inputs: [0, 1], outputs: [2])], inputs: [0],
-      outputs: [limit == nil ? 0 : 2])
-    return TestModel(
-      tensors: [.init(name: "start", type: int32, shape: []), .init(name: "end", type: int32, shape: [])],
-      operators: [
-        .init(code: .while, inputs: [0], outputs: [1], options: .while(condition: 1, body: 2))
-      ],
-      inputs: [0], outputs: [1], children: [condition, body])
+    let body = graph.subgraph { graph in
+      let count = graph.input("count", [], type: .int32)
+      return [limit == nil ? count : graph.add(count, graph.constant("one", [], integers: [1]))]
+    }
+    let end = graph.while(start, condition: condition, body: body)
+    return graph.model(outputs: [end])
   }
 
   @Test func aLoopEndsWhenItsConditionFails() throws {
@@ -79,26 +60,20 @@ import Testing
 
   @Test func subgraphsThatCallEachOtherInManyWaysEndSoon() throws {
     // Each level calls the next one four times, with different shapes in turn.
-    let levels = 24
-    func level(_ index: Int) -> TestModel {
-      let tensors: [TestModel.TensorSpec] =
-        [.init(name: "condition", type: TestModel.bool, shape: []), .init(name: "x", shape: [1])]
-        + (0..<4).map { .init(name: "y\($0)", shape: [1]) }
-      guard index < levels else {
-        return TestModel(tensors: tensors, operators: [], inputs: [0, 1], outputs: [1])
-      }
-      let target = Int32(index + 1)
-      return TestModel(
-        tensors: tensors,
-        operators: (0..<4).map {
-          .init(
-            code: .if, inputs: $0 % 2 == 0 ? [0, 0, 1] : [0, 0, 1],
-            outputs: [Int32($0) + 2],
-            options: .if(then: target, else: target))
-        }, inputs: [0, 1], outputs: [5])
+    func level(_ graph: inout TestGraph, calling target: Int32) -> [TestGraph.Tensor] {
+      let condition = graph.input("condition", [], type: .bool)
+      let x = graph.input("x", [1])
+      let results = (0..<4).map { _ in graph.if(condition, then: target, else: target, condition, x) }
+      return [results[3]]
     }
-    var model = level(0)
-    model.children = (1...levels).map(level)
+    var graph = TestGraph()
+    let outputs = level(&graph, calling: 1)
+    for target in 2...24 as ClosedRange<Int32> { graph.subgraph { level(&$0, calling: target) } }
+    graph.subgraph { graph in
+      _ = graph.input("condition", [], type: .bool)
+      return [graph.input("x", [1])]
+    }
+    let model = graph.model(outputs: outputs)
     let interpreter = try Interpreter(model: model.model())
     #expect(interpreter.outputs[0].shape == [1])
   }
@@ -119,38 +94,23 @@ import Testing
 
   @Test("a loop's body may call the loop's condition with another shape")
   func conditionIsShared() throws {
-    let floats = TestModel.bytes
-    let zero: [UInt8] = [0, 0, 0, 0]
+    var graph = TestGraph()
+    let start = graph.input("x", [4])
     // Whether the sum is below 100.
-    let condition = TestModel(
-      tensors: [
-        .init(name: "x", shape: [4]), .init(name: "axis", type: Self.int32, shape: [1], data: zero),
-        .init(name: "sum", shape: []), .init(name: "limit", shape: [], data: floats([100])),
-        .init(name: "goes on", type: TestModel.bool, shape: []),
-      ],
-      operators: [
-        .init(code: .sum, inputs: [0, 1], outputs: [2]),
-        .init(code: .less, inputs: [2, 3], outputs: [4]),
-      ], inputs: [0], outputs: [4])
+    let condition = graph.subgraph { graph in
+      let sum = graph.reduce(.sum, graph.input("x", [4]), axes: [0])
+      return [graph.less(sum, graph.constant("limit", [], floats: [100]))]
+    }
     // Adds one to each, after the condition has seen twice as many.
-    let body = TestModel(
-      tensors: [
-        .init(name: "x", shape: [4]), .init(name: "twice", shape: [8]),
-        .init(name: "true", type: TestModel.bool, shape: [], data: [1]),
-        .init(name: "ignored", type: TestModel.bool, shape: []),
-        .init(name: "ones", shape: [4], data: floats([1, 1, 1, 1])), .init(name: "y", shape: [4]),
-      ],
-      operators: [
-        .init(code: .concatenation, inputs: [0, 0], outputs: [1]),
-        .init(
-          code: .if, inputs: [2, 1], outputs: [3], options: .if(then: 1, else: 1)),
-        .init(code: .add, inputs: [0, 4], outputs: [5]),
-      ], inputs: [0], outputs: [5])
-    let model = TestModel(
-      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
-      operators: [
-        .init(code: .while, inputs: [0], outputs: [1], options: .while(condition: 1, body: 2))
-      ], inputs: [0], outputs: [1], children: [condition, body])
+    let body = graph.subgraph { graph in
+      let x = graph.input("x", [4])
+      let twice = graph.concatenation([x, x], axis: 0)
+      let always = graph.tensor("true", [], type: .bool, bytes: [1])
+      _ = graph.if(always, then: condition, else: condition, twice, as: .init("ignored", type: .bool))
+      return [graph.add(x, graph.constant("ones", [4], floats: [1, 1, 1, 1]))]
+    }
+    let end = graph.while(start, condition: condition, body: body)
+    let model = graph.model(outputs: [end])
     let interpreter = try Interpreter(model: model.model())
     for _ in 0..<2 {
       try interpreter.copy([0, 0, 0, 0] as [Float], toInputAt: 0)
@@ -161,20 +121,13 @@ import Testing
 
   @Test("a constant whose shape an input decides is not kept for other shapes")
   func viewsOfConstants() throws {
-    let model = TestModel(
-      tensors: [
-        .init(name: "x", shape: [1, 2], signature: [-1, -1]),
-        .init(name: "shape", type: Self.int32, shape: [2]),
-        .init(name: "a", shape: [2], data: TestModel.bytes([1, 2])),
-        .init(name: "view", shape: [1, 2]), .init(name: "b", shape: [2], data: TestModel.bytes([10, 20])),
-        .init(name: "sum", shape: [1, 2]), .init(name: "y", shape: [1, 2]),
-      ],
-      operators: [
-        .init(code: .shape, inputs: [0], outputs: [1], options: .resultType(TestModel.int32)),
-        .init(code: .reshape, inputs: [2, 1], outputs: [3]),
-        .init(code: .add, inputs: [3, 4], outputs: [5]),
-        .init(code: .add, inputs: [0, 5], outputs: [6]),
-      ], inputs: [0], outputs: [6])
+    var graph = TestGraph()
+    let x = graph.input("x", [1, 2], signature: [-1, -1])
+    let a = graph.constant("a", [2], floats: [1, 2])
+    let b = graph.constant("b", [2], floats: [10, 20])
+    let sum = graph.add(graph.reshape(a, to: graph.shape(x)), b)
+    let y = graph.add(x, sum)
+    let model = graph.model(outputs: [y])
     let interpreter = try Interpreter(model: model.model())
     for (shape, expected) in [
       ([1, 2], [11, 22]), ([2, 1], [11, 21, 12, 22]), ([1, 2], [11, 22]),
@@ -188,31 +141,22 @@ import Testing
 
   /// An IF that calls a subgraph, whose own IF gives four elements or eight; and an input that has nothing to do with it.
   private static let nested: TestModel = {
-    let inner = TestModel(
-      tensors: [
-        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
-        .init(name: "y", shape: [4]),
-      ],
-      operators: [
-        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 2, else: 3))
-      ], inputs: [0, 1], outputs: [2])
-    let doubled = TestModel(
-      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [8])],
-      operators: [.init(code: .concatenation, inputs: [0, 0], outputs: [1])], inputs: [0],
-      outputs: [1])
-    let same = TestModel(
-      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
-      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
-    return TestModel(
-      tensors: [
-        .init(name: "doubles", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
-        .init(name: "other", shape: [1]), .init(name: "y", shape: [4]), .init(name: "z", shape: [1]),
-      ],
-      operators: [
-        .init(
-          code: .if, inputs: [0, 0, 1], outputs: [3], options: .if(then: 1, else: 1)),
-        .init(code: .relu, inputs: [2], outputs: [4]),
-      ], inputs: [0, 1, 2], outputs: [3, 4], children: [inner, doubled, same])
+    var graph = TestGraph()
+    let doubles = graph.input("doubles", [], type: .bool)
+    let x = graph.input("x", [4])
+    let other = graph.input("other", [1])
+    let doubled = graph.subgraph { graph in
+      let x = graph.input("x", [4])
+      return [graph.concatenation([x, x], axis: 0)]
+    }
+    let same = graph.subgraph { graph in [graph.relu(graph.input("x", [4]))] }
+    let inner = graph.subgraph { graph in
+      let doubles = graph.input("doubles", [], type: .bool)
+      return [graph.if(doubles, then: doubled, else: same, graph.input("x", [4]))]
+    }
+    let y = graph.if(doubles, then: inner, else: inner, doubles, x)
+    let z = graph.relu(other)
+    return graph.model(outputs: [y, z])
   }()
 
   @Test(
@@ -233,24 +177,13 @@ import Testing
 
   @Test("a branch that does not take an input's shape is an error only if it runs")
   func branchesThatDoNotRunTakeAnyShape() throws {
-    let square = TestModel(
-      tensors: [
-        .init(name: "x", shape: [4]),
-        .init(name: "shape", type: Self.int32, shape: [2], data: [2, 0, 0, 0, 2, 0, 0, 0]),
-        .init(name: "y", shape: [2, 2]),
-      ],
-      operators: [.init(code: .reshape, inputs: [0, 1], outputs: [2])], inputs: [0], outputs: [2])
-    let same = TestModel(
-      tensors: [.init(name: "x", shape: [4]), .init(name: "y", shape: [4])],
-      operators: [.init(code: .relu, inputs: [0], outputs: [1])], inputs: [0], outputs: [1])
-    let model = TestModel(
-      tensors: [
-        .init(name: "isSquare", type: TestModel.bool, shape: []), .init(name: "x", shape: [4]),
-        .init(name: "y", shape: [4]),
-      ],
-      operators: [
-        .init(code: .if, inputs: [0, 1], outputs: [2], options: .if(then: 1, else: 2))
-      ], inputs: [0, 1], outputs: [2], children: [square, same])
+    var graph = TestGraph()
+    let isSquare = graph.input("isSquare", [], type: .bool)
+    let x = graph.input("x", [4])
+    let square = graph.subgraph { graph in [graph.reshape(graph.input("x", [4]), to: [2, 2])] }
+    let same = graph.subgraph { graph in [graph.relu(graph.input("x", [4]))] }
+    let y = graph.if(isSquare, then: square, else: same, x)
+    let model = graph.model(outputs: [y])
     let interpreter = try Interpreter(model: model.model())
     func run(_ isSquare: Bool, _ values: [Float]) throws -> TensorShape {
       try interpreter.resizeInput(at: 1, to: [values.count])
