@@ -83,20 +83,14 @@ import Testing
 
   @Test("operators on constants run once, at preparation")
   func folds() throws {
-    let description = TestModel(
-      tensors: [
-        .init(name: "c", shape: [4], data: TestModel.bytes([-1, 2, -3, 4])), .init(name: "x", shape: [4]),
-        .init(name: "r", shape: [4]), .init(name: "s", shape: [4]), .init(name: "y", shape: [4]),
-      ],
-      operators: [
-        .init(code: .relu, inputs: [0], outputs: [2]),
-        .init(code: .add, inputs: [2, 0], outputs: [3]),
-        .init(code: .add, inputs: [3, 1], outputs: [4]),
-      ],
-      inputs: [1], outputs: [4, 3])
+    var graph = TestGraph()
+    let x = graph.input("x", [4])
+    let c = graph.constant("c", [4], floats: [-1, 2, -3, 4])
+    let sum = graph.add(graph.relu(c), c)
+    let y = graph.add(sum, x)
+    let model = try graph.model(outputs: [y, sum]).model()
     var options = Interpreter.Options()
     options.profiles = true
-    let model = try description.model()
     for _ in 0..<2 {
       let interpreter = try Interpreter(model: model, options: options)
       try interpreter.copy([1, 1, 1, 1] as [Float], toInputAt: 0)
@@ -110,18 +104,13 @@ import Testing
   @Test("results of constants count towards the limit on memory")
   func foldingIsLimited() throws {
     // Each step adds a row and a column, and so has a thousand times as many elements.
-    let row = TestModel.bytes(Array(repeating: 1, count: 1000))
-    var description = TestModel(
-      tensors: [
-        .init(name: "x", shape: [1]), .init(name: "row", shape: [1, 1000], data: row),
-        .init(name: "column", shape: [1000, 1], data: row),
-      ],
-      operators: [], inputs: [0], outputs: [])
-    for index in 0..<10 {
-      description.tensors.append(.init(name: "t\(index)", shape: [1000, 1000]))
-      description.operators.append(.init(code: .add, inputs: [1, 2], outputs: [Int32(3 + index)]))
-    }
-    description.outputs = (3..<13).map { $0 }
+    var graph = TestGraph()
+    _ = graph.input("x", [1])
+    let ones = [Float](repeating: 1, count: 1000)
+    let row = graph.constant("row", [1, 1000], floats: ones)
+    let column = graph.constant("column", [1000, 1], floats: ones)
+    let sums = (0..<10).map { _ in graph.add(row, column) }
+    let description = graph.model(outputs: sums)
     var options = Interpreter.Options()
     options.memoryLimit = 12_000_000
     let error = #expect(throws: ApusError.self) {
