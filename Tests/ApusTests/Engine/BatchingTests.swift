@@ -10,208 +10,129 @@ import Testing
 @Suite struct BatchingTests {
   /// One operator, or a few, over an input whose first dimension is open.
   struct Sample: Sendable, CustomTestStringConvertible {
-    let name: String
+    let testDescription: String
     /// The shape of `x` beside the batch.
-    let row: [Int32]
-    /// All tensors after `x`.
-    let tensors: [TestModel.TensorSpec]
-    let operators: [TestModel.OperatorSpec]
-    let output: Int32
+    let row: [Int]
+    /// Adds operators on `x`, and returns the output.
+    let build: @Sendable (inout TestGraph, TestGraph.Tensor) -> TestGraph.Tensor
 
-    var testDescription: String { name }
+    init(
+      _ name: String, row: [Int] = [4],
+      _ build: @escaping @Sendable (inout TestGraph, TestGraph.Tensor) -> TestGraph.Tensor
+    ) {
+      (testDescription, self.row, self.build) = (name, row, build)
+    }
 
     var model: Model {
       get throws {
-        var x = TestModel.TensorSpec(name: "x", shape: [1] + row)
-        x.signature = [-1] + row
-        var tensors = [x] + tensors
-        tensors[Int(output)].signature = [-1] + tensors[Int(output)].shape.dropFirst()
-        return try TestModel(tensors: tensors, operators: operators, inputs: [0], outputs: [output]).model()
+        var graph = TestGraph()
+        let y = build(&graph, graph.input("x", [1] + row, signature: [-1] + row))
+        (graph[y].name, graph[y].shape, graph[y].signature) = ("y", [1], [-1])
+        return try graph.model(outputs: [y]).model()
       }
     }
   }
 
-  private static func numbers(_ name: String, _ values: [Int32], shape: [Int32]? = nil)
-    -> TestModel.TensorSpec
-  {
-    .init(
-      name: name, type: TestModel.int32, shape: shape ?? [Int32(values.count)],
-      data: values.flatMap { value in withUnsafeBytes(of: value.littleEndian) { Array($0) } })
-  }
-
-  private static func floats(_ name: String, _ shape: [Int32]) -> TestModel.TensorSpec {
-    let count = shape.reduce(1, *)
-    return .init(name: name, shape: shape, data: TestModel.bytes((0..<count).map { Float($0 % 7) - 3 }))
-  }
-
-  private static func sample(
-    _ name: String, row: [Int32] = [4], code: OperatorCode, constants: [TestModel.TensorSpec] = [],
-    result: [Int32],
-    inputs: [Int32]? = nil, options: TestOptions = .none
-  ) -> Sample {
-    let output = Int32(constants.count + 1)
-    return Sample(
-      name: name, row: row, tensors: constants + [.init(name: "y", shape: result)],
-      operators: [
-        .init(code: code, inputs: inputs ?? Array(0..<output), outputs: [output], options: options)
-      ], output: output)
-  }
+  private static func floats(_ count: Int) -> [Float] { (0..<count).map { Float($0 % 7) - 3 } }
 
   static let apart: [Sample] = [
-    sample("RELU", code: .relu, result: [1, 4]),
-    sample("ADD of a constant", code: .add, constants: [floats("c", [4])], result: [1, 4]),
-    sample("ADD of a row", code: .add, constants: [floats("c", [1, 4])], result: [1, 4]),
-    sample("ADD of itself", code: .add, result: [1, 4], inputs: [0, 0]),
-    sample(
-      "RESHAPE", row: [6], code: .reshape, constants: [numbers("s", [-1, 2, 3])], result: [1, 2, 3]),
-    sample(
-      "TRANSPOSE", row: [2, 3], code: .transpose, constants: [numbers("p", [0, 2, 1])], result: [1, 3, 2]),
-    sample("SOFTMAX", code: .softmax, result: [1, 4], options: .softmax(beta: 1)),
-    sample("MEAN", row: [3, 4], code: .mean, constants: [numbers("a", [1])], result: [1, 4]),
-    sample("REDUCE_MAX", row: [3, 4], code: .reduceMax, constants: [numbers("a", [-1])], result: [1, 3]),
-    sample(
-      "PAD", row: [3], code: .pad, constants: [numbers("p", [0, 0, 1, 2], shape: [2, 2])], result: [1, 6]),
-    sample(
-      "GATHER", code: .gather, constants: [numbers("i", [3, 0])], result: [1, 2], options: .gather(axis: 1)),
-    sample(
-      "SLICE", code: .slice, constants: [numbers("b", [0, 1]), numbers("s", [-1, 2])], result: [1, 2]),
-    sample(
-      "STRIDED_SLICE", code: .stridedSlice,
-      constants: [numbers("b", [0, 3]), numbers("e", [0, 0]), numbers("s", [1, -1])], result: [1, 3],
-      options: .stridedSlice(beginMask: 1, endMask: 1)),
-    sample("REVERSE_V2", code: .reverseV2, constants: [numbers("a", [1])], result: [1, 4]),
-    sample(
-      "CONCATENATION", code: .concatenation, result: [1, 8], inputs: [0, 0], options: .concatenation(axis: 1)),
-    Sample(
-      name: "RESHAPE to a shape with the batch in it", row: [2, 3],
-      tensors: [
-
-        .init(name: "shape", type: TestModel.int32, shape: [3]), numbers("b", [0]), numbers("e", [1]),
-        numbers("one", [1]), .init(name: "batch", type: TestModel.int32, shape: []),
-        numbers("six", [6], shape: []),
-        .init(name: "packed", type: TestModel.int32, shape: [2]), .init(name: "y", shape: [1, 6]),
-
-      ],
-      operators: [
-        .init(code: .shape, inputs: [0], outputs: [1]),
-        .init(
-          code: .stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: .stridedSlice(shrinkMask: 1)),
-        .init(code: .pack, inputs: [5, 6], outputs: [7], options: .pack(count: 2)),
-        .init(code: .reshape, inputs: [0, 7], outputs: [8]),
-      ], output: 8),
+    Sample("RELU") { $0.relu($1) },
+    Sample("ADD of a constant") { $0.add($1, $0.constant("c", [4], floats: floats(4))) },
+    Sample("ADD of a row") { $0.add($1, $0.constant("c", [1, 4], floats: floats(4))) },
+    Sample("ADD of itself") { $0.add($1, $1) },
+    Sample("RESHAPE", row: [6]) { $0.reshape($1, to: [-1, 2, 3]) },
+    Sample("TRANSPOSE", row: [2, 3]) { $0.transpose($1, [0, 2, 1]) },
+    Sample("SOFTMAX") { $0.softmax($1) },
+    Sample("MEAN", row: [3, 4]) { $0.mean($1, axes: [1]) },
+    Sample("REDUCE_MAX", row: [3, 4]) { $0.reduce(.reduceMax, $1, axes: [-1]) },
+    Sample("PAD", row: [3]) { $0.pad($1, [[0, 0], [1, 2]]) },
+    Sample("GATHER") { $0.gather($1, [3, 0], axis: 1) },
+    Sample("SLICE") { graph, x in
+      let (begin, size) = (graph.constant("b", integers: [0, 1]), graph.constant("s", integers: [-1, 2]))
+      return graph.add(.slice, inputs: [x, begin, size])
+    },
+    Sample("STRIDED_SLICE") { graph, x in
+      let places = [[0, 3], [0, 0], [1, -1]].map { graph.constant("places", integers: $0) }
+      return graph.add(
+        .stridedSlice, inputs: [x] + places, options: .stridedSlice(beginMask: 1, endMask: 1))
+    },
+    Sample("REVERSE_V2") { $0.add(.reverseV2, inputs: [$1, $0.constant("a", integers: [1])]) },
+    Sample("CONCATENATION") { $0.concatenation([$1, $1], axis: 1) },
+    Sample("RESHAPE to a shape with the batch in it", row: [2, 3]) { graph, x in
+      let batch = graph.element(0, of: graph.shape(x))
+      let six = graph.constant("six", [], integers: [6])
+      return graph.reshape(x, to: graph.add(.pack, inputs: [batch, six], options: .pack(count: 2)))
+    },
   ]
 
   static let mixing: [(sample: Sample, reason: String)] = [
     (
-      sample(
-        "REDUCE_MAX", code: .reduceMax, constants: [numbers("a", [0])], result: [1, 4],
-        options: .reducer(keepsDimensions: true)),
+      Sample("REDUCE_MAX") { $0.reduce(.reduceMax, $1, axes: [0], keepsDimensions: true) },
       "REDUCE_MAX, works along the first axis of x"
     ),
     (
-      sample(
-        "MEAN of all", code: .mean, constants: [numbers("a", [0, 1])], result: [1, 1],
-        options: .reducer(keepsDimensions: true)),
+      Sample("MEAN of all") { $0.mean($1, axes: [0, 1], keepsDimensions: true) },
       "MEAN, works along the first axis"
     ),
     (
-      sample(
-        "RESHAPE to one row", code: .reshape, constants: [numbers("s", [1, -1])], result: [1, 4]),
+      Sample("RESHAPE to one row") { $0.reshape($1, to: [1, -1]) },
       "RESHAPE, makes y, 1×8, which has no row for each of the 2"
     ),
     (
-      sample(
-        "RESHAPE to two rows", code: .reshape, constants: [numbers("s", [2, -1])], result: [2, 2]),
+      Sample("RESHAPE to two rows") { $0.reshape($1, to: [2, -1]) },
       "RESHAPE, makes y, 2×2, which has no row for each of the 1"
     ),
+    (Sample("RESHAPE of rows cut in two") { $0.reshape($1, to: [-1, 2]) }, "has no row for each"),
+    (Sample("TRANSPOSE") { $0.transpose($1, [1, 0]) }, "TRANSPOSE, works along the first axis"),
+    (Sample("SOFTMAX of the batch", row: []) { $0.softmax($1) }, "SOFTMAX, works along the first axis"),
     (
-      sample(
-        "RESHAPE of rows cut in two", code: .reshape, constants: [numbers("s", [-1, 2])],
-        result: [2, 2]),
-      "has no row for each"
-    ),
-    (
-      sample("TRANSPOSE", code: .transpose, constants: [numbers("p", [1, 0])], result: [4, 1]),
-      "TRANSPOSE, works along the first axis"
-    ),
-    (
-      sample("SOFTMAX of the batch", row: [], code: .softmax, result: [1], options: .softmax(beta: 1)),
-      "SOFTMAX, works along the first axis"
-    ),
-    (
-      sample(
-        "CONCATENATION", code: .concatenation, result: [2, 4], inputs: [0, 0],
-        options: .concatenation(axis: 0)),
+      Sample("CONCATENATION") { $0.concatenation([$1, $1], axis: 0) },
       "CONCATENATION, works along the first axis"
     ),
     (
-      sample(
-        "CONCATENATION from the end", code: .concatenation, result: [2, 4], inputs: [0, 0],
-        options: .concatenation(axis: -2)), "CONCATENATION, works along the first axis"
+      Sample("CONCATENATION from the end") { $0.concatenation([$1, $1], axis: -2) },
+      "CONCATENATION, works along the first axis"
     ),
+    (Sample("GATHER") { $0.gather($1, [0], axis: 0) }, "GATHER, works along the first axis"),
     (
-      sample(
-        "GATHER", code: .gather, constants: [numbers("i", [0])], result: [1, 4], options: .gather(axis: 0)),
-      "GATHER, works along the first axis"
-    ),
-    (
-      sample("REVERSE_V2", code: .reverseV2, constants: [numbers("a", [0])], result: [1, 4]),
+      Sample("REVERSE_V2") { $0.add(.reverseV2, inputs: [$1, $0.constant("a", integers: [0])]) },
       "REVERSE_V2, works along the first axis"
     ),
     (
-      sample("CUMSUM", code: .cumsum, constants: [numbers("a", [-2], shape: [])], result: [1, 4]),
+      Sample("CUMSUM") { $0.add(.cumsum, inputs: [$1, $0.constant("a", [], integers: [-2])]) },
       "CUMSUM, works along the first axis"
     ),
     (
-      sample("TILE", code: .tile, constants: [numbers("m", [2, 1])], result: [2, 4]),
+      Sample("TILE") { $0.add(.tile, inputs: [$1, $0.constant("m", integers: [2, 1])]) },
       "TILE, works along the first axis"
     ),
     (
       // Row 1 would begin with the last number of row 0.
-      sample(
-        "FULLY_CONNECTED of longer rows", row: [11], code: .fullyConnected,
-        constants: [floats("f", [3, 10])],
-        result: [1, 3]), "FULLY_CONNECTED, cuts x, 1×11, into other rows"
+      Sample("FULLY_CONNECTED of longer rows", row: [11]) {
+        $0.fullyConnected($1, weights: $0.constant("f", [3, 10], floats: floats(30)))
+      },
+      "FULLY_CONNECTED, cuts x, 1×11, into other rows"
     ),
     (
-      sample(
-        "BATCH_MATMUL of rows with rows", code: .batchMatMul, result: [1, 1], inputs: [0, 0],
-        options: .batchMatMul(transposesRight: true)), "BATCH_MATMUL, works along the first axis"
+      Sample("BATCH_MATMUL of rows with rows") { $0.batchMatMul($1, $1, transposesRight: true) },
+      "BATCH_MATMUL, works along the first axis"
     ),
     (
-      Sample(
-        name: "ADD of a number of each row as if it were one of each column", row: [4],
-        tensors: [
-          numbers("a", [1]), .init(name: "m", shape: [1]), .init(name: "y", shape: [1, 4]),
-        ],
-        operators: [
-          .init(code: .mean, inputs: [0, 1], outputs: [2]),
-          .init(code: .add, inputs: [0, 2], outputs: [3]),
-        ], output: 3), "ADD, repeats m, 1, along the first axis"
+      Sample("ADD of a number of each row as if it were one of each column") {
+        $0.add($1, $0.mean($1, axes: [1], as: "m"))
+      },
+      "ADD, repeats m, 1, along the first axis"
     ),
     (
       // The answer of each depends on how many ask.
-      Sample(
-        name: "MUL by the batch", row: [4],
-        tensors: [
-
-          .init(name: "shape", type: TestModel.int32, shape: [2]), numbers("b", [0]), numbers("e", [1]),
-          numbers("one", [1]), .init(name: "batch", type: TestModel.int32, shape: []),
-          .init(name: "number", shape: []), .init(name: "y", shape: [1, 4]),
-
-        ],
-        operators: [
-          .init(code: .shape, inputs: [0], outputs: [1]),
-          .init(
-            code: .stridedSlice, inputs: [1, 2, 3, 4], outputs: [5], options: .stridedSlice(shrinkMask: 1)),
-          .init(code: .cast, inputs: [5], outputs: [6]),
-          .init(code: .mul, inputs: [0, 6], outputs: [7]),
-        ], output: 7), "MUL, reads values that depend on the batch"
+      Sample("MUL by the batch") { graph, x in
+        let batch = graph.element(0, of: graph.shape(x))
+        return graph.mul(x, graph.cast(batch, to: .float32))
+      },
+      "MUL, reads values that depend on the batch"
     ),
     (
-      Sample(
-        name: "WHERE", row: [4], tensors: [.init(name: "y", type: 4, shape: [1, 2])],
-        operators: [.init(code: .where, inputs: [0], outputs: [1])], output: 1),
+      Sample("WHERE") { $0.add(.where, inputs: [$1], as: .init(type: .int64)) },
       "WHERE, has shapes that depend on data"
     ),
   ]
@@ -229,28 +150,17 @@ import Testing
     let (sample, reason) = Self.mixing[index]
     let batching = try sample.model.batching(upTo: 5)
     #expect(!batching.joins && batching.count == 1)
-    #expect(batching.reason?.contains(reason) ?? false, "\(sample.name): \(batching.reason ?? "joins")")
+    #expect(
+      batching.reason?.contains(reason) ?? false, "\(sample.testDescription): \(batching.reason ?? "joins")")
   }
 
   @Test("a model that mixes rows only beyond a bound does not join")
   func findsWhatTrialsMiss() throws {
-    var x = TestModel.TensorSpec(name: "x", shape: [1, 4])
-    x.signature = [-1, 4]
-    var y = TestModel.TensorSpec(name: "y", shape: [1, 4])
-    y.signature = [-1, 4]
-    let model = try TestModel(
-      tensors: [
-        x, Self.numbers("axes", [0, 1]), .init(name: "largest", shape: []),
-        .init(name: "two", shape: [], data: TestModel.bytes([-2])), .init(name: "less", shape: []),
-        .init(name: "beyond", shape: []), y,
-      ],
-      operators: [
-        .init(code: .reduceMax, inputs: [0, 1], outputs: [2]),
-        .init(code: .add, inputs: [2, 3], outputs: [4]),
-        .init(code: .relu, inputs: [4], outputs: [5]),
-        .init(code: .add, inputs: [0, 5], outputs: [6]),
-      ], inputs: [0], outputs: [6]
-    ).model()
+    let model = try Sample("x + relu(max(x) - 2)") { graph, x in
+      let largest = graph.reduce(.reduceMax, x, axes: [0, 1])
+      let less = graph.add(largest, graph.constant("two", [], floats: [-2]))
+      return graph.add(x, graph.relu(less))
+    }.model
     let reason = try #require(try model.batching(upTo: 8).reason)
     #expect(reason.hasPrefix("operator #0, REDUCE_MAX, works along the first axis of x"))
   }
@@ -266,10 +176,9 @@ import Testing
     "float products join only if one row is added as several are",
     arguments: Runtime.kernelSets.filter(\.isSupported).map(\.name))
   func comparesOrders(kernels: KernelSetName) throws {
-    let sample = Self.sample(
-      "FULLY_CONNECTED", row: [64], code: .fullyConnected, constants: [Self.floats("f", [32, 64])],
-      result: [1, 32])
-    let model = try sample.model
+    let model = try Sample("FULLY_CONNECTED", row: [64]) {
+      $0.fullyConnected($1, weights: $0.constant("f", [32, 64], floats: Self.floats(32 * 64)))
+    }.model
     var options = Interpreter.Options()
     options.kernels = kernels
     let batching = try model.batching(upTo: 8, options: options)
@@ -284,11 +193,8 @@ import Testing
 
   @Test("a mean of a large image is added in parts if it is alone, and so does not join")
   func comparesParts() throws {
-    let model = { (side: Int32) in
-      try Self.sample(
-        "MEAN", row: [side, side, 16], code: .mean, constants: [Self.numbers("a", [1, 2])],
-        result: [1, 16]
-      ).model
+    func model(_ side: Int) throws -> Model {
+      try Sample("MEAN", row: [side, side, 16]) { $0.mean($1, axes: [1, 2]) }.model
     }
     #expect(try model(8).batching(upTo: 3).joins)
     let reason = try model(64).batching(upTo: 3).reason
