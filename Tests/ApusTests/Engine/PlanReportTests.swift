@@ -10,34 +10,31 @@ import Testing
   struct Case: CustomStringConvertible {
     let code: OperatorCode
     let operandCount: Int
-    let input: Int32
-    let output: Int32
+    let input: TensorType
+    let output: TensorType
 
     var description: String { "\(code), type \(input)" }
   }
 
-  private static let float16: Int32 = 1
   private static let cases: [Case] =
-    [(.cast, TestModel.float32, TestModel.int32), (.quantize, TestModel.int8, TestModel.uint8)].map {
+    [(.cast, .float32, .int32), (.quantize, .int8, .uint8)].map {
       Case(code: $0, operandCount: 1, input: $1, output: $2)
     }
     + [.sqrt, .rsqrt, .relu].map {
-      Case(code: $0, operandCount: 1, input: TestModel.int8, output: TestModel.int8)
+      Case(code: $0, operandCount: 1, input: .int8, output: .int8)
     }
     + [.maximum, .minimum, .stablehloAdd, .stablehloMultiply, .stablehloMaximum, .stablehloMinimum].map {
-      Case(code: $0, operandCount: 2, input: TestModel.float32, output: TestModel.float32)
+      Case(code: $0, operandCount: 2, input: .float32, output: .float32)
     }
-    + [Case(code: .add, operandCount: 2, input: float16, output: float16)]
+    + [Case(code: .add, operandCount: 2, input: .float16, output: .float16)]
 
   private func implementation(of test: Case, kernels: KernelSetName) throws -> ExecutionPlan.Implementation {
-    let shape: [Int32] = [40, 64]
-    let inputs = (0..<Int32(test.operandCount)).map { $0 }
-    let model = try TestModel(
-      tensors: inputs.map { .init(name: "x\($0)", type: test.input, shape: shape, scale: 0.05) }
-        + [.init(name: "y", type: test.output, shape: shape, scale: 0.125)],
-      operators: [.init(code: test.code, inputs: inputs, outputs: [Int32(inputs.count)])],
-      inputs: inputs, outputs: [Int32(inputs.count)]
-    ).model()
+    var graph = TestGraph()
+    let operands = (0..<test.operandCount).map {
+      graph.input("x\($0)", [40, 64], type: test.input, scale: 0.05)
+    }
+    let y = graph.add(test.code, inputs: operands, as: .init(type: test.output, scale: 0.125))
+    let model = try graph.model(outputs: [y]).model()
     var options = Interpreter.Options()
     options.kernels = kernels
     let steps = try Interpreter(model: model, options: options).plan.steps
