@@ -12,25 +12,15 @@ import Testing
 
   /// A convolution of three channels to eight, one of eight to eight, and a matrix.
   private static func model() throws -> Model {
-    let picture: [Int32] = [1, 9, 9, 8]
-    return try TestModel(
-      tensors: [
-        .init(name: "x", shape: [1, 9, 9, 3]),
-        .init(name: "first", shape: [8, 3, 3, 3], data: TestModel.bytes(floats(8 * 27, seed: 1))),
-        .init(name: "b", shape: [8], data: TestModel.bytes(floats(8, seed: 2))),
-        .init(name: "a", shape: picture),
-        .init(name: "second", shape: [8, 3, 3, 8], data: TestModel.bytes(floats(8 * 72, seed: 3))),
-        .init(name: "c", shape: picture),
-        .init(name: "last", shape: [10, 648], data: TestModel.bytes(floats(6_480, seed: 4))),
-        .init(name: "y", shape: [1, 10]),
-      ],
-      operators: [
-        .init(code: .conv2D, inputs: [0, 1, 2], outputs: [3], options: .conv2D()),
-        .init(code: .conv2D, inputs: [3, 4, 2], outputs: [5], options: .conv2D()),
-        .init(code: .fullyConnected, inputs: [5, 6, -1], outputs: [7]),
-      ],
-      inputs: [0], outputs: [7]
-    ).model()
+    var graph = TestGraph()
+    let x = graph.input("x", [1, 9, 9, 3])
+    let first = graph.constant("first", [8, 3, 3, 3], floats: floats(8 * 27, seed: 1))
+    let bias = graph.constant("b", [8], floats: floats(8, seed: 2))
+    let second = graph.constant("second", [8, 3, 3, 8], floats: floats(8 * 72, seed: 3))
+    let last = graph.constant("last", [10, 648], floats: floats(6_480, seed: 4))
+    let a = graph.conv2D(x, filter: first, bias: bias)
+    let y = graph.fullyConnected(graph.conv2D(a, filter: second, bias: bias), weights: last)
+    return try graph.model(outputs: [y]).model()
   }
 
   private static func interpreter(
