@@ -140,7 +140,7 @@ import Testing
   }
 
   /// An IF that calls a subgraph, whose own IF gives four elements or eight; and an input that has nothing to do with it.
-  private static let nested: TestModel = {
+  private static var nested: TestModel {
     var graph = TestGraph()
     let doubles = graph.input("doubles", [], type: .bool)
     let x = graph.input("x", [4])
@@ -157,7 +157,7 @@ import Testing
     let y = graph.if(doubles, then: inner, else: inner, doubles, x)
     let z = graph.relu(other)
     return graph.model(outputs: [y, z])
-  }()
+  }
 
   @Test(
     "the shape that data gave a branch's result in one run is not that of the next, after another input was resized"
