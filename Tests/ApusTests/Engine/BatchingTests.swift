@@ -26,7 +26,8 @@ import Testing
     var model: Model {
       get throws {
         var graph = TestGraph()
-        let y = build(&graph, graph.input("x", [1] + row, signature: [-1] + row))
+        let x = graph.input("x", [1] + row, signature: [-1] + row)
+        let y = build(&graph, x)
         (graph[y].name, graph[y].shape, graph[y].signature) = ("y", [1], [-1])
         return try graph.model(outputs: [y]).model()
       }
