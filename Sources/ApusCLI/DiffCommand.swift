@@ -34,8 +34,8 @@ struct DiffCommand: ParsableCommand {
   @Option(
     name: .long,
     help: """
-      The allowed difference as a share of a reference tensor's largest magnitude; by default 0 for equal integer types, 0.0001 for \
-      float32, 0.01 for narrower floats, and 0.1 between integers and floats.
+      The allowed difference as a share of a reference tensor's largest magnitude; by default 0 for integers of the same scale \
+      or of none, 0.0001 for floats, 0.01 where one is of 16 bits, and 0.1 between integers and floats.
       """)
   var tolerance: Double?
 

@@ -11,8 +11,8 @@ import ApusVision
 /// ```
 ///
 /// Integers with a scale are compared as the real numbers that they represent. The tolerance of a tensor is a share of the largest
-/// magnitude in its reference. By default, it is 0 for equal integer types, 1e-4 for float32, 1e-2 for narrower floats, and 0.1
-/// where integers are compared with floats or with integers of another scale.
+/// magnitude in its reference. By default, it is 0 for integers of the same scale or of none, 1e-4 for float32 and float64, 1e-2
+/// where one of the two is of narrower floats, and 0.1 where integers are compared with floats or with integers of another scale.
 public struct TensorComparison: Sendable {
   /// The tensors that were compared, in the order in which the model computes them.
   public let differences: [TensorDifference]
@@ -165,6 +165,11 @@ public struct TensorComparison: Sendable {
         of: tensor, shape: found.shape,
         problem: "it is \(description.type), but its reference is \(expected.typeName)")
     }
+    guard description.holdsComplex == expected.holdsComplex else {
+      return TensorDifference(
+        of: tensor, shape: found.shape,
+        problem: "it is \(description.type), but its reference is \(expected.typeName)")
+    }
     do throws(ApusError) {
       let elements = try expected.numbers()
       let interpretation = expectedTensor ?? (isAlike ? description : nil)
@@ -177,18 +182,35 @@ public struct TensorComparison: Sendable {
       return TensorDifference(
         of: tensor, found: description.reals(try found.numbers()),
         expected: interpretation?.reals(elements) ?? elements, shape: found.shape,
-        tolerance: tolerance ?? defaultTolerance(description.type, isAlike: isAlike))
+        tolerance: tolerance
+          ?? (isAlike
+            ? defaultTolerance(description.type)
+            : defaultTolerance(of: description, expected, expectedTensor)))
     } catch {
       return TensorDifference(of: tensor, shape: found.shape, problem: "its reference: \(error.message)")
     }
   }
 
-  private static func defaultTolerance(_ type: ElementType, isAlike: Bool) -> Double {
-    guard isAlike else { return 0.1 }
+  private static func defaultTolerance(_ type: ElementType) -> Double {
     switch type {
     case .float32, .float64, .complex64, .complex128: return 1e-4
     case .float16, .bfloat16: return 1e-2
     default: return 0
     }
+  }
+
+  /// The default for a tensor whose reference has another type or scale.
+  private static func defaultTolerance(of tensor: Tensor, _ expected: NumPyArray, _ expectedTensor: Tensor?)
+    -> Double
+  {
+    if tensor.holdsFloats, expected.holdsFloats {
+      // Two kinds of floats: the narrower decides. An array has no bfloat16 of its own.
+      let other = expectedTensor?.type ?? (expected.holdsHalves ? .float16 : .float32)
+      return max(defaultTolerance(tensor.type), defaultTolerance(other))
+    }
+    // Integers without a scale, such as indices, have one meaning in every integer type.
+    let isPlain =
+      !tensor.holdsFloats && !expected.holdsFloats && !tensor.isScaled && expectedTensor?.isScaled != true
+    return isPlain ? 0 : 0.1
   }
 }

@@ -54,11 +54,28 @@ extension NumPyArray {
 
   /// Whether the elements are floats.
   package var holdsFloats: Bool {
-    typeName.hasPrefix("float") || typeName.hasPrefix("complex") || type.hasSuffix("V2")
+    typeName.hasPrefix("float") || holdsComplex || type.hasSuffix("V2")
   }
+
+  /// Whether the elements are complex numbers.
+  var holdsComplex: Bool { typeName.hasPrefix("complex") }
+
+  /// Whether the elements are floats of 16 bits.
+  var holdsHalves: Bool { typeName == "float16" || type.hasSuffix("V2") }
 }
 
 extension Tensor {
+  /// Whether its elements are real or complex floats.
+  var holdsFloats: Bool {
+    switch type {
+    case .float16, .bfloat16, .float32, .float64, .complex64, .complex128: true
+    default: false
+    }
+  }
+
+  /// Whether its elements are complex numbers.
+  var holdsComplex: Bool { type == .complex64 || type == .complex128 }
+
   /// Whether one scale turns its integers into real numbers.
   package var isScaled: Bool { quantization.map { !$0.isPerChannel && $0.scale != 0 } ?? false }
 

@@ -112,6 +112,27 @@ import Testing
     }
   }
 
+  @Test func arraysOfDoublesAreNoRougherThanFloats() throws {
+    try withReference("color-classifier") { model, folder in
+      let url = folder.appending(path: "tensor_6.npy")
+      let floats = try NumPyArray(contentsOfFile: url.path)
+      let values = try floats.numbers()
+      func write(_ values: [Double], _ type: String) throws {
+        let bytes = values.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) }
+        }
+        try Data(NumPyArray(type: type, shape: floats.shape, bytes: bytes).file).write(to: url)
+      }
+      try write(values, "<f8")
+      #expect(try TensorComparison(of: model, withReference: folder.path).first == nil)
+      // Far within a tenth of the largest value, which is for integers beside floats.
+      try write(values.map { $0 * 1.01 }, "<f8")
+      #expect(try TensorComparison(of: model, withReference: folder.path).first?.index == 6)
+      try write(values, "<c8")
+      let first = try #require(try TensorComparison(of: model, withReference: folder.path).first)
+      #expect(first.problem == "it is float32, but its reference is complex64")
+    }
+  }
+
   @Test(arguments: [-1, Double.nan, .infinity]) func refusesTolerances(tolerance: Double) throws {
     try withReference("convolutions") { model, folder in
       #expect(throws: ApusError.self) { try expect(model, matches: folder.path, tolerance: tolerance) }
