@@ -88,7 +88,7 @@ extension ModelInterface {
         guard let (scale, zeroPoint) = value.scale else { continue }
         lines += [
           "", "    /// The real numbers of `\(value.member.filter { $0 != "`" })`.",
-          "    \(access)var real\(SwiftName.type(value.member)): [Float] {",
+          "    \(access)var real\(SwiftName.capitalized(value.member)): [Float] {",
           "      \(value.member).map { Float(Int32($0) - (\(zeroPoint))) * \(literal(scale)) }", "    }",
         ]
       }
@@ -113,7 +113,7 @@ extension ModelInterface {
     ]
     let members = SwiftName.members(
       labels.enumerated().map { $1.isEmpty ? "class \($0)" : $1 },
-      apartFrom: ["name", "allCases", "rawValue", "hashValue"])
+      apartFrom: ["name", "names", "allCases", "rawValue", "hashValue"])
     lines += members.enumerated().map { "    case \($1) = \($0)" }
     lines += [
       "", "    /// The name as the model or its file of labels has it.",

@@ -86,7 +86,9 @@ public struct ModelInterface: Sendable {
     let stem = fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName
     if let typeName, SwiftName.type(typeName) != typeName {
       throw ApusError(
-        .invalidArgument, "'\(typeName)' is no name of a Swift type; '\(SwiftName.type(typeName))' would be")
+        .invalidArgument,
+        "'\(typeName)' cannot name the type: it is no name in Swift, or the generated code needs it; "
+          + "'\(SwiftName.type(typeName))' would be")
     }
     self.typeName = typeName ?? SwiftName.type(stem)
     sha256 = try fileSHA256(path)

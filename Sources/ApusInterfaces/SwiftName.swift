@@ -17,6 +17,21 @@ package enum SwiftName {
     "typealias", "var", "where", "while",
   ]
 
+  /// Types that a generated file uses, modules, and words of the language: a type of that name would stand in their place, in the
+  /// whole module that has it.
+  private static let usedTypes: Set<String> = [
+    "Any", "AnyObject", "Apus", "ApusError", "ApusVision", "Array", "Bool", "Bundle", "Cancellation",
+    "CaseIterable",
+    "Character", "Data", "Dictionary", "Double", "Equatable", "Error", "FaceDetector", "Float", "Float16",
+    "Foundation",
+    "Hashable", "ImageClassifier", "ImageSegmenter", "Int", "Int16", "Int32", "Int64", "Int8", "Interpreter",
+    "KeypointDetector", "LabelMap", "Model", "Never", "ObjectDetector", "Optional", "Protocol", "Result",
+    "Self",
+    "Sendable", "Set", "String", "Swift", "Task", "Tensor", "Type", "UInt", "UInt16", "UInt32", "UInt64",
+    "UInt8",
+    "URL", "Void",
+  ]
+
   /// The words of a text: runs of letters and digits, and parts of these that begin with a capital.
   private static func words(_ text: String) -> [String] {
     var words: [String] = []
@@ -39,11 +54,18 @@ package enum SwiftName {
       || (scalar.isASCII && scalar.properties.isXIDContinue)
   }
 
-  /// A name of a type, such as `CocoSsdMobilenet`; `Model` in front of a digit, or of nothing.
+  /// A name of a type, such as `CocoSsdMobilenet`; `Model` in front of a digit, or of nothing, and `Network` behind a name that a
+  /// generated file needs for something else: `model` gives `ModelNetwork`.
   package static func type(_ text: String) -> String {
-    let name = words(text).map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let name = capitalized(text)
     let begins = name.first.map { $0.isNumber } ?? true
-    return String((begins ? "Model" + name : name).prefix(100))
+    let whole = String((begins ? "Model" + name : name).prefix(100))
+    return usedTypes.contains(whole) ? whole + "Network" : whole
+  }
+
+  /// The words of a text joined, each with a capital.
+  package static func capitalized(_ text: String) -> String {
+    words(text).map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
   }
 
   /// A name of a member, such as `detectionBoxes`; `value` in front of a digit, or of nothing.

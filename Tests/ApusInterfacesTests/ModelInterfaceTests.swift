@@ -13,8 +13,9 @@ struct ModelInterfaceTests {
     "a file's name becomes a type's",
     arguments: [
       ("birds", "Birds"), ("coco_ssd-v1.0 quant", "CocoSsdV10Quant"), ("2_birds", "Model2Birds"),
-      ("", "Model"),
-      ("鳥", "鳥"), ("../x\"y", "XY"), ("🐦", "Model"),
+      ("", "ModelNetwork"),
+      ("鳥", "鳥"), ("../x\"y", "XY"), ("🐦", "ModelNetwork"), ("model", "ModelNetwork"),
+      ("string", "StringNetwork"), ("self", "SelfNetwork"), ("1", "Model1"),
     ])
   func types(text: String, name: String) { #expect(SwiftName.type(text) == name) }
 
@@ -64,6 +65,17 @@ struct ModelInterfaceTests {
       "final class Street {", "    var image: [UInt8]", "    let numberOfDetections: [Float]",
       "    case trafficLight = 9", "static func task(model: Model, options: ObjectDetector.Options",
     ] { #expect(source.contains(line), "\(line)") }
-    #expect(throws: ApusError.self) { try ModelInterface(modelFile: path, typeName: "no name") }
+    for name in ["no name", "Model", "String"] {
+      #expect(throws: ApusError.self) { try ModelInterface(modelFile: path, typeName: name) }
+    }
+    // A class may have the name of what the enumeration has besides.
+    try withTemporaryFolder { folder in
+      let labels = folder.appendingPathComponent("labels.txt")
+      try Data("names\nname\nallCases\n".utf8).write(to: labels)
+      let source = try ModelInterface(modelFile: path, labelsFile: labels.path).source()
+      for line in ["    case names_0 = 0", "    case name_1 = 1", "    case allCases_2 = 2"] {
+        #expect(source.contains(line), "\(line)")
+      }
+    }
   }
 }
