@@ -118,6 +118,19 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test(
+    "a file counts once, however its path is written",
+    arguments: ["./0/0.png", "0//0.png", "0/./0.png", ".//0/0.png", "0/0.png"])
+  func refusesTwice(path: String) throws {
+    try withFiles { folder in
+      try write("0/0.png,0\n\(path),1\n", to: "set/list.csv", in: folder)
+      let answer = try apus("evaluate set/list.csv --model classifier.tflite --task classify", in: folder)
+      #expect(
+        answer.status == 1
+          && answer.errors == "error: line 2 of 'set/list.csv' has '\(path)', which line 1 has already\n")
+    }
+  }
+
   @Test("a file that fails is named, and the others count")
   func countsTheRest() throws {
     try withFiles { folder in
