@@ -35,6 +35,23 @@ struct PictureFolderTests {
     }
   }
 
+  @Test(
+    "names on standard input are lines, or end with zeros as find -print0 has them",
+    arguments: [
+      "printf 'photos/a.png\\nphotos/b c.png\\n'", "printf 'photos/a.png\\r\\n\\nphotos/b c.png'",
+      "printf 'photos/a.png\\0photos/b c.png\\0'", "find photos -name '*.png' -print0 | sort -z",
+    ])
+  func readsNames(command: String) throws {
+    try withPhotos { folder throws in
+      let answer = try shell(
+        "cp photos/a.png 'photos/b c.png'; \(command) | $APUS detect - --json > found.jsonl", in: folder)
+      let lines = try String(contentsOf: folder.appending(path: "found.jsonl"), encoding: .utf8)
+        .split(separator: "\n")
+      #expect(answer.status == 0 && lines.count == 2, "\(answer.errors)")
+      #expect(lines.last?.contains("b c.png") == true)
+    }
+  }
+
   @Test("nothing to do is a failure")
   func refusesFoldersWithoutPictures() throws {
     try withPhotos { folder throws in

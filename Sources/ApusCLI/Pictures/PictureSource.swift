@@ -65,19 +65,22 @@ struct PictureSource: Sendable {
   /// How much of standard input is read at a time.
   private static let pieceByteCount = 1 << 16
 
-  /// The lines of standard input that are not empty.
+  /// The lines of standard input that are not empty; or the texts between its zeros, as `find -print0` writes them.
   static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
     let input = FileReader.standardInput
     var line: [UInt8] = []
+    // Between zeros, a name may have ends of lines.
+    var hasZeros = false
     func end() throws(ApusError) {
-      if line.last == UInt8(ascii: "\r") { line.removeLast() }
+      if !hasZeros, line.last == UInt8(ascii: "\r") { line.removeLast() }
       if !line.isEmpty { try body(String(decoding: line, as: UTF8.self)) }
       line.removeAll(keepingCapacity: true)
     }
     while true {
       let bytes = try input.next(pieceByteCount)
+      hasZeros = hasZeros || bytes.contains(0)
       for byte in bytes {
-        if byte == UInt8(ascii: "\n") {
+        if byte == 0 || !hasZeros && byte == UInt8(ascii: "\n") {
           try end()
           continue
         }
