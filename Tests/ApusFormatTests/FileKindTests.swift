@@ -38,6 +38,34 @@ import Testing
   }
 
   @Test(
+    "pictures of other formats are named by their first bytes, with what to do",
+    arguments: [
+      ([0x76, 0x2F, 0x31, 1], "an OpenEXR"), (Array("#?RADIANCE\n".utf8), "a Radiance"),
+      (Array("DDS |".utf8), "a DDS"), (Array("qoif".utf8), "a QOI"), ([1, 0xDA, 1, 1], "an SGI"),
+      ([10, 5, 1, 8, 0], "a PCX"), (Array("P7\nWIDTH 6\n".utf8), "a PAM"), (Array("PF\n6 4\n".utf8), "a PFM"),
+      (Array("SIMPLE  =                    T".utf8), "a FITS"),
+      ([UInt8](repeating: 0, count: 128) + Array("DICM".utf8), "a DICOM"),
+      ([0x49, 0x49, 0xBC, 1], "a JPEG XR"),
+    ] as [([UInt8], String)])
+  func namesPictures(bytes: [UInt8], format: String) throws {
+    let kind = try #require(FileKind(beginning: bytes))
+    #expect(
+      kind.insteadOfPicture("JPEG or PNG")
+        == "it is \(format) picture, not JPEG or PNG; convert it to JPEG or PNG")
+  }
+
+  @Test("an archive is named where labels or a picture are expected, too")
+  func namesArchives() {
+    let archive = archive(["labels.txt"])
+    #expect(FileKind(insteadOfText: archive)?.name == "a ZIP archive")
+    #expect(FileKind(beginning: archive)?.name == "a ZIP archive")
+    #expect(kind(self.archive([])).contains("an empty ZIP archive"))
+    // Bytes that no text consists of are not quoted as one; a text in an old encoding is left alone.
+    #expect(kind([UInt8](repeating: 0xFF, count: 99)) == "")
+    #expect(FileKind(insteadOfText: [0xC3, 0xA8, 0xB9, 0xB7, 0x0A, 0xB9, 0xB7, 0x0A]) == nil)
+  }
+
+  @Test(
     "texts are named",
     arguments: [
       (

@@ -26,7 +26,8 @@ package struct FileKind: Hashable, Sendable {
   init(picture format: String) {
     isSound = false
     (name, pictureFormat) = (
-      "\(format.hasPrefix("A") || ["icon", "SVG"].contains(format) ? "an" : "a") \(format) picture", format
+      "\(format.hasPrefix("A") || ["icon", "SVG", "OpenEXR", "SGI"].contains(format) ? "an" : "a") \(format) picture",
+      format
     )
     advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
   }

@@ -86,6 +86,8 @@ struct FileSignature {
     FileSignature([0x28, 0xB5, 0x2F, 0xFD], "a file compressed with Zstandard", unpack),
     FileSignature([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "a 7z archive", unpack),
     FileSignature("Rar!", "a RAR archive", unpack),
+    FileSignature(ZipContents.signature, "a ZIP archive", unpack),
+    FileSignature([0x50, 0x4B, 5, 6], "an empty ZIP archive", "download or copy it again"),
     FileSignature("ustar", at: 257, "a tar archive", unpack),
   ]
 
@@ -125,6 +127,20 @@ struct FileSignature {
       FileSignature([0, 0, 0, 12, 0x6A, 0x50, 0x20, 0x20], picture: "JPEG 2000"),
       FileSignature([0xFF, 0x4F, 0xFF, 0x51], picture: "JPEG 2000"),
       FileSignature("8BPS", picture: "Photoshop"),
+      FileSignature([0x76, 0x2F, 0x31, 1], picture: "OpenEXR"),
+      FileSignature("#?RADIANCE", picture: "Radiance"),
+      FileSignature("#?RGBE", picture: "Radiance"),
+      FileSignature("DDS ", picture: "DDS"),
+      FileSignature("qoif", picture: "QOI"),
+      FileSignature([0x01, 0xDA, 0], picture: "SGI"),
+      FileSignature([0x01, 0xDA, 1], picture: "SGI"),
+      FileSignature([0x0A, 5, 1, 8], picture: "PCX"),
+      FileSignature("P7\n", picture: "PAM"),
+      FileSignature("PF\n", picture: "PFM"),
+      FileSignature("Pf\n", picture: "PFM"),
+      FileSignature("SIMPLE  =", picture: "FITS"),
+      FileSignature("DICM", at: 128, picture: "DICOM"),
+      FileSignature([0x49, 0x49, 0xBC, 1], picture: "JPEG XR"),
       FileSignature([0, 0, 1, 0], picture: "icon"),
     ]
     + ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "msf1"].map {

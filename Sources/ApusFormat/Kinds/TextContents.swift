@@ -16,7 +16,12 @@ enum TextContents {
     guard !beginning.isEmpty, beginning.allSatisfy({ $0 >= 0x20 || [0x09, 0x0A, 0x0D].contains($0) }) else {
       return nil
     }
-    return String(decoding: beginning, as: UTF8.self)
+    let text = String(decoding: beginning, as: UTF8.self)
+    // Texts in old encodings have spaces and ends of lines, too; bytes without any are numbers.
+    guard beginning.contains(where: { $0 < 0x80 }) || text.contains(where: { $0 != "\u{FFFD}" }) else {
+      return nil
+    }
+    return text
   }
 
   /// The kind of a text that stands where another file should be, whatever that is; nil for others.
