@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test("an archive is named where labels or a picture are expected, too")
-  func namesArchives() {
+  func namesArchivesElsewhere() {
     let archive = archive(["labels.txt"])
     #expect(FileKind(insteadOfText: archive)?.name == "a ZIP archive")
     #expect(FileKind(beginning: archive)?.name == "a ZIP archive")

@@ -2,6 +2,7 @@
 
 import Apus
 import ApusTesting
+import ApusVision
 import Foundation
 import TestSupport
 import Testing
@@ -115,7 +116,7 @@ import Testing
   @Test func arraysOfDoublesAreNoRougherThanFloats() throws {
     try withReference("color-classifier") { model, folder in
       let url = folder.appending(path: "tensor_6.npy")
-      let floats = try NumPyArray(contentsOfFile: url.path)
+      let floats = try NumPyArray(file: Array(Data(contentsOf: url)))
       let values = try floats.numbers()
       func write(_ values: [Double], _ type: String) throws {
         let bytes = values.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) }
