@@ -9,12 +9,21 @@ public struct VideoColor: Hashable, Sendable {
     case bt601
     /// ITU-R BT.709: high definition.
     case bt709
+    /// ITU-R BT.2020 with luma that is not constant: ultra-high definition.
+    case bt2020
+    /// SMPTE 240M: the high definition of before BT.709.
+    case smpte240m
+    /// FCC 73.682: NTSC of 1953.
+    case fcc
 
     /// The weights of red and blue.
     fileprivate var weights: (red: Double, blue: Double) {
       switch self {
       case .bt601: (0.299, 0.114)
       case .bt709: (0.2126, 0.0722)
+      case .bt2020: (0.2627, 0.0593)
+      case .smpte240m: (0.212, 0.087)
+      case .fcc: (0.3, 0.11)
       }
     }
   }

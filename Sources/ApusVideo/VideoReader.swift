@@ -70,8 +70,18 @@ struct VideoReader: Sendable {
     let names = stream[form.upperBound...].prefix { $0 != ")" }.split(separator: ",").map { word in
       word.drop { $0 == " " }.prefix { $0 != "/" }
     }
-    // Of high definition, and what is nearer to that than to BT.601.
-    return names.contains("bt709") || names.contains("bt2020nc") ? .bt709 : .bt601
+    for name in names {
+      switch name {
+      case "bt709": return .bt709
+      // Colors of constant luma cannot be had from it by a matrix; this one is the nearest, and that of ffmpeg.
+      case "bt2020nc", "bt2020c": return .bt2020
+      case "smpte240m": return .smpte240m
+      case "fcc": return .fcc
+      case "smpte170m", "bt470bg": return .bt601
+      default: continue
+      }
+    }
+    return .bt601
   }
 
   /// How ffmpeg ended after it closed the pipe.

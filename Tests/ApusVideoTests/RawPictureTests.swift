@@ -6,9 +6,17 @@ import TestSupport
 import Testing
 
 @Suite struct RawPictureTests {
-  /// Red, green and blue by the formulas of ITU-R BT.601 and BT.709, in floating point.
+  /// Red, green and blue by the formulas of ITU-R BT.601, BT.709 and BT.2020, SMPTE 240M and FCC 73.682, in floating point.
   private func reference(_ y: UInt8, _ u: UInt8, _ v: UInt8, _ color: VideoColor) -> [Double] {
-    let (red, blue) = color.matrix == .bt601 ? (0.299, 0.114) : (0.2126, 0.0722)
+    // Of ITU-T H.273, table 4.
+    let (red, blue) =
+      switch color.matrix {
+      case .bt601: (0.299, 0.114)
+      case .bt709: (0.2126, 0.0722)
+      case .bt2020: (0.2627, 0.0593)
+      case .smpte240m: (0.212, 0.087)
+      case .fcc: (0.3, 0.11)
+      }
     let green = 1 - red - blue
     let isFull = color.range == .full
     let luma = isFull ? Double(y) : (Double(y) - 16) * 255 / 219

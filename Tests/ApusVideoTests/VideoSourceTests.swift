@@ -170,17 +170,26 @@ import Testing
         "-pix_fmt yuv420p -colorspace bt709 -color_primaries bt709 -color_trc bt709"
       ),
       ("out_color_matrix=bt601:out_range=pc", "-pix_fmt yuvj420p"),
+      (
+        "out_color_matrix=bt2020",
+        "-pix_fmt yuv420p -colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084"
+      ),
+      ("out_color_matrix=bt2020", "-pix_fmt yuv420p -colorspace bt2020c"),
+      ("out_color_matrix=smpte240m", "-pix_fmt yuv420p -colorspace smpte240m"),
+      ("out_color_matrix=fcc", "-pix_fmt yuv420p -colorspace fcc"),
     ])
   func heedsColors(filter: String, options: String) async throws {
     try await withTemporaryFolderAsync { folder in
       let made = try shell(
-        "ffmpeg -loglevel error -f lavfi -i color=c=red:size=64x48:rate=10:duration=0.5,format=rgb24 -vf scale=\(filter) \(options) film.mp4",
+        "ffmpeg -loglevel error -f lavfi -i color=c=0xB020C8:size=64x48:rate=10:duration=0.5,format=rgb24 -vf scale=\(filter) -qp 1 \(options) film.mp4",
         in: folder)
       #expect(made.status == 0, "\(made.errors)")
       let (frames, error) = await collect(try VideoSource(folder.appending(path: "film.mp4").path))
       #expect(error == nil && frames.count == 5)
       let pixel = try #require(frames.last?.picture().pixel(x: 32, y: 24))
-      #expect(pixel.red >= 250 && pixel.green <= 5 && pixel.blue <= 5, "\(pixel)")
+      for (value, expected) in [(pixel.red, 0xB0), (pixel.green, 0x20), (pixel.blue, 0xC8)] {
+        #expect(abs(Int(value) - expected) <= 4, "\(pixel)")
+      }
     }
   }
 

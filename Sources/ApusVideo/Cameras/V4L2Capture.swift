@@ -196,8 +196,12 @@ package final class V4L2Capture {
     let matrix: VideoColor.Matrix =
       switch encoding {
       case 2, 4: .bt709
-      // By default that of the space: high definition, or DCI-P3.
+      case 6, 7: .bt2020
+      case 8: .smpte240m
+      // By default that of the space: high definition or DCI-P3, BT.2020, SMPTE 240M.
       case 0 where space == 3 || space == 12: .bt709
+      case 0 where space == 10: .bt2020
+      case 0 where space == 2: .smpte240m
       default: .bt601
       }
     let isFull = quantization == 1 || quantization == 0 && (space == 7 || isGray)
