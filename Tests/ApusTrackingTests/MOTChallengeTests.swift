@@ -32,11 +32,17 @@ import Testing
       "1,-1,2,3,4", "x,-1,1,2,3,4", "1,-1,nan,2,3,4", "1,-1,1,inf,3,4", "1,-1,1,2,-3,4", "1,-1,1,2,3,0",
       "1.5,-1,1,2,3,4",
       "-1,-1,1,2,3,4", "1e18,-1,1,2,3,4", "1,-1,1,2,3,4,", "1,-1,1e10,2,3,4", "\0",
+      "1\0,-1,1,2,3,4", "1,-1,1,2,3,4\0", "0x1,-1,1,2,3,4", "1,-1,1,2,0x1p2,4",
       "1,-1,1,2,3,\(String(repeating: "9", count: 99))",
     ])
   func refusesDamage(line: String) {
     let error = #expect(throws: TrackingError.self) { try frames("1,-1,1,2,3,4\n\(line)\n") }
     #expect(error?.message.contains("line 2") == true)
+  }
+
+  @Test func namesABoxAsItIsWritten() {
+    let error = #expect(throws: TrackingError.self) { try frames("1,-1,1e300,20,30,40") }
+    #expect(error?.message.contains("1e+300, 20.0 has the size 30.0 × 40.0") == true)
   }
 
   @Test func limitsBoxes() {

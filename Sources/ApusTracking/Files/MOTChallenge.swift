@@ -72,7 +72,9 @@ public enum MOTChallenge {
     }
     func value(_ index: Int, _ name: String) throws(TrackingError) -> Double {
       let text = String(decoding: fields[index].prefix(40), as: UTF8.self)
-      guard fields[index].count <= 40, let value = Double(text), value.isFinite else {
+      guard fields[index].count <= 40, fields[index].allSatisfy(isOfNumber), let value = Double(text),
+        value.isFinite
+      else {
         throw TrackingError(.malformedFile, "line \(number): the \(name) is '\(text)', not a number")
       }
       return value
@@ -82,15 +84,14 @@ public enum MOTChallenge {
       throw TrackingError(
         .malformedFile, "line \(number): the frame is \(frame), not a whole number from 0 to \(maximumFrame)")
     }
-    let box = TrackingBox(
-      x: try value(2, "left"), y: try value(3, "top"), width: try value(4, "width"),
-      height: try value(5, "height"))
+    let (left, top) = (try value(2, "left"), try value(3, "top"))
+    let (width, height) = (try value(4, "width"), try value(5, "height"))
+    let box = TrackingBox(x: left, y: top, width: width, height: height)
     guard box.isUsable else {
       throw TrackingError(
         .malformedFile,
         """
-        line \(number): the box at \(box.minX), \(box.minY) has the size \(box.width) × \(box.height), \
-        not a positive one within ±1e9
+        line \(number): the box at \(left), \(top) has the size \(width) × \(height), not a positive one within ±1e9
         """)
     }
     let score = fields.count > 6 ? try value(6, "score") : 1
@@ -99,6 +100,11 @@ public enum MOTChallenge {
 
   /// Whether a byte is a space, a tab or a carriage return.
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0D }
+
+  /// Whether a byte may be part of a decimal number; `Double` also reads hexadecimal ones, and ignores what follows a zero byte.
+  private static func isOfNumber(_ byte: UInt8) -> Bool {
+    0x30...0x39 ~= byte || [0x2B, 0x2D, 0x2E, 0x45, 0x65].contains(byte)
+  }
 
   private static func fields(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
     func trimmed(_ field: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
