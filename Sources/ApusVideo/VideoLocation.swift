@@ -130,7 +130,8 @@ package struct VideoLocation: Hashable, Sendable {
     if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }
     if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }
-    list += input + ["-map", "0:v:0", "-an", "-sn", "-dn"]
+    // Of moving pictures, not of covers and thumbnails.
+    list += input + ["-map", "0:V:0", "-an", "-sn", "-dn"]
     // Frames stay as they are decoded, whatever their matrix and range, if they have 4:2:0 of eight bits.
     let scale = options.size.map { "scale=\($0.width):\($0.height)," } ?? ""
     list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p"]

@@ -88,7 +88,9 @@ struct VideoReader: Sendable {
   private func ended(_ child: ChildProcess) -> SourceRestarts.End {
     if queue.isEnded { return .ended(message: nil) }
     let status = child.waitForEnd(timeout: 2_000)
-    let message = child.lastMessage()
+    // ffmpeg's last line about that is advice for its own users.
+    let hasNoVideo = child.messageLines().contains { $0.contains("matches no streams") }
+    let message = hasNoVideo ? "it has no video" : child.lastMessage()
     guard status == 0 else {
       return .failed(location.failure(message ?? (status.map { "status \($0)" } ?? "it was killed")))
     }

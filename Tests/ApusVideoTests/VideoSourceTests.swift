@@ -193,6 +193,24 @@ import Testing
     }
   }
 
+  @Test("sound is no video, with a cover or without", .enabled(if: hasFFmpeg, "ffmpeg is missing"))
+  func refusesSound() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let made = try shell(
+        """
+        ffmpeg -loglevel error -f lavfi -i sine=duration=0.2 sound.m4a && \
+        ffmpeg -loglevel error -f lavfi -i sine=duration=0.2 -f lavfi -i color=c=red:size=32x32:rate=1:duration=1 \
+          -c:v mjpeg -disposition:v attached_pic cover.m4a
+        """, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      for name in ["sound.m4a", "cover.m4a"] {
+        let (frames, error) = await collect(try VideoSource(folder.appending(path: name).path))
+        #expect(frames.isEmpty)
+        #expect(error?.message.hasSuffix("\(name)': it has no video") == true, "\(String(describing: error))")
+      }
+    }
+  }
+
   @Test(.enabled(if: hasFFmpeg, "ffmpeg is missing")) func writesAndReadsFiles() async throws {
     try await withTemporaryFolderAsync { folder in
       let path = folder.appending(path: "a film.mp4").path
