@@ -129,6 +129,25 @@ import Testing
     #expect(kind(archive(["Data/com.apple.CoreML/model.mlmodel", "Manifest.json"])).contains("Core ML"))
     #expect(kind(archive(["readme.md"])).contains("no .tflite file"))
     #expect(kind(Array(archive(["a.tflite"]).prefix(40))).contains("damaged or cut off"))
+    #expect(kind(archive([])).contains("an empty ZIP archive"))
+    #expect(kind(archive([]), "a.task").contains("an empty ZIP archive"))
+  }
+
+  @Test("an archive that cannot be read says why")
+  func saysWhyAnArchiveCannotBeRead() throws {
+    let whole = archive(["hand_detector.tflite"])
+    let directory = try #require(
+      whole.indices.dropLast(3).first { Array(whole[$0..<$0 + 4]) == [0x50, 0x4B, 1, 2] })
+    var encrypted = whole
+    encrypted[directory + 8] |= 1
+    #expect(kind(encrypted, "a.task").contains("(entry 0: 'hand_detector.tflite' is encrypted)"))
+    var parts = whole
+    parts[parts.count - 22 + 4] = 1
+    #expect(kind(parts).contains("(it is one of several parts)"))
+    // Counts of 65,535 say that the real ones are elsewhere.
+    var large = whole
+    for place in large.count - 14..<large.count - 10 { large[place] = 0xFF }
+    #expect(kind(large).contains("(zip64 is not supported)"))
   }
 
   @Test("models of other frameworks are named")

@@ -50,6 +50,21 @@ import Testing
     }
   }
 
+  @Test(
+    "what is no bundle is named",
+    arguments: [
+      ([], "it is an empty file, not a bundle of models"),
+      ([0x50, 0x4B, 3, 4] + [UInt8](repeating: 7, count: 60), "damaged or cut off"),
+      ([0x50, 0x4B, 5, 6] + [UInt8](repeating: 7, count: 60), "damaged or cut off"),
+      (Array("version https://git-lfs.github.com/spec/v1\noid sha256:0\n".utf8), "it is a Git LFS pointer"),
+    ])
+  func namesOtherFiles(bytes: [UInt8], words: String) {
+    let error = #expect(throws: ApusError.self) { try TaskBundle(bytes: bytes) }
+    #expect(
+      error?.code == .malformedModel && error?.message.contains(words) == true, "\(String(describing: error))"
+    )
+  }
+
   @Test("bundles that lie are refused")
   func refusesLies() throws {
     for bytes in [[], model, [UInt8](repeating: 0, count: 100), Array("PK\u{5}\u{6}".utf8)] {

@@ -47,7 +47,8 @@ package struct FileKind: Hashable, Sendable {
     else { return nil }
     // Bundles may begin with zeros, so that their first entry is aligned.
     let padding = beginning.prefix(64).prefix { $0 == 0 }.count
-    if beginning.dropFirst(padding).starts(with: ZipContents.signature) {
+    let start = beginning.dropFirst(padding)
+    if start.starts(with: ZipContents.signature) || start.starts(with: ZipContents.emptySignature) {
       self = ZipContents(bytes, path: path).kind
     } else {
       self.init(beginning: beginning)
@@ -136,6 +137,12 @@ package struct FileKind: Hashable, Sendable {
   /// A sentence about a file that should be a model: `it is a Git LFS pointer, not a .tflite model; run 'git lfs pull'…`.
   package var insteadOfModel: String {
     "it is \(name), not a .tflite model" + (advice.isEmpty || pictureFormat != nil ? "" : "; \(advice)")
+  }
+
+  /// A sentence about a file that should be a bundle of models.
+  package var insteadOfBundle: String {
+    "it is \(name), not a bundle of models (.task)"
+      + (advice.isEmpty || pictureFormat != nil ? "" : "; \(advice)")
   }
 
   /// A sentence about a file that should be a picture of one of these formats: `it is a HEIC picture, not JPEG or PNG; convert it…`.

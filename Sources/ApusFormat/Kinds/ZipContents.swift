@@ -4,6 +4,8 @@
 struct ZipContents {
   /// The first bytes of an archive with files.
   static let signature: [UInt8] = [0x50, 0x4B, 3, 4]
+  /// The first bytes of an archive without files.
+  static let emptySignature: [UInt8] = [0x50, 0x4B, 5, 6]
 
   let kind: FileKind
 
@@ -15,11 +17,26 @@ struct ZipContents {
 
   /// Reads the archive's directory; `path` is the file's name.
   init(_ bytes: FileBytes, path: String) {
-    guard let entries = (try? ZipArchive(appendedTo: bytes)).flatMap({ $0 })?.entries else {
-      kind = FileKind("a ZIP archive that is damaged or cut off", "download or copy it again")
+    let names: [String]
+    do throws(FormatError) {
+      let entries = try bytes.withReader { (reader) throws(FormatError) in
+        try ZipDirectory(reader)?.entries()
+      }
+      guard let entries else {
+        kind = FileKind("a ZIP archive that is damaged or cut off", "download or copy it again")
+        return
+      }
+      names = entries.map(\.name)
+    } catch {
+      kind = FileKind(
+        "a ZIP archive that cannot be read (\(error.message))",
+        "download it again, or pack its files anew, without zip64 and a password")
       return
     }
-    let names = entries.map(\.name)
+    guard !names.isEmpty else {
+      kind = FileKind("an empty ZIP archive", "download or copy it again")
+      return
+    }
     func contains(_ ending: String) -> Bool { names.contains { $0 == ending || $0.hasSuffix("/" + ending) } }
     let models = names.filter { $0.lowercased().hasSuffix(".tflite") }
     let list = models.prefix(4).joined(separator: ", ") + (models.count > 4 ? ", …" : "")
@@ -49,7 +66,7 @@ struct ZipContents {
     } else if contains("saved_model.pb") {
       kind = FileKind(
         "a ZIP archive with a SavedModel", "unpack it, then " + FileKind.convert("from_saved_model"))
-    } else if !names.isEmpty, names.allSatisfy({ $0.hasSuffix(".npy") }) {
+    } else if names.allSatisfy({ $0.hasSuffix(".npy") }) {
       kind = FileKind("an archive of NumPy arrays (.npz)")
     } else {
       kind = FileKind(

@@ -55,7 +55,10 @@ public struct TaskBundle: Sendable {
     guard !ModelFile.hasIdentifier(bytes) else {
       throw FormatError("\(name) is a single .tflite model: a task needs two of them, or a bundle of both")
     }
-    do throws(FormatError) { archive = try ZipArchive(bytes) } catch { throw error.inside(name) }
+    do throws(FormatError) { archive = try ZipArchive(bytes) } catch {
+      guard error.kind != .limit, let kind = FileKind(bytes) else { throw error.inside(name) }
+      throw FormatError("\(name): \(kind.insteadOfBundle)")
+    }
     self.name = name
   }
 
