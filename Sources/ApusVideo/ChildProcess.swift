@@ -275,7 +275,8 @@ package final class ChildProcess: Sendable {
   /// less than an error is none.
   func lastMessage() -> String? {
     var line = messageLines().last { line in
-      !["[info] ", "[warning] ", "[verbose] "].contains { line.contains($0) }
+      // A line that ends with dashes names no reason; the one before it does.
+      !line.hasSuffix("-- ") && !["[info] ", "[warning] ", "[verbose] "].contains { line.contains($0) }
     }
     for level in ["[error] ", "[fatal] ", "[panic] "] {
       if let place = line?.firstRange(of: level) { line?.removeSubrange(place) }
