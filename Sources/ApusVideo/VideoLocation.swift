@@ -28,11 +28,16 @@ package struct VideoLocation: Hashable, Sendable {
   /// Reads a name: a path, a URL, a device such as `/dev/video0`, or `test:PATTERN`, `test:PATTERN:WIDTHxHEIGHT`,
   /// `test:PATTERN:WIDTHxHEIGHT:SECONDS`.
   ///
-  /// - Throws: `invalidArgument` for a scheme or pattern that is not known.
+  /// - Throws: `invalidArgument` for a scheme or pattern that is not known, and for standard input.
   package init(_ name: String) throws(ApusError) {
     self.name = name
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw ApusError(.invalidArgument, "the name of a video is empty, or has a zero byte")
+    }
+    guard !["-", "/dev/stdin", "/dev/fd/0"].contains(name) else {
+      throw ApusError(
+        .invalidArgument,
+        "'\(name)' is standard input, which is no source of video: name a file, or a pipe made with mkfifo")
     }
     if name.hasPrefix("test:") {
       (kind, isLive, protocols) = (.pattern, false, "file")

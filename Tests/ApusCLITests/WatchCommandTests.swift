@@ -183,9 +183,10 @@ struct WatchCommandTests {
     "refuses with one line",
     arguments: [
       ("none.mp4", "none.mp4"), ("test:nothing", "test:nothing"), ("text.mp4", "text.mp4"),
-      ("ftp://a/b", "ftp"),
+      ("ftp://a/b", "ftp"), ("- < text.mp4", "standard input"), ("/dev/stdin < text.mp4", "standard input"),
       ("/dev/video97", "/dev/video97"), ("test:testsrc2 --line gate:1,2,3", "--line"),
       ("test:testsrc2 --line g:1,1,1,1", "--line"),
+      ("text.mp4 --annotate ./text.mp4", "is the source"), ("text.mp4 --annotate link.mp4", "is the source"),
       ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
       ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),
       ("test:testsrc2 --task faces", "--model"), ("test:testsrc2 --task dance", "dance"),
@@ -209,7 +210,7 @@ struct WatchCommandTests {
   func refuses(arguments: String, message: String) throws {
     try withTemporaryFolder { folder in
       try Data("no film\n".utf8).write(to: folder.appending(path: "text.mp4"))
-      let answer = try shell("timeout 60 $APUS watch \(arguments)", in: folder)
+      let answer = try shell("ln -s text.mp4 link.mp4; timeout 60 $APUS watch \(arguments)", in: folder)
       #expect((1...64).contains(answer.status) && !answer.signal, "\(answer)")
       #expect(
         answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"

@@ -182,6 +182,9 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let annotate, try VideoLocation(source).isFile(at: annotate) {
+      throw ValidationError("--annotate \(annotate) is the source, and would replace it while it is read")
+    }
     let find = try task.finder(self)
     var options = VideoSource.Options()
     options.size = try scaledSize
