@@ -56,6 +56,28 @@ private typealias Answer = DetectorModel.Answer
     #expect(error?.code == .invalidData && error?.message.contains("not a number") == true)
   }
 
+  /// Boxes with the corners (10, 12) and (30, 40) in 84 cells, one of them crossed, and one score.
+  private func corners(score: Float) -> DetectorModel {
+    var boxes = (0..<Self.cells).flatMap { _ in [10, 12, 30, 40] as [Float] }
+    boxes[4 * 3 + 2] = 5
+    var scores = [Float](repeating: 0.001, count: 3 * Self.cells)
+    scores[3 * 7 + 1] = score
+    return DetectorModel.answering(
+      [Answer(shape: [1, 84, 4], values: boxes), Answer(shape: [1, 84, 3], values: scores)],
+      shape: [1, 64, 64, 3])
+  }
+
+  @Test("one crossed box does not make sizes of all corners")
+  func keepsCorners() throws {
+    let found = try detector(corners(score: 0.9)).detect(picture()).detections
+    #expect(found.map(\.rect) == [PixelRect(x: 10, y: 12, width: 20, height: 28)])
+  }
+
+  @Test("a score above 1 makes no logits where none is below 0")
+  func refusesLargeScores() throws {
+    #expect(message { _ = try detector(corners(score: 1.4)).detect(picture()) }.contains("1.4"))
+  }
+
   /// One candidate of YOLO v8 with two classes, among others of score 0.
   private func candidate(_ numbers: [Float]) -> DetectorModel {
     model([[1, 6, 84]]) { place in place % 84 == 5 ? numbers[place / 84] : 0 }

@@ -136,10 +136,12 @@ struct BoxScoreRecognition {
     guard let values = probed(boxes) else {
       return (reading.layout == .yoloNAS, reading.boxUnits(.pixel, given: given))
     }
-    // Of boxes in all cells, a few have a center beyond their size, and a pixel that is no fraction.
-    let isCorners = (0..<rows).allSatisfy {
-      values[boxes[$0, 2]] >= values[boxes[$0, 0]] && values[boxes[$0, 3]] >= values[boxes[$0, 1]]
+    // Of boxes in all cells, most have a center beyond their size, and some a pixel that is no fraction. Of corners, a few may be
+    // in the wrong order where there is nothing to see.
+    let crossed = (0..<rows).count {
+      values[boxes[$0, 2]] < values[boxes[$0, 0]] || values[boxes[$0, 3]] < values[boxes[$0, 1]]
     }
+    let isCorners = crossed <= rows / 10
     let isPixels = (0..<rows).contains { values[boxes[$0, 0]] > 2 || values[boxes[$0, 1]] > 2 }
     let units: BoxUnits = isPixels ? .pixel : .fraction
     let reading = BoxReading(
@@ -157,9 +159,10 @@ struct BoxScoreRecognition {
     let usual: ScoreForm = isTransformer ? .logit : .probability
     let found = prepared.scores(of: scores.output, given: prepared.options.scores, usual: usual)
     guard found.assumption.source == .guess, let values = probed(scores) else { return found }
-    let isProbable = (0..<rows).allSatisfy { row in
-      (0..<columns).allSatisfy { (-0.01...1.01).contains(values[scores[row, $0]]) }
-    }
+    let all = (0..<rows).lazy.flatMap { row in (0..<columns).lazy.map { values[scores[row, $0]] } }
+    let isProbable = all.allSatisfy { (-0.01...1.01).contains($0) }
+    // Logits of every class that are all above zero are none: the answers will be refused.
+    guard isProbable || all.contains(where: { $0 < -0.01 }) else { return found }
     let form: ScoreForm = isProbable ? .probability : .logit
     return ScoreReading(
       form: form,
