@@ -113,7 +113,7 @@ import Testing
     arguments: [
       ("version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 7\n", "Git LFS pointer"),
       ("<!DOCTYPE html>\n<html>\n", "HTML"), ("\u{8}\u{0}\u{0}\u{0}TFL3\u{0}", ".tflite"),
-      ("PK\u{3}\u{4}\u{0}", "control character"),
+      ("PK\u{3}\u{4}\u{0}", "ZIP archive"),
     ])
   func namesOtherFiles(text: String, expected: String) throws {
     try withTemporaryFolder { folder in
