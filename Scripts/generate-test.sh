@@ -80,8 +80,9 @@ echo "A build after a touched model took $((SECONDS - began)) s"
 echo "== Ten ways of breaking it"
 broken() { # expected text
   if swift build --package-path "$package" > "$work/log" 2>&1; then echo "error: it builds, without: $1"; exit 1; fi
-  [[ $(grep -c "error: .*$1" "$work/log") == 1 ]] || { tail -20 "$work/log"; echo "error: not one line with: $1"; exit 1; }
-  grep "error: .*$1" "$work/log" | cut -c1-300
+  # After a change of the manifest, the package manager asks a plugin twice, and prints its answer as often.
+  [[ $(grep -a "error: .*$1" "$work/log" | sort -u | wc -l) == 1 ]] || { tail -20 "$work/log"; echo "error: not one line with: $1"; exit 1; }
+  grep -a "error: .*$1" "$work/log" | sort -u | cut -c1-300
   cp "$good" "$model"
 }
 head -c 100000 "$good" > "$model"; broken 'street.tflite'
