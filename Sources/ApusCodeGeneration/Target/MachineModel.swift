@@ -5,7 +5,7 @@ import ApusSystem
 /// The facts about a machine that decide how generated code cuts its work.
 ///
 /// A cache's size decides where tiles end, never the order of a sum: results are the same with every size. The shares of the cache
-/// were found on a processor with 2 MiB; [Kernels](../../../Docs/Kernels.md#tuned-numbers) says how, and what other sizes cost.
+/// were chosen on a processor with 2 MiB; [Kernels](../../../Docs/Kernels.md#tuned-numbers) says what other sizes cost there.
 package struct MachineModel: Hashable, Sendable {
   /// The vector units.
   package var pipes: VectorPipes
