@@ -50,7 +50,7 @@ struct EvaluationList {
       guard entries.count < Self.maximumCount else {
         throw ApusError(.resourceLimit, "the list '\(path)' has more than \(Self.maximumCount) lines")
       }
-      if let other = lines.updateValue(place + 1, forKey: Self.plain(name)) {
+      if let other = lines.updateValue(place + 1, forKey: name.plainPath) {
         throw ApusError(
           .invalidArgument, "line \(place + 1) of '\(path)' has '\(name)', which line \(other) has already")
       }
@@ -76,13 +76,6 @@ struct EvaluationList {
     }
     guard counts.count == 1 else { return }
     entries = zip(entries, classes).map { Entry(line: $0.line, name: $0.name, truth: $1) }
-  }
-
-  /// A path without what says nothing, so that `./a//b` is `a/b`.
-  private static func plain(_ name: String) -> String {
-    guard name.contains("./") || name.contains("//") else { return name }
-    let parts = name.split(separator: "/").filter { $0 != "." }
-    return (name.first == "/" ? "/" : "") + parts.joined(separator: "/")
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

@@ -72,9 +72,8 @@ struct AnnotationOptions: ParsableArguments {
   ///
   /// - Parameter option: The option that names the others.
   static func check(_ files: [String], apartFrom others: [String], of option: String) throws {
-    func parts(_ path: String) -> [Substring] { path.split(separator: "/").filter { $0 != "." } }
-    let annotated = Set(files.map(parts))
-    if let same = others.first(where: { annotated.contains(parts($0)) }) {
+    let annotated = Set(files.map(\.plainPath))
+    if let same = others.first(where: { annotated.contains($0.plainPath) }) {
       throw ValidationError("\(option) and the annotated picture are both '\(same)': choose two places")
     }
   }
