@@ -87,7 +87,7 @@ struct FileSignature {
     FileSignature([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "a 7z archive", unpack),
     FileSignature("Rar!", "a RAR archive", unpack),
     FileSignature(ZipContents.signature, "a ZIP archive", unpack),
-    FileSignature([0x50, 0x4B, 5, 6], "an empty ZIP archive", "download or copy it again"),
+    FileSignature(ZipContents.emptySignature, "an empty ZIP archive", "download or copy it again"),
     FileSignature("ustar", at: 257, "a tar archive", unpack),
   ]
 
