@@ -165,14 +165,4 @@ struct TestGraph {
   ) -> Tensor {
     add(code, inputs: inputs, options: options, results: [result], like: operand)[0]
   }
-
-  /// Adds a custom operator; `options` are its bytes.
-  mutating func custom(
-    _ name: String, _ inputs: [Tensor], options: [UInt8]? = nil, as result: Result = Result()
-  ) -> Tensor {
-    let output = add(.custom, inputs: inputs, as: result)
-    operators[operators.count - 1].customName = name
-    operators[operators.count - 1].customOptions = options
-    return output
-  }
 }
