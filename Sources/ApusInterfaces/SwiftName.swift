@@ -21,15 +21,11 @@ package enum SwiftName {
   /// whole module that has it.
   private static let usedTypes: Set<String> = [
     "Any", "AnyObject", "Apus", "ApusError", "ApusVision", "Array", "Bool", "Bundle", "Cancellation",
-    "CaseIterable",
-    "Character", "Data", "Dictionary", "Double", "Equatable", "Error", "FaceDetector", "Float", "Float16",
-    "Foundation",
-    "Hashable", "ImageClassifier", "ImageSegmenter", "Int", "Int16", "Int32", "Int64", "Int8", "Interpreter",
-    "KeypointDetector", "LabelMap", "Model", "Never", "ObjectDetector", "Optional", "Protocol", "Result",
-    "Self",
-    "Sendable", "Set", "String", "Swift", "Task", "Tensor", "Type", "UInt", "UInt16", "UInt32", "UInt64",
-    "UInt8",
-    "URL", "Void",
+    "CaseIterable", "Character", "Data", "Dictionary", "Double", "Equatable", "Error", "FaceDetector",
+    "Float", "Float16", "Foundation", "Hashable", "ImageClassifier", "ImageSegmenter", "Int", "Int16",
+    "Int32", "Int64", "Int8", "Interpreter", "KeypointDetector", "LabelMap", "Model", "Never",
+    "ObjectDetector", "Optional", "Protocol", "Result", "Self", "Sendable", "Set", "String", "Swift",
+    "Task", "Tensor", "Type", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "Void",
   ]
 
   /// The words of a text: runs of letters and digits, and parts of these that begin with a capital.

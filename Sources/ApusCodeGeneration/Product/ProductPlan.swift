@@ -200,9 +200,8 @@ final class ProductPlan: Sendable {
       !isInPlace && !takesPixels && Self.leavesOutPadding(c, strategy, product, target)
     let lengths = TileLengths(
       c, machine, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth,
-      isDense: isDense,
-      isInPlace: isInPlace, takesPixels: takesPixels, leavesOutPadding: mayLeaveOutPadding,
-      hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
+      isDense: isDense, isInPlace: isInPlace, takesPixels: takesPixels,
+      leavesOutPadding: mayLeaveOutPadding, hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
     (planeWidth, planeRows) = (lengths.planeWidth, lengths.planeRows)
     if !isInPlace {
       try Decline.require(

@@ -20,8 +20,8 @@ struct TileLengths {
   /// The lengths for a product whose lines cover `lineWidth` pixels of the input.
   init(
     _ convolution: Convolution, _ machine: MachineModel, laneByteCount: Int, lineLength: Int, lineWidth: Int,
-    isDense: Bool,
-    isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool, isSmall: Bool
+    isDense: Bool, isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool,
+    isSmall: Bool
   ) {
     let c = convolution
     let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1

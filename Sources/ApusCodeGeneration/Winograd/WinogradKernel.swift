@@ -32,8 +32,7 @@ import ApusRuntime
   /// be slower.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
-    reckons: Bool,
-    isForOneThread: Bool, placement: CodePlacement
+    reckons: Bool, isForOneThread: Bool, placement: CodePlacement
   ) throws(Decline) {
     let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
     let operands = convolution.operands.bytes

@@ -161,7 +161,7 @@ struct BoxScoreRecognition {
     guard found.assumption.source == .guess, let values = probed(scores) else { return found }
     let all = (0..<rows).lazy.flatMap { row in (0..<columns).lazy.map { values[scores[row, $0]] } }
     let isProbable = all.allSatisfy { (-0.01...1.01).contains($0) }
-    // Logits of every class that are all above zero are none: the answers will be refused.
+    // Some logits are negative. Otherwise, the answers will be refused.
     guard isProbable || all.contains(where: { $0 < -0.01 }) else { return found }
     let form: ScoreForm = isProbable ? .probability : .logit
     return ScoreReading(
