@@ -32,8 +32,13 @@ package final class ChildProcess: Sendable {
   private let errors: Int32
   private let isOpen = Mutex(true)
   private let status = Mutex<Int32?>(nil)
-  /// The end of what the program wrote on standard error.
-  private let messages = Mutex<[UInt8]>([])
+  /// What the program wrote on standard error: the last lines, and the one that has not ended.
+  private let messages = Mutex<(lines: [String], rest: [UInt8])>(([], []))
+  /// Reads a line of the program, which is no message then; false for a message.
+  private let takeLine: @Sendable (Substring) -> Bool
+
+  /// The maximum number of messages that are kept, and of bytes of one.
+  private static let maximumMessages = (count: 64, length: 4096)
 
   /// The file of a program in the folders of PATH; nil if there is none.
   package static func find(_ program: String) -> String? {
@@ -43,8 +48,12 @@ package final class ChildProcess: Sendable {
 
   /// Starts a program.
   ///
+  /// - Parameter takeLine: Reads a line that the program writes on standard error, and returns whether it is no message.
   /// - Throws: `resourceLimit` if the system refuses a pipe or a process.
-  init(_ program: String, _ arguments: [String], pipe kind: Pipe) throws(ApusError) {
+  init(
+    _ program: String, _ arguments: [String], pipe kind: Pipe,
+    takeLine: @escaping @Sendable (Substring) -> Bool = { _ in false }
+  ) throws(ApusError) {
     var line = [program] + arguments
     if let guardian = Self.find("setpriv") { line = [guardian, "--pdeathsig", "KILL", "--"] + line }
 
@@ -106,6 +115,7 @@ package final class ChildProcess: Sendable {
       close(reports[0])
       throw Self.refused(program, code)
     }
+    self.takeLine = takeLine
     identifier = child
     pipe = ours
     errors = reports[0]
@@ -204,7 +214,8 @@ package final class ChildProcess: Sendable {
     return false
   }
 
-  private func takeMessages() {
+  /// Reads what the program has written on standard error so far.
+  func takeMessages() {
     var chunk = [UInt8](repeating: 0, count: 4096)
     messages.withLock { messages in
       for _ in 0..<32 {
@@ -212,10 +223,23 @@ package final class ChildProcess: Sendable {
           unsafe systemRead(errors, $0.baseAddress, $0.count)
         }
         guard count > 0 else { return }
-        messages += chunk[..<count]
-        if messages.count > 8192 { messages.removeFirst(messages.count - 4096) }
+        for byte in chunk[..<count] {
+          if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") {
+            endLine(&messages)
+          } else if messages.rest.count < Self.maximumMessages.length {
+            messages.rest.append(byte)
+          }
+        }
       }
     }
+  }
+
+  private func endLine(_ messages: inout (lines: [String], rest: [UInt8])) {
+    let line = String(decoding: messages.rest, as: UTF8.self)
+    messages.rest.removeAll(keepingCapacity: true)
+    guard !takeLine(line[...]), line.contains(where: { !$0.isWhitespace }) else { return }
+    messages.lines.append(line)
+    if messages.lines.count > Self.maximumMessages.count { messages.lines.removeFirst() }
   }
 
   /// Closes this end of the pipe, after which a program that reads it ends.
@@ -264,11 +288,13 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// The last lines that the program has written on standard error.
+  /// The last messages that the program has written on standard error, without empty lines.
   func messageLines() -> [String] {
     takeMessages()
-    let lines = String(decoding: messages.withLock(\.self), as: UTF8.self).split(whereSeparator: \.isNewline)
-    return lines.filter { $0.contains { !$0.isWhitespace } }.map(String.init)
+    return messages.withLock { messages in
+      let rest = String(decoding: messages.rest, as: UTF8.self)
+      return messages.lines + (rest.contains { !$0.isWhitespace } ? [rest] : [])
+    }
   }
 
   /// The last error that the program wrote on standard error; nil if it wrote none. Where lines have a level, as those of ffmpeg may, what is

@@ -15,6 +15,8 @@ struct SourceRestarts {
   struct Progress {
     var frames = 0
     var first: ContinuousClock.Instant?
+    /// The time of the last frame.
+    var time: Double?
   }
 
   let isLive: Bool

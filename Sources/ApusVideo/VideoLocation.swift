@@ -139,12 +139,9 @@ package struct VideoLocation: Hashable, Sendable {
     list += input + ["-map", "0:V:0", "-an", "-sn", "-dn"]
     // Frames stay as they are decoded, whatever their matrix and range, if they have 4:2:0 of eight bits.
     let scale = options.size.map { "scale=\($0.width):\($0.height)," } ?? ""
-    list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p"]
-    if !(options.isLive ?? isLive) {
-      list += ["-fps_mode", "cfr"]
-    } else {
-      list += ["-fps_mode", "passthrough"]
-    }
-    return list + ["-f", "yuv4mpegpipe", "pipe:1"]
+    // `showinfo` says when each frame is shown.
+    let times = options.isLive ?? isLive ? "" : ",showinfo=checksum=0"
+    list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p" + times]
+    return list + ["-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "pipe:1"]
   }
 }

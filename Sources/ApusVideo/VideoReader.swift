@@ -21,7 +21,8 @@ struct VideoReader: Sendable {
 
   private func readOnce(_ progress: inout SourceRestarts.Progress) -> SourceRestarts.End {
     do throws(ApusError) {
-      let child = try ChildProcess(program, arguments, pipe: .output)
+      let times = FrameTimes()
+      let child = try ChildProcess(program, arguments, pipe: .output) { times.take($0) }
       defer { child.kill() }
       guard let line = try readLine(child, Y4MHeader.maximumLine) else { return ended(child) }
       let header = try named { () throws(ApusError) in try Y4MHeader(line: line) }
@@ -45,10 +46,12 @@ struct VideoReader: Sendable {
         let arrival = ContinuousClock.now
         let first = progress.first ?? arrival
         progress.first = first
+        child.takeMessages()
         let time =
           isLive
           ? (arrival - first) / .seconds(1)
-          : options.start + Double(progress.frames) / (header.frameRate ?? 25)
+          : fileTime(of: progress.frames, times.time(ofFrame: progress.frames), after: progress.time, header)
+        progress.time = time
         let raw = try RawPicture(
           bytes: bytes, width: header.width, height: header.height, layout: header.layout, color: color)
         queue.put(VideoFrame(number: progress.frames, time: time, arrival: arrival, raw: raw))
@@ -58,6 +61,13 @@ struct VideoReader: Sendable {
     } catch {
       return .failed(error)
     }
+  }
+
+  /// When a frame of a file is shown: as ffmpeg says, or else at the stream's rate, but later than the frame before it.
+  private func fileTime(of frame: Int, _ stated: Double?, after last: Double?, _ header: Y4MHeader) -> Double
+  {
+    let time = options.start + (stated ?? Double(frame) / (header.frameRate ?? 25))
+    return last.map { max(time, $0 + 1e-6) } ?? time
   }
 
   /// The matrix of the frames that ffmpeg hands over, by its description of them, which precedes them:

@@ -193,6 +193,38 @@ import Testing
     }
   }
 
+  @Test(
+    "every frame of a film with a variable rate comes once, at its time",
+    .enabled(if: hasFFmpeg, "ffmpeg is missing"))
+  func keepsTimesOfFilms() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let made = try shell(
+        """
+        ffmpeg -loglevel error -f lavfi -i testsrc2=size=64x48:rate=30:duration=2 \
+          -vf "settb=1/1000,setpts='33*N+6*mod(N,5)+500*gt(N,30)'" -fps_mode passthrough -enc_time_base -1 -bf 2 film.mkv && \
+        ffprobe -v error -select_streams v -show_entries frame=pts_time -of csv=p=0 film.mkv > times.txt
+        """, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      let listed = try String(contentsOf: folder.appending(path: "times.txt"), encoding: .utf8)
+      let times = listed.split(separator: "\n").compactMap { Double($0.prefix { $0 != "," }) }
+      #expect(
+        times.count == 60 && Set(zip(times.dropFirst(), times).map { (($0 - $1) * 1000).rounded() }).count > 2
+      )
+      let path = folder.appending(path: "film.mkv").path
+      var options = VideoSource.Options()
+      let (frames, error) = await collect(try VideoSource(path, options: options))
+      #expect(error == nil && frames.map(\.time) == times)
+      // Again and again, and from a later frame on: times go on from there.
+      options.loops = 1
+      options.start = 1.2
+      let later = await collect(try VideoSource(path, options: options)).frames.map(\.time)
+      let rest = times.filter { $0 >= 1.2 }
+      #expect(later.count > rest.count && zip(later, later.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(
+        zip(later, rest).allSatisfy { abs($0 - $1) < 0.002 }, "\(later.prefix(3)), not \(rest.prefix(3))")
+    }
+  }
+
   @Test("sound is no video, with a cover or without", .enabled(if: hasFFmpeg, "ffmpeg is missing"))
   func refusesSound() async throws {
     try await withTemporaryFolderAsync { folder in
