@@ -201,7 +201,7 @@ import Testing
       let made = try shell(
         """
         ffmpeg -loglevel error -f lavfi -i testsrc2=size=64x48:rate=30:duration=2 \
-          -vf "settb=1/1000,setpts='33*N+6*mod(N,5)+500*gt(N,30)'" -fps_mode passthrough -enc_time_base -1 -bf 2 film.mkv && \
+          -vf "settb=1/1000,setpts='33*N+6*mod(N,5)+500*gt(N,30)'" -fps_mode passthrough -enc_time_base 1/1000 -bf 2 film.mkv && \
         ffprobe -v error -select_streams v -show_entries frame=pts_time -of csv=p=0 film.mkv > times.txt
         """, in: folder)
       #expect(made.status == 0, "\(made.errors)")
