@@ -119,12 +119,14 @@ final class PictureModel: Sendable {
       mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
     else { return nil }
     // One number stands for every channel.
-    let whites = (0..<max(mean.count, std.count)).map { channel in
-      (255 - mean[min(channel, mean.count - 1)]) / std[min(channel, std.count - 1)]
+    let whites = (0..<max(mean.count, std.count)).map { channel -> String in
+      let white = (255 - mean[min(channel, mean.count - 1)]) / std[min(channel, std.count - 1)]
+      return "\(white)"
     }
-    let warning =
-      "--pixels \(given) subtracts \(mean.count == 1 ? "a mean" : "means") from pixels of 0 to 255 and divides, so that white becomes "
-      + whites.map { "\($0)" }.joined(separator: ", ")
+    let means = mean.count == 1 ? "a mean" : "means"
+    let warning = """
+      --pixels \(given) subtracts \(means) from pixels of 0 to 255 and divides, so that white becomes \(whites.joined(separator: ", "))
+      """
     guard std.allSatisfy({ $0 >= leastDeviation }) else { return warning + ", which no model takes" }
     let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
       .joined(separator: ":")
