@@ -40,7 +40,9 @@ struct KernelTrial: Sendable {
 
   private static func floats(_ bytes: [UInt8]) -> [Float] {
     stride(from: 0, to: bytes.count - 3, by: 4).map { start in
-      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[start + $1]) << UInt32(8 * $1) })
+      var bits: UInt32 = 0
+      for index in 0..<4 { bits |= UInt32(bytes[start + index]) << UInt32(8 * index) }
+      return Float(bitPattern: bits)
     }
   }
 }
