@@ -8,10 +8,13 @@ import Synchronization
 /// [Parsed_showinfo_1 @ 0x55a30dd92d80] [info] n:   1 pts:    512 pts_time:0.04    pos:    16116 fmt:yuv420p …
 /// ```
 ///
-/// `pts` counts units of `time_base`; `pts_time` is the same with six digits, which are too few for a long film.
+/// `pts` counts units of `time_base`; `pts_time` is the same with six digits, which are too few for a long film. Where the size of the frames
+/// changes, ffmpeg starts the filter again, and `n` with it.
 final class FrameTimes: Sendable {
   private struct State {
     var unit: (numerator: Double, denominator: Double)?
+    /// The number of the frame that the filter's `n` of 0 is, and the number of frames so far.
+    var (first, count) = (0, 0)
     var times: [(frame: Int, time: Double)] = []
   }
 
@@ -26,12 +29,15 @@ final class FrameTimes: Sendable {
       if let unit = Self.value(after: "config in time_base:", in: line) {
         let parts = unit.split(separator: "/").compactMap { Double($0) }
         state.unit = parts.count == 2 && parts.allSatisfy { $0 > 0 } ? (parts[0], parts[1]) : nil
-      } else if let frame = Self.value(after: "] n:", in: line).flatMap({ Int($0) }),
-        let count = Self.value(after: " pts:", in: line).flatMap({ Double($0) }), let unit = state.unit,
-        state.times.count < Self.maximumCount
-      {
-        let time = count * unit.numerator / unit.denominator
-        if abs(time) <= 1e9 { state.times.append((frame, time)) }
+        state.first = state.count
+      } else if let number = Self.value(after: "] n:", in: line).flatMap({ Int32($0) }), number >= 0 {
+        let frame = state.first + Int(number)
+        state.count = frame + 1
+        if let pts = Self.value(after: " pts:", in: line).flatMap({ Double($0) }), let unit = state.unit,
+          abs(pts * unit.numerator / unit.denominator) <= 1e9, state.times.count < Self.maximumCount
+        {
+          state.times.append((frame, pts * unit.numerator / unit.denominator))
+        }
       }
     }
     return true

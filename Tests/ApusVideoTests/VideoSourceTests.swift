@@ -40,6 +40,28 @@ import Testing
     #expect(frames.first?.picture().width == 4)
   }
 
+  @Test("times are those that ffmpeg states, also where it starts anew, and else go on at the stream's rate")
+  func takesStatedTimes() async throws {
+    func stated(_ line: String) -> String { "echo '[Parsed_showinfo_1 @ 0x5] [info] \(line)' >&2;" }
+    func frame(_ number: Int, _ pts: String) -> String {
+      stated("n:   \(number) pts:  \(pts) pts_time:7 pos: 48 fmt:yuv420p") + stated("  side data - n: 9")
+        + Self.frame
+    }
+    let script = [
+      Self.header, stated("config in time_base: 1/1000, frame_rate: 10/1"), frame(0, "40"), frame(1, "40"),
+      frame(2, "1234567890"), stated("config in time_base: 1001/30000, frame_rate: 0/0"),
+      frame(0, "60000000"),
+      frame(1, "NOPTS"), frame(2, "90000000"), frame(3, "1e300"), frame(4, "nan"), frame(-5, "99000000"),
+    ]
+    let (frames, error) = await collect(try source(script.joined()) { $0.start = 0.5 })
+    #expect(error == nil && frames.count == 9)
+    let expected = [0.54, 0.540001, 1_234_568.39, 2_002_000.5]
+    #expect(
+      zip(frames.map(\.time), expected).allSatisfy { abs($0 - $1) < 1e-9 * $1 }, "\(frames.map(\.time))")
+    #expect(abs(frames[5].time - 3_003_000.5) < 1e-3)
+    #expect(zip(frames, frames.dropFirst()).allSatisfy { $0.time < $1.time })
+  }
+
   @Test(
     "what lies, stops or is cut short is an error with the source's name",
     arguments: [
