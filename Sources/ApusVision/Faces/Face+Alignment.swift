@@ -22,20 +22,14 @@ extension Face {
     let points = keypoints.prefix(Self.template.count).map { (x: Double($0.x), y: Double($0.y)) }
     guard points.allSatisfy({ $0.x.isFinite && $0.y.isFinite }) else { return nil }
     let targets = Self.template.map { (x: $0.x * Double(size), y: $0.y * Double(size)) }
-    guard let transform = SimilarityTransform(from: targets, to: points) else { return nil }
+    guard let transform = AffineTransform(from: targets, to: points) else { return nil }
     return image.warped(by: transform, size: size)
   }
 }
 
-/// A turn, a scale and a shift: `x′ = a·x − b·y + tx`, `y′ = b·x + a·y + ty`.
-struct SimilarityTransform: Hashable, Sendable {
-  let a: Double
-  let b: Double
-  let tx: Double
-  let ty: Double
-
-  /// The transform that takes points nearest to others, by least squares; nil if all are in one place.
-  init?(from sources: [(x: Double, y: Double)], to targets: [(x: Double, y: Double)]) {
+extension AffineTransform {
+  /// The turn, scale and shift that take points nearest to others, by least squares; nil if all are in one place.
+  fileprivate init?(from sources: [(x: Double, y: Double)], to targets: [(x: Double, y: Double)]) {
     guard sources.count == targets.count, !sources.isEmpty else { return nil }
     let count = Double(sources.count)
     let (sx, sy) = (sources.reduce(0) { $0 + $1.x } / count, sources.reduce(0) { $0 + $1.y } / count)
@@ -48,27 +42,24 @@ struct SimilarityTransform: Hashable, Sendable {
       spread += px * px + py * py
     }
     guard spread > 0, dot * dot + cross * cross > 0 else { return nil }
-    a = dot / spread
-    b = cross / spread
-    tx = ux - a * sx + b * sy
-    ty = uy - b * sx - a * sy
+    let (a, b) = (dot / spread, cross / spread)
+    self.init(xx: a, xy: -b, dx: ux - a * sx + b * sy, yx: b, yy: a, dy: uy - b * sx - a * sy)
   }
-
-  /// How many units of the target one of the source becomes.
-  var scale: Double { (a * a + b * b).squareRoot() }
 }
 
 extension ImageBuffer {
   /// Samples of a large square are fewer for each pixel.
   private static let mostSamples = 1 << 26
 
-  /// A square whose pixel centers are taken from where a transform leads in this picture as it is seen, as rgb.
+  /// A square whose pixel centers are taken from where a transform leads in this picture as it is seen, as rgb. The transform has one scale
+  /// for both axes.
   ///
   /// Where the picture shrinks, a pixel is the mean of several samples, at most 8 × 8; samples are bilinear.
-  func warped(by transform: SimilarityTransform, size: Int) -> ImageBuffer {
+  fileprivate func warped(by transform: AffineTransform, size: Int) -> ImageBuffer {
     let source = oriented().converted(to: .rgb)
     // Points far outside the picture have a scale that no integer holds.
-    var samples = Int(min(max(transform.scale.rounded(.up), 1), 8))
+    let scale = (transform.xx * transform.xx + transform.yx * transform.yx).squareRoot()
+    var samples = Int(min(max(scale.rounded(.up), 1), 8))
     while samples > 1, size * size * samples * samples > Self.mostSamples { samples -= 1 }
     var pixels = [UInt8](repeating: 0, count: size * size * 3)
     for row in 0..<size {
@@ -78,9 +69,8 @@ extension ImageBuffer {
           for j in 0..<samples {
             let y = Double(row) + (Double(i) + 0.5) / Double(samples)
             let x = Double(column) + (Double(j) + 0.5) / Double(samples)
-            sums += source.sample(
-              x: transform.a * x - transform.b * y + transform.tx - 0.5,
-              y: transform.b * x + transform.a * y + transform.ty - 0.5)
+            let place = transform(x, y)
+            sums += source.sample(x: place.x - 0.5, y: place.y - 0.5)
           }
         }
         let mean = sums / Double(samples * samples)
