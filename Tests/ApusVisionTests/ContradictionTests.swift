@@ -137,6 +137,17 @@ private typealias Answer = DetectorModel.Answer
     }
   }
 
+  @Test("a single row of scores is a classifier's, however many there are")
+  func refusesClassifiers() throws {
+    for count in Array(1...12) + [80, 84, 85, 252] as [Int32] {
+      for shape in [[1, count], [1, 1, count], [1, 1, 1, count]] {
+        let text = message { _ = try detector(model([shape]) { _ in 0.1 }) }
+        #expect(text.contains("not those of a detector"), "\(shape): \(text)")
+      }
+    }
+    #expect(try detector(model([[1, 6]]) { _ in 0 }, .yoloEndToEnd).layout == .yoloEndToEnd)
+  }
+
   // MARK: Columns
 
   /// Candidates of box, classes and more, with these numbers in every cell but for noise.

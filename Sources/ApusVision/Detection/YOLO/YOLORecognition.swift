@@ -129,9 +129,9 @@ struct YOLORecognition {
 
   private func endToEnd() -> YOLOShape? {
     let isSaid = export?.isEndToEnd == true || export?.hasSuppression == true
-    guard dimensions.second == 6 + extra, dimensions.first > 0, isSaid || dimensions.first <= 300 else {
-      return nil
-    }
+    // A single row is rather a classifier's.
+    guard dimensions.second == 6 + extra, dimensions.first > 0, isSaid || (2...300).contains(dimensions.first)
+    else { return nil }
     return YOLOShape(
       layout: .yoloEndToEnd, rows: dimensions.first, columns: dimensions.second, isTransposed: false,
       classes: 0, source: source(isSaid: isSaid),
