@@ -148,6 +148,13 @@ private typealias Answer = DetectorModel.Answer
     #expect(try detector(model([[1, 6]]) { _ in 0 }, .yoloEndToEnd).layout == .yoloEndToEnd)
   }
 
+  @Test("a detector of one object is no classifier, though each of its outputs is a row")
+  func refusesDetectors() throws {
+    let model = try DetectorModel.postProcess(order: [0, 1, 2, 3], detections: 1).model()
+    #expect(message { _ = try ImageClassifier(model: model) }.contains("which detect answers, not classify"))
+    #expect(try ObjectDetector(model: model).detect(picture()).detections.count == 1)
+  }
+
   // MARK: Columns
 
   /// Candidates of box, classes and more, with these numbers in every cell but for noise.

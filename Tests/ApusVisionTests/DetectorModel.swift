@@ -249,11 +249,14 @@ struct DetectorModel {
 
   /// A model whose outputs are those of `TFLite_Detection_PostProcess` on constants, in another order and without
   /// telling names. Two boxes, of class 1 (0.75) and 0 (0.5), the classes of each by falling score.
-  static func postProcess(order: [Int], classesPerDetection: Int32 = 1) -> DetectorModel {
+  static func postProcess(
+    order: [Int], classesPerDetection: Int32 = 1, detections: Int32 = 3
+  ) -> DetectorModel {
     let anchors: [Float] = [0.25, 0.25, 0.5, 0.5, 0.75, 0.75, 0.5, 0.25]
-    let rows = 3 * classesPerDetection
+    let rows = detections * classesPerDetection
     let options = flexBuffer([
-      "h_scale": 5, "max_classes_per_detection": Double(classesPerDetection), "max_detections": 3,
+      "h_scale": 5, "max_classes_per_detection": Double(classesPerDetection),
+      "max_detections": Double(detections),
       "nms_iou_threshold": 1, "nms_score_threshold": 0, "num_classes": 2, "w_scale": 5, "x_scale": 10,
       "y_scale": 10,
     ])

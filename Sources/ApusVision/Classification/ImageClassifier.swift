@@ -64,7 +64,7 @@ public final class ImageClassifier: VisionTask {
     try options.resultOptions.check()
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
-    try prepared.checkExporter(["classify"], for: "classify")
+    try prepared.checkTask(["classify"], for: "classify")
     heads = try ClassificationHeads(
       of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
     pictures = try PictureModel(

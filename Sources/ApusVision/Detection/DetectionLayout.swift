@@ -110,6 +110,9 @@ struct DetectionLayout: Hashable, Sendable {
 
   // MARK: The operator
 
+  /// Whether the operator `TFLite_Detection_PostProcess` gives the outputs of a model.
+  static func isOfOperator(_ model: Model) -> Bool { operatorLayout(of: model) != nil }
+
   private static func operatorLayout(of model: Model) -> DetectionLayout? {
     let subgraph = model.file.subgraphs[0]
     for node in subgraph.operators.reversed() where node.outputs.count == 4 && node.inputs.count > 1 {

@@ -44,7 +44,7 @@ public final class ObjectDetector: VisionTask {
     let prepared = try PreparedModel(model, options: options.baseOptions)
     try prepared.refuseByteScores()
     if options.layout == nil, options.outputs == nil {
-      try prepared.checkExporter(["detect", "segment", "pose", "obb"], for: "detect")
+      try prepared.checkTask(["detect", "segment", "pose", "obb"], for: "detect")
     }
     var names = LabelSource(
       given: labels, of: prepared, locale: options.displayNamesLocale, offset: options.labelOffset)

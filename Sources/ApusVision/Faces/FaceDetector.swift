@@ -93,7 +93,7 @@ public final class FaceDetector: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
     try prepared.refuseByteScores()
-    try prepared.checkExporter([], for: "faces")
+    try prepared.checkTask([], for: "faces")
     let geometry = prepared.geometry
     let shapes = prepared.outputs.map(\.shape)
     let found = [(0, 1), (1, 0)].first { predictions, scores in

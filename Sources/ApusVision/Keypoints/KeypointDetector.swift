@@ -71,7 +71,7 @@ public final class KeypointDetector: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions)
     try prepared.refuseByteScores()
-    try prepared.checkExporter(["pose"], for: "keypoints")
+    try prepared.checkTask(["pose"], for: "keypoints")
     let isYOLO = options.layout != nil || options.keypoints != nil
     if !isYOLO, let found = MoveNetHead(prepared) {
       head = found

@@ -107,7 +107,7 @@ public final class ImageSegmenter: VisionTask {
   public init(model: Model, labels: LabelMap? = nil, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
-    try prepared.checkExporter(["semantic"], for: "segment")
+    try prepared.checkTask(["semantic"], for: "segment")
     let (grid, mask) = try Self.mask(of: prepared, labels)
     (output, form, gridWidth, gridHeight, channels) = grid
     self.mask = mask

@@ -18,16 +18,20 @@ extension DescribedModel {
   /// The outputs, for an error that says what was found.
   var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
 
-  /// Refuses a model whose exporter says that it answers another question.
+  /// Refuses a model that answers another question, by what its exporter says or by the operator that gives its outputs.
   ///
   /// - Parameters:
   ///   - tasks: What the exporter may call the task.
   ///   - asked: Our name of the task.
-  func checkExporter(_ tasks: Set<String>, for asked: String) throws(ApusError) {
-    guard let export, let task = export.task, ExportMetadata.tasks.contains(task), !tasks.contains(task)
-    else {
-      return
+  func checkTask(_ tasks: Set<String>, for asked: String) throws(ApusError) {
+    guard tasks.contains("detect") || !DetectionLayout.isOfOperator(model) else {
+      throw ApusError(
+        .invalidArgument,
+        "the model's outputs are those of the operator TFLite_Detection_PostProcess, which detect answers, not \(asked)"
+      )
     }
+    guard let export, let task = export.task, ExportMetadata.tasks.contains(task), !tasks.contains(task)
+    else { return }
     let answering =
       switch task {
       case "classify": "classify"
