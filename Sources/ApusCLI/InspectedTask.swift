@@ -7,6 +7,16 @@ import ArgumentParser
 enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   case detector, classifier, embedder, segmenter, transformer, keypoints, faces, sound
 
+  /// A task by its name, or by that of the command that does it.
+  init?(argument: String) {
+    let commands: [String: InspectedTask] = [
+      "detect": .detector, "classify": .classifier, "embed": .embedder, "segment": .segmenter,
+      "transform": .transformer, "hear": .sound,
+    ]
+    guard let task = commands[argument] ?? InspectedTask(rawValue: argument) else { return nil }
+    self = task
+  }
+
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 

@@ -56,13 +56,19 @@ struct TaskCommandTests {
 
   @Test(
     "what a task assumes can be asked for",
-    arguments: ["classifier", "embedder", "faces", "segmenter", "keypoints"])
-  func inspects(task: String) throws {
+    arguments: [
+      ("classifier", "classify"), ("embedder", "embed"), ("faces", "faces"), ("segmenter", "segment"),
+      ("keypoints", "keypoints"),
+    ])
+  func inspects(task: String, command: String) throws {
     try withFiles { folder throws in
       let found = try keys("inspect \(task).tflite --as \(task) --json", in: folder)
       #expect(found.isSuperset(of: ["task", "kind", "reason", "input", "outputs", "steps", "warnings"]))
       #expect(
         try apus("inspect \(task).tflite --as \(task)", in: folder).output.contains("value of a pixel v"))
+      #expect(
+        try apus("inspect \(task).tflite --as \(command)", in: folder).output
+          == apus("inspect \(task).tflite --as \(task)", in: folder).output)
       #expect(try apus("inspect classifier.tflite --as faces", in: folder).status == 1)
     }
   }
