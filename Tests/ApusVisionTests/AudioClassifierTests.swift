@@ -55,6 +55,21 @@ import Testing
     }
   }
 
+  @Test("some hundred numbers are features rather than samples, unless the rate is given")
+  func refusesFeatures() throws {
+    for count in [64, 216, 399] as [Int32] {
+      let error = #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: [1, count])) }
+      #expect(error?.message.contains("rather features of a sound") == true)
+      #expect(error?.message.contains("--rate") == true)
+      var options = AudioClassifier.Options()
+      options.sampleRate = 16_000
+      #expect(
+        try AudioClassifier(model: loudness(shape: [1, count]), options: options).windowSampleCount
+          == Int(count))
+    }
+    #expect(try AudioClassifier(model: loudness(shape: [1, 400])).windowSampleCount == 400)
+  }
+
   @Test("windows overlap as far as is wanted")
   func overlaps() throws {
     var options = AudioClassifier.Options()

@@ -148,6 +148,22 @@ private typealias Answer = DetectorModel.Answer
     #expect(try detector(model([[1, 6]]) { _ in 0 }, .yoloEndToEnd).layout == .yoloEndToEnd)
   }
 
+  @Test("rows of candidates are no picture, one without its edges is")
+  func refusesRowsAsPictures() throws {
+    for shape in [[1, 5, 84], [1, 84, 5], [1, 252, 7], [1, 300, 6], [1, 1, 84, 4], [1, 3, 84, 8]] as [[Int32]]
+    {
+      let text = message { _ = try PictureTransformer(model: model([shape]) { _ in 0.1 }.model()) }
+      #expect(text.contains("in about the proportions of the input, 64×64"), "\(shape): \(text)")
+    }
+    let exact = try DetectorModel.postProcess(order: [0, 1, 2, 3], detections: 4).model()
+    #expect(
+      message { _ = try PictureTransformer(model: exact) }.contains("which detect answers, not transform"))
+    for shape in [[1, 64, 64], [1, 60, 66], [1, 128, 128, 3], [1, 3, 52, 64]] as [[Int32]] {
+      let transformer = try PictureTransformer(model: model([shape]) { _ in 0.1 }.model())
+      #expect(transformer.outputWidth * transformer.outputHeight > 3000)
+    }
+  }
+
   @Test("a detector of one object is no classifier, though each of its outputs is a row")
   func refusesDetectors() throws {
     let model = try DetectorModel.postProcess(order: [0, 1, 2, 3], detections: 1).model()

@@ -40,11 +40,14 @@ struct PreparedWaveformModel: DescribedModel {
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
       of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
-    guard isSound || shape.elementCount >= WaveformInput.leastSampleCount else {
+    let least = options.sampleRate == nil ? WaveformInput.usualSampleCount : WaveformInput.leastSampleCount
+    guard isSound || shape.elementCount >= least else {
       throw ApusError(
         .invalidArgument,
-        "the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform: its metadata does not say that it is one"
-      )
+        """
+        the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform, and rather features of a sound: its metadata does not \
+        say that it is one\(shape.elementCount >= WaveformInput.leastSampleCount ? "; --rate (sampleRate) says so" : "")
+        """)
     }
     interpreterOptions.inputShapes[0] = shape
     self.interpreterOptions = interpreterOptions
@@ -60,6 +63,8 @@ struct WaveformInput: Sendable {
   static let maximumSampleCount = 1 << 24
   /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
   static let leastSampleCount = 64
+  /// The same where the caller does not say so either: 25 ms at 16 kHz, from which one column of features is computed. A classifier hears longer.
+  static let usualSampleCount = 400
 
   private let tensor: Tensor
 

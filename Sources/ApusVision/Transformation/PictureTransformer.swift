@@ -55,13 +55,14 @@ public final class PictureTransformer: VisionTask {
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
+    try prepared.checkTask([], for: "transform")
     let grids = prepared.outputs.indices.compactMap { Self.grid(prepared, $0) }
     guard let grid = grids.first else {
       throw ApusError(
         .invalidArgument,
         """
-        the model's outputs are not pictures (1×height×width×channels with 1, 3 or 4 channels, or 1×height×width numbers), \
-        but: \(prepared.outputDescription)
+        the model's outputs are not pictures (1×height×width×channels with 1, 3 or 4 channels, or 1×height×width numbers, in about the \
+        proportions of the input, \(prepared.geometry.height)×\(prepared.geometry.width)), but: \(prepared.outputDescription)
         """)
     }
     self.grid = grid
@@ -153,15 +154,20 @@ public final class PictureTransformer: VisionTask {
   private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
     let shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= ImageBuffer.maximumSide }) else { return nil }
-    if shape.count == 3, shape[1] > 1, shape[2] > 1 {
+    // Rows of candidates and their numbers are no picture. One without its edges is a little wider or narrower.
+    func isPicture(_ height: Int, _ width: Int) -> Bool {
+      let (one, other) = (height * prepared.geometry.width, width * prepared.geometry.height)
+      return height > 1 && width > 1 && 4 * max(one, other) <= 5 * min(one, other)
+    }
+    if shape.count == 3, isPicture(shape[1], shape[2]) {
       return Grid(
         output: output, width: shape[2], height: shape[1],
         channels: .init(count: 1, perCell: 1, perChannel: 1))
     }
     guard shape.count == 4 else { return nil }
     let counts = [1, 3, 4]
-    let last = counts.contains(shape[3]) && shape[1] > 1 && shape[2] > 1
-    let first = counts.contains(shape[1]) && shape[2] > 1 && shape[3] > 1
+    let last = counts.contains(shape[3]) && isPicture(shape[1], shape[2])
+    let first = counts.contains(shape[1]) && isPicture(shape[2], shape[3])
     guard last || first else { return nil }
     if last && (!first || !prepared.geometry.isPlanar) {
       return Grid(
