@@ -26,27 +26,43 @@ extension Trace.Recording {
 
 /// JSON of events, as bytes.
 ///
-/// A trace has a hundred thousand events of a few hundred names: what a name becomes is made once.
+/// A trace has a hundred thousand events of a few hundred names: what is the same in all events of a name is made once.
 private struct ChromeText {
   private(set) var bytes: [UInt8] = []
   let process = Int(getpid())
   private let began: Int
   private let labels: [LabelText]
+  /// The beginning of an event without a name of its own, by its kind.
+  private let heads: [[UInt8]]
+  private var digits = [UInt8](repeating: 0, count: 24)
   private var isFirst = true
 
-  /// What a label is in the file.
+  private static let duration = Array(#","dur":"#.utf8)
+  private static let tileNumbers = (Array(#","args":{"first":"#.utf8), Array(#","tiles":"#.utf8))
+  private static let tileName = (
+    Array(#"{"ph":"X","name":"tile "#.utf8), Array(#"","cat":"tile","ts":"#.utf8)
+  )
+  private static let tilesName = (
+    Array(#"{"ph":"X","name":""#.utf8), Array(#" tiles","cat":"tile","ts":"#.utf8)
+  )
+
+  /// What events of a label have in the file.
   private struct LabelText {
-    /// Its name, quoted.
-    let name: [UInt8]
+    /// The beginning of a step or a picture, up to its time.
+    let step, picture: [UInt8]
     /// The arguments of a step; empty for what is no operator.
     let arguments: [UInt8]
+    /// The end of a tile of the step.
+    let tile: [UInt8]
 
     init(_ label: Trace.Label) {
-      name = quoted(label.name)
+      step = head(label.name, category: "step")
+      picture = head(label.name, category: "stage")
       arguments =
         label.index.map { index in
           Array(#","args":{"operator":\#(index),"kernels":"#.utf8) + quoted(label.kernels) + Array("}".utf8)
         } ?? []
+      tile = Array(#","step":"#.utf8) + quoted(label.name) + Array("}}".utf8)
     }
   }
 
@@ -54,7 +70,15 @@ private struct ChromeText {
   init(of recording: Trace.Recording) {
     began = recording.began
     labels = recording.labels.map(LabelText.init)
-    bytes.reserveCapacity(recording.threads.reduce(4096) { $0 + $1.events.count * 128 })
+    heads = TraceEvent.Kind.allCases.map { kind in
+      switch kind {
+      case .join: head("wait for other threads", category: "wait")
+      case .idle: head("wait for work", category: "wait")
+      case .step, .share: head("step", category: "step")
+      default: head("\(kind)", category: "stage")
+      }
+    }
+    bytes.reserveCapacity(recording.threads.reduce(4096) { $0 + $1.events.count * 192 })
     write(#"{"displayTimeUnit":"ns","traceEvents":["#)
   }
 
@@ -73,20 +97,32 @@ private struct ChromeText {
   mutating func add(_ event: TraceEvent, at place: [UInt8]) {
     let label = labels.indices.contains(Int(event.label)) ? labels[Int(event.label)] : nil
     separate()
-    write(#"{"ph":"X","name":"#)
-    write(nameOf: event, label)
     switch event.kind {
-    case .step, .share: write(#","cat":"step","ts":"#)
-    case .tile: write(#","cat":"tile","ts":"#)
-    case .join, .idle: write(#","cat":"wait","ts":"#)
-    default: write(#","cat":"stage","ts":"#)
+    case .tile:
+      let name = event.count > 1 ? Self.tilesName : Self.tileName
+      bytes += name.0
+      write(event.count > 1 ? event.count : event.number)
+      bytes += name.1
+    case .step, .share: bytes += label?.step ?? heads[Int(event.kind.rawValue)]
+    case .picture: bytes += label?.picture ?? heads[Int(event.kind.rawValue)]
+    default: bytes += heads[Int(event.kind.rawValue)]
     }
     write(microseconds: event.start - began)
-    write(#","dur":"#)
+    bytes += Self.duration
     write(microseconds: event.end - event.start)
     bytes += place
-    write(argumentsOf: event, label)
-    write("}")
+    switch event.kind {
+    case .tile:
+      bytes += Self.tileNumbers.0
+      write(event.number)
+      bytes += Self.tileNumbers.1
+      write(event.count)
+      if let label { bytes += label.tile } else { write("}}") }
+    case .step, .share:
+      if let label { bytes += label.arguments }
+      bytes.append(UInt8(ascii: "}"))
+    default: bytes.append(UInt8(ascii: "}"))
+    }
   }
 
   mutating func end(lostCount: Int) {
@@ -95,76 +131,49 @@ private struct ChromeText {
 
   // MARK: Parts
 
-  private mutating func write(nameOf event: TraceEvent, _ label: LabelText?) {
-    switch event.kind {
-    case .step, .share, .picture:
-      if let label {
-        bytes += label.name
-        return
-      }
-      if event.kind == .picture { return write(#""picture""#) }
-      write(#""step "#)
-      write(Int(event.number))
-      write(#"""#)
-    case .tile where event.count > 1:
-      write(#"""#)
-      write(Int(event.count))
-      write(#" tiles""#)
-    case .tile:
-      write(#""tile "#)
-      write(Int(event.number))
-      write(#"""#)
-    case .join: write(#""wait for other threads""#)
-    case .idle: write(#""wait for work""#)
-    default: write("\"\(event.kind)\"")
-    }
-  }
-
-  private mutating func write(argumentsOf event: TraceEvent, _ label: LabelText?) {
-    switch event.kind {
-    case .step, .share:
-      if let label { bytes += label.arguments }
-    case .tile:
-      write(#","args":{"first":"#)
-      write(Int(event.number))
-      write(#","tiles":"#)
-      write(Int(event.count))
-      if let label {
-        write(#","step":"#)
-        bytes += label.name
-      }
-      write("}")
-    default: break
-    }
-  }
-
   private mutating func separate() {
-    write(isFirst ? "\n" : ",\n")
+    if !isFirst { bytes.append(UInt8(ascii: ",")) }
+    bytes.append(UInt8(ascii: "\n"))
     isFirst = false
   }
 
   /// A number of nanoseconds as microseconds, exactly.
   private mutating func write(microseconds nanoseconds: Int) {
-    if nanoseconds < 0 { write("-") }
-    let (whole, rest) = nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1000)
-    write(digitsOf: whole)
-    write(".")
-    if rest < 100 { write("0") }
-    if rest < 10 { write("0") }
-    write(digitsOf: rest)
+    if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
+    write(nanoseconds.magnitude, decimals: 3)
   }
 
-  private mutating func write(_ number: Int) {
-    if number < 0 { write("-") }
-    write(digitsOf: number.magnitude)
+  private mutating func write(_ number: Int32) {
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    write(UInt(number.magnitude), decimals: 0)
   }
 
-  private mutating func write(digitsOf number: UInt) {
-    if number > 9 { write(digitsOf: number / 10) }
-    bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+  /// A number whose last `decimals` digits stand behind the point.
+  private mutating func write(_ number: UInt, decimals: Int) {
+    var (rest, place) = (number, digits.count)
+    for _ in 0..<decimals {
+      place -= 1
+      digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    }
+    if decimals > 0 {
+      place -= 1
+      digits[place] = UInt8(ascii: ".")
+    }
+    repeat {
+      place -= 1
+      digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    bytes += digits[place...]
   }
 
   private mutating func write(_ text: String) { bytes += text.utf8 }
+}
+
+/// The beginning of an event, up to its time.
+private func head(_ name: String, category: String) -> [UInt8] {
+  Array(#"{"ph":"X","name":"#.utf8) + quoted(name) + Array(#","cat":"\#(category)","ts":"#.utf8)
 }
 
 /// A text as JSON.
