@@ -5,8 +5,8 @@ import ApusVision
 
 /// Decodes PBM, PGM and PPM: P1 to P6, one or two bytes a sample.
 ///
-/// Samples of another maximum than 255 are scaled to it and rounded half up. Of several pictures in one file, the
-/// first is read.
+/// Samples of a maximum up to 255 are scaled to it and rounded half up. Larger ones are scaled to 16 bits, of which the high byte
+/// counts, as in a PNG. Of several pictures in one file, the first is read.
 struct NetpbmDecoder {
   private let bytes: [UInt8]
   private var position = 2
@@ -126,12 +126,18 @@ struct NetpbmDecoder {
     return result
   }
 
+  /// A sample of a file whose largest one is `maximum`, at most 65,535.
+  private static func eightBits(_ sample: Int, of maximum: Int) -> UInt8 {
+    let largest = maximum > 255 ? 65_535 : 255
+    let scaled = (2 * sample * largest + maximum) / (2 * maximum)
+    return UInt8(maximum > 255 ? scaled >> 8 : scaled)
+  }
+
   private mutating func plainSamples(_ count: Int, maximum: Int) throws(ApusError) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(count)
     for _ in 0..<count {
-      let value = try number("a sample", limit: maximum)
-      result.append(UInt8((value * 510 + maximum) / (2 * maximum)))
+      result.append(Self.eightBits(try number("a sample", limit: maximum), of: maximum))
     }
     return result
   }
@@ -147,7 +153,7 @@ struct NetpbmDecoder {
       guard value <= maximum else {
         throw ApusError(.malformedImage, "the sample \(value) at byte \(at) is more than \(maximum)")
       }
-      result.append(UInt8((value * 510 + maximum) / (2 * maximum)))
+      result.append(Self.eightBits(value, of: maximum))
     }
     return result
   }
