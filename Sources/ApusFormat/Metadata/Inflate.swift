@@ -9,6 +9,22 @@ package enum Inflate {
   package static func inflate(_ bytes: ArraySlice<UInt8>, expectedSize: Int) throws(FormatError) -> [UInt8] {
     do throws(FormatError) {
       var inflater = Inflater(Array(bytes), expectedSize)
+      let output = try inflater.run()
+      guard output.count == expectedSize else {
+        throw FormatError("\(output.count) bytes came out, not \(expectedSize)")
+      }
+      return output
+    } catch {
+      throw error.inside("deflate")
+    }
+  }
+
+  /// Decompresses `bytes` to at most `limit` bytes.
+  ///
+  /// Throws if the stream is damaged, ends early, or makes more bytes.
+  package static func inflate(_ bytes: ArraySlice<UInt8>, limit: Int) throws(FormatError) -> [UInt8] {
+    do throws(FormatError) {
+      var inflater = Inflater(Array(bytes), limit)
       return try inflater.run()
     } catch {
       throw error.inside("deflate")
@@ -28,17 +44,17 @@ private struct Inflater {
   private var bits: UInt32 = 0
   private var bitCount = 0
   private var output: [UInt8] = []
-  private let expectedSize: Int
+  private let limit: Int
 
-  init(_ input: [UInt8], _ expectedSize: Int) {
+  init(_ input: [UInt8], _ limit: Int) {
     self.input = input
-    self.expectedSize = expectedSize
+    self.limit = limit
   }
 
   mutating func run() throws(FormatError) -> [UInt8] {
     // The format expands a byte to at most 1032, so a lie about the size costs no memory.
     let (most, overflow) = input.count.multipliedReportingOverflow(by: 1032)
-    output.reserveCapacity(overflow ? expectedSize : max(0, min(expectedSize, most)))
+    output.reserveCapacity(overflow ? limit : max(0, min(limit, most)))
     var isLast = false
     while !isLast {
       isLast = try read(1) == 1
@@ -50,9 +66,6 @@ private struct Inflater {
         try compressed(literals, distances)
       default: throw FormatError("a block has the reserved type")
       }
-    }
-    guard output.count == expectedSize else {
-      throw FormatError("\(output.count) bytes came out, not \(expectedSize)")
     }
     return output
   }
@@ -71,8 +84,8 @@ private struct Inflater {
   }
 
   private func reserve(_ count: Int) throws(FormatError) {
-    guard count <= expectedSize - output.count else {
-      throw FormatError("more than \(expectedSize) bytes come out")
+    guard count <= limit - output.count else {
+      throw FormatError("more than \(limit) bytes come out")
     }
   }
 

@@ -7,16 +7,14 @@ import ApusVision
   import CPNG
 
   /// Decodes a PNG of any kind to 8 bits: gray, rgb, or rgba where it has transparency, not blended. What it says about light is
-  /// ignored, its EXIF orientation is not.
+  /// ignored, its orientation is not.
   func decodePNG(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> ImageBuffer {
     let (width, height) = try checkHeader(bytes, limits)
     var image =
       DeepPNGDecoder.accepts(bytes)
       ? try DeepPNGDecoder.decode(bytes, width: width, height: height)
       : try decodeSamples(PNGChunks.withoutColorSpace(bytes), limits: limits)
-    if let exif = PNGChunks(bytes).first(where: { $0.type == "eXIf" }) {
-      image.orientation = ExifOrientation.orientation(inTIFF: bytes[exif.data]) ?? .up
-    }
+    image.orientation = PNGText.orientation(in: bytes)
     return image
   }
 

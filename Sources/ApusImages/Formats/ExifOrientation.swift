@@ -4,7 +4,8 @@ import ApusVision
 
 /// Finds the orientation in EXIF data, which JPEG, PNG and WebP have in common.
 enum ExifOrientation {
-  /// The orientation in the first directory of a TIFF structure; nil where there is none or it is damaged.
+  /// The orientation in the first directory of a TIFF structure; `.up` for a value that is none, nil where the directory does not have
+  /// it or is damaged.
   static func orientation(inTIFF tiff: ArraySlice<UInt8>) -> ImageOrientation? {
     let isLittleEndian = tiff.starts(with: [0x49, 0x49, 42, 0])
     guard isLittleEndian || tiff.starts(with: [0x4D, 0x4D, 0, 42]) else { return nil }
@@ -24,8 +25,8 @@ enum ExifOrientation {
       }
       if tag == 0x0112 {
         // SHORT is the specified type; some writers use LONG.
-        guard type == 3 || type == 4, number(at: entry + 4, size: 4) == 1 else { return nil }
-        return number(at: entry + 8, size: type == 3 ? 2 : 4).flatMap(ImageOrientation.init(rawValue:))
+        guard type == 3 || type == 4, number(at: entry + 4, size: 4) == 1 else { return .up }
+        return number(at: entry + 8, size: type == 3 ? 2 : 4).flatMap(ImageOrientation.init(rawValue:)) ?? .up
       }
     }
     return nil

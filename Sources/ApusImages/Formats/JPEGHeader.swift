@@ -2,9 +2,9 @@
 
 import ApusVision
 
-/// Reads what the decoder does not report from a JPEG's header: EXIF orientation, Adobe's marker, scans.
+/// Reads what the decoder does not report from a JPEG's header: orientation, Adobe's marker, scans.
 struct JPEGHeader {
-  /// The orientation in the first EXIF segment; `.up` where there is none or it is damaged.
+  /// The orientation in the first EXIF segment, or else in the last one of XMP; `.up` where there is none or it is damaged.
   private(set) var orientation = ImageOrientation.up
   /// Whether Adobe's marker is there, which means that CMYK values are stored inverted.
   private(set) var hasAdobeMarker = false
@@ -21,13 +21,14 @@ struct JPEGHeader {
 
   /// Looks at the segments before the first scan.
   init(_ bytes: [UInt8]) {
-    var hasExif = false
+    var sources = OrientationSources()
     var sequentialComponents: UInt8?
     var segments = JPEGSegments(bytes)
     while let (marker, body) = segments.next() {
-      if marker == 0xE1, !hasExif, body.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
-        hasExif = true
-        orientation = ExifOrientation.orientation(inTIFF: body.dropFirst(6)) ?? .up
+      if marker == 0xE1, body.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0]) {
+        sources.exif = sources.exif ?? body
+      } else if marker == 0xE1, body.starts(with: Self.xmpMark) {
+        sources.xmp = body.dropFirst(Self.xmpMark.count)
       } else if marker == 0xEE, body.starts(with: "Adobe".utf8) {
         hasAdobeMarker = true
       } else if JPEGSegments.isFrame(marker) {
@@ -41,7 +42,11 @@ struct JPEGHeader {
       }
     }
     hasStrayBytes = segments.isAstray
+    orientation = sources.orientation
   }
+
+  /// How a segment with XMP begins.
+  private static let xmpMark = [UInt8]("http://ns.adobe.com/xap/1.0/".utf8) + [0]
 
   /// Counts what a decoder may take for the start of a scan: within a scan, the marker's bytes cannot occur by chance.
   private static func countScans(_ bytes: ArraySlice<UInt8>) -> Int {

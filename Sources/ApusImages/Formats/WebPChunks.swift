@@ -40,13 +40,13 @@ struct WebPChunks: Sequence, IteratorProtocol {
     }
   }
 
-  /// The orientation in the EXIF chunk; `.up` where there is none or it is damaged.
+  /// The orientation in the EXIF chunk, or else in that of XMP; `.up` where there is none or it is damaged.
   static func orientation(in bytes: [UInt8]) -> ImageOrientation {
-    guard let exif = WebPChunks(bytes).first(where: { $0.type == "EXIF" }) else { return .up }
-    let data = bytes[exif.data]
-    // Some writers keep the mark that EXIF has in JPEG.
-    let mark = [UInt8]("Exif".utf8) + [0, 0]
-    return ExifOrientation.orientation(inTIFF: data.starts(with: mark) ? data.dropFirst(mark.count) : data)
-      ?? .up
+    var sources = OrientationSources()
+    for (type, data) in WebPChunks(bytes) {
+      if type == "EXIF" { sources.exif = sources.exif ?? bytes[data] }
+      if type == "XMP " { sources.xmp = sources.xmp ?? bytes[data] }
+    }
+    return sources.orientation
   }
 }
