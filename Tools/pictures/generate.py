@@ -40,6 +40,12 @@ def add(name, data, mode=None, expected=None, size=None, tolerance=0, orientatio
         image = Image.open(io.BytesIO(data))
         size = image.size
         expected = image.convert(mode).tobytes()
+    if orientation is None:
+        image = Image.open(io.BytesIO(data))
+        image.load()
+        # What ImageOps.exif_transpose looks at.
+        orientation = image.getexif().get(0x0112, 1)
+        orientation = orientation if orientation in range(1, 9) else 1
     width, height = size or (WIDTH, HEIGHT)
     kind = {"L": "gray", "RGB": "rgb", "RGBA": "rgba"}[mode]
     fixtures.append((name, data, width, height, kind, expected, tolerance, orientation))
@@ -157,9 +163,11 @@ add("pnm P6", f"P6 {WIDTH} # wide\n{HEIGHT}\n255\n".encode() + rgb, "RGB")
 add("pnm P6 to 100", f"P6 {header} 100\n".encode() + bytes(v * 100 // 255 for v in rgb), "RGB",
     tolerance=1)  # Pillow rounds halves to even
 wide = [random.randrange(65536) for _ in range(WIDTH * HEIGHT * 3)]
-add("pnm P6 of 16 bits", f"P6 {header} 65535\n".encode() + struct.pack(f">{len(wide)}H", *wide), "RGB")
+# The high byte, as OpenCV takes it, and as in a PNG. Pillow rounds colors, and keeps 16 bits of gray.
+add("pnm P6 of 16 bits", f"P6 {header} 65535\n".encode() + struct.pack(f">{len(wide)}H", *wide), "RGB",
+    bytes(eight(v) for v in wide))
 add("pnm P5 of 16 bits", f"P5 {header} 65535\n".encode() + struct.pack(f">{len(wide) // 3}H", *wide[::3]), "L",
-    bytes((v * 510 + 65535) // 131070 for v in wide[::3]))
+    bytes(eight(v) for v in wide[::3]))
 
 # JPEG: another library may round the color conversion otherwise
 add("jpeg gray", saved(picture("L"), "JPEG", quality=95), "L", tolerance=2)
@@ -274,6 +282,84 @@ start = plain.index(b"EXIF")
 body = b"Exif\0\0" + tiff(8)
 marked = plain[:start] + b"EXIF" + struct.pack("<I", len(body)) + body
 add("webp orientation behind a mark", marked[:4] + struct.pack("<I", len(marked) - 8) + marked[8:], "RGB", orientation=8)
+
+# Other largest samples are scaled to 16 bits first, as Pillow does for gray.
+def deep_gray(data):
+    """What Pillow makes of gray samples of more than 8 bits: 16 bits each."""
+    return struct.unpack(f"={WIDTH * HEIGHT}i", Image.open(io.BytesIO(data)).tobytes())
+
+
+for largest in (300, 1023, 4095):
+    samples = [v * largest // 65535 for v in wide[::3]]
+    data = f"P5 {WIDTH} {HEIGHT} {largest}\n".encode() + struct.pack(f">{len(samples)}H", *samples)
+    high = bytes(eight(v) for v in deep_gray(data))
+    add(f"pnm P5 to {largest}", data, "L", high)
+    add(f"pnm P2 to {largest}", f"P2 {WIDTH} {HEIGHT} {largest}\n{' '.join(map(str, samples))}".encode(), "L", high)
+narrow = [v * 15 // 255 for v in rgb]
+add("pnm P6 to 15", f"P6 {WIDTH} {HEIGHT} 15\n".encode() + bytes(narrow), "RGB")
+
+# Orientation outside the usual place: what Pillow finds, or does not find.
+def xmp(text):
+    return ('<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">'
+            f'<rdf:Description xmlns:tiff="http://ns.adobe.com/tiff/1.0/" {text}</rdf:RDF></x:xmpmeta>').encode()
+
+
+def attribute(value):
+    return xmp(f'tiff:Make="Orientation" tiff:Orientation="{value}"/>')
+
+
+def element(value):
+    return xmp(f'><tiff:Orientation>{value}</tiff:Orientation></rdf:Description>')
+
+
+def international(text, compressed=False):
+    return b"iTXt", (b"XML:com.adobe.xmp\0" + bytes((compressed, 0)) + b"en\0\0"
+                     + (zlib.compress(text) if compressed else text))
+
+
+def profile(data, compressed):
+    digits = data.hex()
+    lines = "\n".join(digits[i:i + 72] for i in range(0, len(digits), 72))
+    text = f"\nexif\n{len(data):8}\n{lines}\n".encode()
+    keyword = b"Raw profile type exif\0"
+    return (b"zTXt", keyword + b"\0" + zlib.compress(text)) if compressed else (b"tEXt", keyword + text)
+
+
+def found(name, data):
+    add(name, data, "RGB", orientation=None)
+
+
+mark = b"Exif\0\0"
+found("png orientation in an attribute of XMP", with_chunks(rgb_png, international(attribute(6))))
+found("png orientation in an element of XMP", with_chunks(rgb_png, international(element(8), True)))
+found("png orientation 0 in XMP", with_chunks(rgb_png, international(attribute(0))))
+found("png orientation in a text of XMP", with_chunks(rgb_png, (b"tEXt", b"XML:com.adobe.xmp\0" + attribute(3))))
+found("png orientation in a profile", with_chunks(rgb_png, profile(mark + tiff(6), False)))
+found("png orientation in a compressed profile", with_chunks(rgb_png, profile(mark + tiff(8, ">"), True)))
+found("png orientation in a profile without a mark", with_chunks(rgb_png, profile(tiff(3), True)))
+found("png orientation in a chunk and a profile", with_chunks(rgb_png, profile(tiff(3), True), (b"eXIf", tiff(6))))
+found("png orientation behind a mark", with_chunks(rgb_png, (b"eXIf", mark + tiff(6))))
+found("png orientation in EXIF and XMP", with_chunks(rgb_png, (b"eXIf", tiff(6)), international(attribute(3))))
+found("png orientation 9 in EXIF and 3 in XMP", with_chunks(rgb_png, (b"eXIf", tiff(9)), international(attribute(3))))
+other = tiff(6).replace(struct.pack("<H", 0x0112), struct.pack("<H", 0x0113))
+found("png EXIF without it and XMP", with_chunks(rgb_png, (b"eXIf", other), international(attribute(3))))
+
+
+def segment(body):
+    return b"\xff\xe1" + struct.pack(">H", len(body) + 2) + body
+
+
+plain = saved(picture(), "JPEG")
+space = b"http://ns.adobe.com/xap/1.0/\0"
+for name, segments in (
+        ("in an attribute of XMP", segment(space + attribute(6))),
+        ("in an element of XMP", segment(space + element(5))),
+        ("in EXIF and XMP", segment(mark + tiff(6)) + segment(space + attribute(3))),
+        ("in XMP, not in EXIF", segment(mark + other) + segment(space + attribute(8))),
+        ("in two packets of XMP", segment(space + attribute(8)) + segment(space + attribute(6)))):
+    add(f"jpeg orientation {name}", plain[:2] + segments + plain[2:], "RGB", tolerance=2, orientation=None)
+found("webp orientation in XMP", saved(picture(), "WEBP", lossless=True, xmp=attribute(6)))
+found("webp orientation in EXIF and XMP", saved(picture(), "WEBP", lossless=True, xmp=element(3), exif=tiff(8)))
 
 with open("Tests/Goldens/pictures.json", "w") as out:
     lines = (json.dumps({"name": name, "width": width, "height": height, "format": kind, "tolerance": tolerance,
