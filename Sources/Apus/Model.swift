@@ -216,9 +216,25 @@ public final class Model: Sendable {
     constants[subgraph, tensor]
   }
 
-  /// The minimum and the maximum of a constant of floats in the main subgraph; nil for other tensors, for one with NaN, and for one
-  /// of more elements than the limit.
+  /// The numbers of a small constant of integers in the main subgraph, such as a permutation; nil for other tensors.
+  package func constantIntegers(of tensor: Int) -> [Int]? {
+    guard let constant = constant(subgraph: 0, tensor: tensor), constant.byteCount <= 1 << 10 else {
+      return nil
+    }
+    switch file.subgraphs[0].tensors[tensor].type {
+    case .int32: return (try? constant.values(as: Int32.self))?.map { Int($0) }
+    case .int64: return (try? constant.values(as: Int64.self))?.map { Int($0) }
+    default: return nil
+    }
+  }
+
+  /// The minimum and the maximum of a constant of floats in the main subgraph, or of a small one of integers; nil for other tensors,
+  /// for one with NaN, and for one of more elements than the limit.
   package func constantBounds(of tensor: Int, limit: Int = 1 << 20) throws(ApusError) -> ClosedRange<Float>? {
+    if let integers = constantIntegers(of: tensor), let minimum = integers.min(), let maximum = integers.max()
+    {
+      return Float(minimum)...Float(maximum)
+    }
     let type = file.subgraphs[0].tensors[tensor].type
     guard [.float32, .float16].contains(type), let constant = constant(subgraph: 0, tensor: tensor),
       constant.byteCount <= 4 * limit

@@ -25,6 +25,7 @@ def cases():
     yield from embedder_cases()
     yield from face_cases()
     yield from segmenter_cases()
+    yield from class_number_cases()
     yield from keypoint_cases()
     yield from refused_cases()
 
@@ -116,6 +117,40 @@ def segmenter_cases():
     steps = models.quantized(grid, scale, np.int8)
     yield mask_case("scores of int8", models.constant_model([(steps[None], scale)], SIZE),
                     rules.segment(models.real(steps, scale), (20, 30)), (20, 30))
+
+
+def class_number_cases():
+    """Numbers of classes in floats: ARG_MAX, and what converters put behind it."""
+    random = np.random.default_rng(46)
+    grid = random.normal(0, 1, (1, 8, 8, 21)).astype(np.float32)
+    two = grid[..., :2]
+    whole = grid.argmax(-1)[0]
+    cast = ("CAST", "float32")
+    table = random.permutation(40)[:21]
+    for name, steps, classes in (
+            ("CAST of ARG_MAX", [cast], whole),
+            ("CAST of ARG_MAX, with a channel", [cast, ("RESHAPE", (1, 8, 8, 1))], whole),
+            ("CAST of ARG_MAX, with a channel first", [cast, ("RESHAPE", (1, 1, 8, 8))], whole),
+            ("MUL and ADD of ARG_MAX", [cast, ("MUL", 1), ("ADD", 0)], whole),
+            ("ADD of ARG_MAX", [("ADD", 1), cast], whole + 1),
+            ("MUL by 2 and by a half of ARG_MAX", [cast, ("MUL", 2), ("MUL", 0.5)], whole),
+            ("ARG_MAX in a table", [("GATHER", table), cast], table[whole]),
+            ("enlarged ARG_MAX", [cast, ("RESHAPE", (1, 8, 8, 1)), ("RESIZE_NEAREST_NEIGHBOR", (16, 16))],
+             whole.repeat(2, 0).repeat(2, 1)),
+            ("quantized ARG_MAX", [cast, ("QUANTIZE", Quantization.per_tensor(20 / 255, 0))], whole)):
+        for picture in (SIZE, (50, 21)):
+            yield mask_case(f"{name}, {picture[0]}x{picture[1]}", models.class_model(grid, steps, SIZE),
+                            rules.nearest(classes, picture), picture)
+    yield mask_case("CAST of ARG_MAX of two", models.class_model(two, [cast], SIZE),
+                    rules.nearest(two.argmax(-1)[0], SIZE), SIZE)
+    channel = ("RESHAPE", (1, 8, 8, 1))
+    for name, steps, error in (
+            ("ARG_MAX times 0.05", [cast, ("MUL", 0.05)], "times 0.05"),
+            ("ARG_MAX times 12", [("MUL", 12), cast], "times 12"),
+            ("ARG_MAX less 1", [cast, ("SUB", 1)], "less 1"),
+            ("ARG_MAX enlarged bilinearly", [cast, channel, ("RESIZE_BILINEAR", (16, 16))], "RESIZE_BILINEAR"),
+            ("ARG_MAX in coarse steps", [cast, ("QUANTIZE", Quantization.per_tensor(2, 0))], "multiples of 2")):
+        yield Case(name, "segmenter", models.class_model(grid, steps, SIZE), {"error": error})
 
 
 def mask_case(name, model, mask, picture):

@@ -48,9 +48,18 @@ public final class ImageSegmenter: VisionTask {
         ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
       reason: "the output has a cell for each part of the picture", pictures: pictures,
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
-      readings: Self.readings(form, layout) + (mask.map { [$0.assumption] } ?? []),
+      readings: [layoutReading] + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
       warnings: byteWarnings + (mask?.warning.map { [$0] } ?? []) + beyondNames.warnings(names))
+  }
+
+  private var layoutReading: Assumption {
+    let name = form == .classes ? "classes" : form == .scores ? "a score for each class" : "one number"
+    return classOrigin.map {
+      Assumption("layout", "\(name), \(layout)", .model, reason: "\($0) finds them")
+    }
+      ?? Assumption(
+        "layout", "\(name), \(layout)", .guess, reason: "the output's type, shape and the input's order")
   }
 
   /// Where the output has its channels, for people.
@@ -67,7 +76,9 @@ public final class ImageSegmenter: VisionTask {
 
   /// What is doubtful about bytes that are taken for classes.
   private var byteWarnings: [String] {
-    guard form == .classes, names == nil, MaskReading.hasPlainBytes(pictures.outputs[output]) else {
+    guard form == .classes, classOrigin == nil, names == nil,
+      MaskReading.hasPlainBytes(pictures.outputs[output])
+    else {
       return []
     }
     return [
@@ -83,6 +94,8 @@ public final class ImageSegmenter: VisionTask {
   private let gridHeight: Int
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
+  /// The operator that finds classes; nil where the graph does not show it.
+  private let classOrigin: String?
   /// How many classes an answer can have: what the output's channels, type or last operators say, or else what a mask can hold.
   package let classCount: Int
   /// How the numbers of one channel are read; nil for several and for classes.
@@ -110,6 +123,7 @@ public final class ImageSegmenter: VisionTask {
     try prepared.checkTask(["semantic"], for: "segment")
     let (grid, mask) = try Self.mask(of: prepared, labels)
     (output, form, gridWidth, gridHeight, channels) = grid
+    classOrigin = form == .classes ? ClassNumbers(ofOutput: output, of: model)?.origin : nil
     self.mask = mask
     classCount = try Self.classCount(of: prepared, grid)
     var names = LabelSource(
@@ -149,9 +163,13 @@ public final class ImageSegmenter: VisionTask {
       || LabelMap(of: prepared.model) != nil
     var refusal: ApusError?
     for output in prepared.outputs.indices {
-      guard let grid = grid(prepared, output) else { continue }
+      let numbers = ClassNumbers(ofOutput: output, of: prepared.model)
+      // Two classes may be read as a mask, if the caller says so.
+      let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
+      guard let grid = grid(prepared, output, areClasses: areClasses) else { continue }
       do throws(ApusError) {
-        try MaskReading.refusePicture(prepared, grid, isNamed: isNamed)
+        if grid.form == .classes { try numbers?.check(prepared, output) }
+        if numbers == nil { try MaskReading.refusePicture(prepared, grid, isNamed: isNamed) }
         if grid.form == .classes, let given = prepared.options.scores {
           throw ApusError(
             .invalidArgument,
@@ -176,21 +194,23 @@ public final class ImageSegmenter: VisionTask {
 
   /// What an output's shape and type say; channels are where the input has them, unless the other place makes cells
   /// that are closer to the input's proportions.
-  private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
+  ///
+  /// - Parameter areClasses: Whether the graph says that the numbers are those of classes, whatever their type.
+  private static func grid(_ prepared: PreparedModel, _ output: Int, areClasses: Bool) -> Grid? {
     let tensor = prepared.outputs[output]
     var shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
     // Who says what the scores are, says that there are scores.
     let isMask = MaskReading.hasPlainBytes(tensor) && prepared.options.scores != nil
-    let isInteger =
-      [.int32, .int64].contains(tensor.type)
+    let isWhole =
+      areClasses || [.int32, .int64].contains(tensor.type)
       || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil && !isMask
-    if shape.count == 4, isInteger, shape[3] == 1 { shape.removeLast() }
+    if shape.count == 4, isWhole, let one = [3, 1].first(where: { shape[$0] == 1 }) { shape.remove(at: one) }
     if shape.count == 3, shape[1] > 1, shape[2] > 1 {
-      let form: Form = isInteger ? .classes : .probability
+      let form: Form = isWhole ? .classes : .probability
       return (output, form, shape[2], shape[1], .init(count: 1, perCell: 1, perChannel: 1))
     }
-    guard shape.count == 4, !isInteger else { return nil }
+    guard shape.count == 4, !isWhole else { return nil }
     let geometry = prepared.geometry
     // How far a grid is from the input's proportions; nil where rounding alone cannot explain it.
     func distortion(_ height: Int, _ width: Int) -> Int? {
@@ -210,14 +230,6 @@ public final class ImageSegmenter: VisionTask {
     )
   }
 
-  private static func readings(_ form: Form, _ layout: String) -> [Assumption] {
-    let name = form == .classes ? "classes" : form == .scores ? "a score for each class" : "one number"
-    return [
-      Assumption(
-        "layout", "\(name), \(layout)", .guess, reason: "the output's type, shape and the input's order")
-    ]
-  }
-
   /// How many classes the output can have.
   private static func classCount(of prepared: PreparedModel, _ grid: Grid) throws(ApusError) -> Int {
     switch grid.form {
@@ -226,7 +238,7 @@ public final class ImageSegmenter: VisionTask {
     case .classes:
       let greatest = try ValueBounds(ofOutput: grid.output, of: prepared.model).upper
       let most = Int(UInt16.max) + 1
-      return greatest >= 0 && greatest < Double(most) ? Int(greatest) + 1 : most
+      return greatest >= 0 && greatest < Double(most) ? Int(greatest.rounded()) + 1 : most
     }
   }
 

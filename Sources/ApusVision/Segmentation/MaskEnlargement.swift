@@ -105,6 +105,9 @@ struct MaskEnlargement {
     return result
   }
 
+  /// How far a class may be from a whole number: outputs with a scale round classes to its multiples.
+  private static let roundingError: Float = 0.26
+
   /// The class of the cell that contains each pixel.
   ///
   /// - Throws: `invalidData` for a class that a mask cannot hold.
@@ -114,7 +117,8 @@ struct MaskEnlargement {
     for row in rows {
       for column in columns {
         let value = classes[row.nearest * gridWidth + column.nearest]
-        guard let index = UInt16(exactly: value) else {
+        let whole = value.rounded()
+        guard let index = UInt16(exactly: whole), abs(value - whole) <= Self.roundingError else {
           throw ApusError(
             .invalidData, "a cell of the output has the class \(value), not one from 0 to \(UInt16.max)")
         }

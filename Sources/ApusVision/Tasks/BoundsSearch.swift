@@ -46,6 +46,9 @@ struct BoundsSearch {
     return found.intersection(ValueBounds(ofQuantized: described.type, described.quantization))
   }
 
+  /// The operator that writes a tensor; nil for inputs and constants.
+  func producer(of tensor: Int) -> OperatorEntry? { producers[tensor].map { subgraph.operators[$0] } }
+
   /// The operator that computes a tensor's values, behind those that only move or resize them; nil for inputs and constants.
   func origin(of tensor: Int) -> OperatorCode? {
     var tensor = tensor
@@ -133,7 +136,9 @@ struct BoundsSearch {
     switch code {
     case .logistic, .softmax: return ValueBounds(0, 1)
     case .tanh: return ValueBounds(-1, 1)
-    case .argMax, .argMin: return positions(of: node)
+    case .argMax, .argMin: return Self.positions(of: node, model)
+    case .greater, .greaterEqual, .less, .lessEqual, .equal, .notEqual, .logicalAnd, .logicalOr, .logicalNot:
+      return ValueBounds(0, 1)
     case .relu: return try first().clamped(0, .infinity)
     case .relu6: return try first().clamped(0, 6)
     case .reluN1To1: return try first().clamped(-1, 1)
@@ -179,7 +184,7 @@ struct BoundsSearch {
   }
 
   /// The positions along the axis of an operator that looks for the largest or the smallest: it takes that axis away.
-  private func positions(of node: OperatorEntry) -> ValueBounds {
+  static func positions(of node: OperatorEntry, _ model: Model) -> ValueBounds {
     guard let input = node.inputs.first, input >= 0, let output = node.outputs.first else { return .unknown }
     let (source, result) = (model.tensor(input, subgraph: 0), model.tensor(output, subgraph: 0))
     func count(_ tensor: Tensor) -> Double { tensor.shape.dimensions.reduce(1) { $0 * Double($1) } }
