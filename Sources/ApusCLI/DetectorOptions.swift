@@ -43,6 +43,7 @@ struct DetectorOptions: ParsableArguments {
       ("--locale", categories.locale != nil), ("--allow", !categories.allow.isEmpty),
       ("--deny", !categories.deny.isEmpty), ("--class-agnostic", classAgnostic),
       ("--multi-label", multiLabel), ("--layout", layout != nil), ("--box-units", units.boxUnits != nil),
+      ("--candidates", units.candidates != nil),
       ("--anchors", anchors.anchors != nil),
     ]
     return all.first { $0.1 }?.0
@@ -56,6 +57,7 @@ struct DetectorOptions: ParsableArguments {
     var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))
     options.scores = scores.scores
     options.boxUnits = units.boxUnits
+    options.candidates = units.candidates
     options.resultOptions = categories.resultOptions
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults

@@ -84,6 +84,7 @@ struct InspectCommand: ParsableCommand {
     try refuse("--anchors", anchors.anchors != nil, but: [.detector])
     try refuse("--keypoints", pose.keypoints != nil, but: [.keypoints])
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
+    try refuse("--candidates", units.candidates != nil, but: [.detector, .keypoints])
     try refuse(
       "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .sound])
     let isPicture = InspectedTask.allCases.filter { $0 != .sound }
@@ -103,6 +104,7 @@ struct InspectCommand: ParsableCommand {
       try reading.apply(to: &base)
       base.scores = scores.scores
       base.boxUnits = units.boxUnits
+      base.candidates = units.candidates
       if task == .sound {
         let sound = try SoundInspection(
           of: Model(contentsOfFile: model), labels: map, scores: scores.scores, options)

@@ -48,6 +48,7 @@ struct KeypointsCommand: PictureCommand {
     var options = KeypointDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scores = scores.scores
     options.boxUnits = units.boxUnits
+    options.candidates = units.candidates
     options.scoreThreshold = scoreThreshold
     options.maxResults = maxResults
     options.layout = layout

@@ -30,6 +30,7 @@ import Testing
       case "--score-threshold": options.scoreThreshold = Float(value) ?? .nan
       case "--max-results": options.maxResults = Int(value) ?? -1
       case "--anchors": options.anchors = value.split(separator: ",").map { Float($0) ?? .nan }
+      case "--candidates": options.candidates = CandidateAxis(rawValue: value)
       case "--layout": options.layout = DetectorLayout(rawValue: value)
       default: Issue.record("the option \(name) is not known")
       }

@@ -109,6 +109,7 @@ def pixels(rows, columns=4):
 
 def cases():
     yield from grid_cases()
+    yield from square_cases()
     yield from quantized_cases()
     yield from option_cases()
     yield from end_to_end_cases()
@@ -146,6 +147,32 @@ def grid_cases():
     wide = candidates(random, cells, 3)
     yield Case("yolo8 of another shape", models.constant_model([wide.T[None]], size=size), size,
                objects=objects(rules.yolo(wide, "yolo8", size), size, size), kind="yolo8")
+
+
+def square_cases():
+    """As many candidates as numbers of each, 84: only the graph, the values or the caller say which are which."""
+    rows, found = yolo8(16, classes=CELLS - 4)
+    answer = {"objects": objects(found), "kind": "yolo8"}
+    for name, output in (("columns", rows.T[None]), ("rows", rows[None])):
+        yield Case(f"square yolo8 with candidates in {name}", models.constant_model([output]), error="--candidates")
+        yield Case(f"square yolo8 with candidates in {name}, by hand", models.constant_model([output]),
+                   options=["--candidates", name], **answer)
+    yield Case("square yolo8 by layout with candidates in rows, by hand", models.constant_model([rows[None]]),
+               options=["--layout", "yolo8", "--candidates", "rows"], **answer)
+    yield Case("square yolo8 by layout", models.constant_model([rows.T[None]]), options=["--layout", "yolo8"],
+               error="--candidates")
+    box, scores = rows[None, :, :4], rows[None, :, 4:]
+    grids = [rows[None, :64], rows[None, 64:80], rows[None, 80:]]
+    yield Case("square yolo8 of joined rows", models.joined_model([box, scores], 2), **answer)
+    yield Case("square yolo8 of joined columns", models.joined_model(
+        [box.transpose(0, 2, 1), scores.transpose(0, 2, 1)], 1), **answer)
+    yield Case("square yolo8 of joined rows, transposed", models.joined_model([box, scores], 2, (0, 2, 1)), **answer)
+    yield Case("square yolo8 of joined columns, transposed", models.joined_model(
+        [box.transpose(0, 2, 1), scores.transpose(0, 2, 1)], 1, (0, 2, 1)), **answer)
+    yield Case("square yolo8 of joined grids", models.joined_model(grids, 1), **answer)
+    yield Case("square yolo8 of joined grids, transposed", models.joined_model(grids, 1, (0, 2, 1)), **answer)
+    yield Case("square yolo8 in pixels", models.constant_model([pixels(rows).T[None]]), **answer)
+    yield Case("square yolo8 in rows, in pixels", models.constant_model([pixels(rows)[None]]), **answer)
 
 
 def quantized_cases():

@@ -67,6 +67,79 @@ def softmax_model(probabilities, size=(64, 64)):
     return graph.bytes()
 
 
+def joined_model(parts, axis, order=None, size=(64, 64)):
+    """A model that answers constants joined along an axis, and perhaps transposed, to every picture."""
+    graph = GraphBuilder()
+    graph.input(np.zeros((1, size[1], size[0], 3), np.float32))
+    shape = np.concatenate(parts, axis).shape
+    sources = []
+    for part in parts:
+        # A reshape, as models do not join constants themselves.
+        source = graph.tensor("float32", part.shape)
+        graph._tensors[source].shape = np.array(part.shape, np.int32)
+        graph.add("RESHAPE", [graph.constant(part), graph.constant(np.array(part.shape, np.int32))], [source],
+                  schema.ReshapeOptionsT())
+        sources.append(source)
+    options = schema.ConcatenationOptionsT()
+    options.axis = axis
+    last = graph.tensor("float32", shape)
+    graph._tensors[last].shape = np.array(shape, np.int32)
+    graph.add("CONCATENATION", sources, [last], options)
+    if order:
+        shape = tuple(shape[place] for place in order)
+        source, last = last, graph.tensor("float32", shape)
+        graph._tensors[last].shape = np.array(shape, np.int32)
+        graph.add("TRANSPOSE", [source, graph.constant(np.array(order, np.int32))], [last], schema.TransposeOptionsT())
+    graph.result(last)
+    return graph.bytes()
+
+
+def class_model(grid, steps=(), size=(64, 64), planar=False):
+    """A model whose output is that of ARG_MAX over the last axis of a constant grid, and of steps behind it.
+
+    A step is a pair: `CAST` and a type; `ADD`, `SUB`, `MUL`, `DIV` and a number; `RESHAPE` and a shape; `QUANTIZE` and a quantization;
+    `RESIZE_BILINEAR`, `RESIZE_NEAREST_NEIGHBOR` and a size; `GATHER` and a table.
+    """
+    graph = GraphBuilder()
+    width, height = size
+    graph.input(np.zeros((1, 3, height, width) if planar else (1, height, width, 3), np.float32))
+
+    def tensor(dtype, shape, quantization=None):
+        target = graph.tensor(dtype, shape, quantization)
+        graph._tensors[target].shape = np.array(shape, np.int32)
+        return target
+
+    options = schema.ArgMaxOptionsT()
+    dtype, shape, axis = "int32", grid.shape[:-1], grid.ndim - 1
+    options.outputType = schema.TensorType.INT32
+    last = tensor(dtype, shape)
+    graph.add("ARG_MAX", [graph.constant(grid), graph.constant(np.array(axis, np.int32))], [last], options)
+    for name, value in steps:
+        inputs, options, quantization = [last], None, None
+        if name == "CAST":
+            dtype, options = value, schema.CastOptionsT()
+        elif name == "RESHAPE":
+            shape, options = value, schema.ReshapeOptionsT()
+            inputs.append(graph.constant(np.array(value, np.int32)))
+        elif name == "QUANTIZE":
+            dtype, quantization, options = "uint8", value, schema.QuantizeOptionsT()
+        elif name.startswith("RESIZE"):
+            shape = (shape[0], *value, shape[3])
+            options = getattr(schema, {"RESIZE_BILINEAR": "ResizeBilinearOptionsT"}.get(
+                name, "ResizeNearestNeighborOptionsT"))()
+            inputs.append(graph.constant(np.array(value, np.int32)))
+        elif name == "GATHER":
+            options = schema.GatherOptionsT()
+            inputs = [graph.constant(np.array(value, np.int32)), last]
+        else:
+            options = getattr(schema, name.capitalize() + "OptionsT")()
+            inputs.append(graph.constant(np.array(value, dtype)))
+        last = tensor(dtype, shape, quantization)
+        graph.add(name, inputs, [last], options)
+    graph.result(last)
+    return graph.bytes()
+
+
 def picture_model(shape, size, planar=False, input_type="float32", quantization=None):
     """A model whose output is its input in another shape."""
     graph = GraphBuilder()

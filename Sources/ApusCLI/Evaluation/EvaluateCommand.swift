@@ -202,6 +202,7 @@ struct EvaluateCommand: ParsableCommand {
     set("--layout", detector.layout?.rawValue)
     set("--scores", detector.scores.scores?.rawValue)
     set("--box-units", detector.units.boxUnits?.rawValue)
+    set("--candidates", detector.units.candidates?.rawValue)
     set("--anchors", detector.anchors.anchors)
     set("--label-offset", detector.categories.labelOffset)
     setList("--allow", detector.categories.allow)

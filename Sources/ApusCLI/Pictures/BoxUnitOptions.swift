@@ -2,10 +2,18 @@
 import ApusVision
 import ArgumentParser
 
-/// What a model's positions are, for the tasks that find boxes or points.
+/// What a model's positions are, and where, for the tasks that find boxes or points.
 struct BoxUnitOptions: ParsableArguments {
   @Option(name: .long, help: "The unit of the model's boxes and points: fraction or pixel.")
   var boxUnits: BoxUnits?
+
+  @Option(
+    name: .long,
+    help:
+      "Whether the rows or the columns of YOLO's output are candidates, where it is square: rows or columns.")
+  var candidates: CandidateAxis?
 }
+
+extension CandidateAxis: ExpressibleByArgument {}
 
 extension BoxUnits: ExpressibleByArgument {}

@@ -82,6 +82,11 @@ public final class ObjectDetector: VisionTask {
     }
     if options.isClassAgnostic, isIdle({ $0.isClassAgnostic = false }) { idle.append("--class-agnostic") }
     if options.isMultiLabel, isIdle({ $0.isMultiLabel = false }) { idle.append("--multi-label") }
+    if options.candidates != nil, !(head is YOLOHead),
+      !head.readings.contains(where: { $0.subject == "candidates" })
+    {
+      idle.append("--candidates")
+    }
     return idle.map { "\($0) changes nothing for a model of the layout \(layout)" }
   }
 
@@ -257,7 +262,7 @@ public final class ObjectDetector: VisionTask {
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
     if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
-    if let head = OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
+    if let head = try OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }

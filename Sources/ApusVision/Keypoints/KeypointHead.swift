@@ -160,7 +160,7 @@ struct YOLOPoseHead: KeypointHead {
   /// Which keypoints the candidates of an output may have, for an error; empty if it has none.
   static func advice(_ prepared: PreparedModel) -> String {
     guard prepared.outputs.count == 1, let dimensions = YOLOHead.dimensions(prepared.outputs[0].shape),
-      let head = YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
+      let head = try? YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
     else { return "" }
     let count = head.columns - 5
     let sizes = [3, 2].filter { count > 0 && count.isMultiple(of: $0) }.map { "\(count / $0)x\($0)" }

@@ -2,11 +2,13 @@
 import Apus
 
 extension BaseOptions {
-  /// Refuses units and scores that are given for a kind of model that has others, whatever is given.
+  /// Refuses units, scores and candidates that are given for a kind of model that has others, whatever is given.
   ///
   /// - Parameter readings: How the task reads the outputs.
   func check(_ readings: [Assumption]) throws(ApusError) {
-    let given = [("box units", boxUnits?.rawValue), ("scores", scores?.rawValue)]
+    let given = [
+      ("box units", boxUnits?.rawValue), ("scores", scores?.rawValue), ("candidates", candidates?.rawValue),
+    ]
     for case (let subject, let value?) in given {
       guard let reading = readings.first(where: { $0.subject == subject }), reading.source != .given,
         reading.value != value

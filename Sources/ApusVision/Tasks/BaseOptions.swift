@@ -20,6 +20,10 @@ public struct BaseOptions: Sendable {
   /// The unit of the model's boxes and points; nil for what the file says, or else what is usual for its kind.
   public var boxUnits: BoxUnits?
 
+  /// Where the output of a YOLO model has its candidates; nil for what its shape or else the graph says. Only a square output leaves it
+  /// open.
+  public var candidates: CandidateAxis?
+
   /// What the model's scores are; nil for what the file says, or else what is usual for its kind.
   public var scores: ScoreForm?
 

@@ -38,6 +38,12 @@ extension PictureOptions {
     set { baseOptions.boxUnits = newValue }
   }
 
+  /// Where the output of a YOLO model has its candidates, as in ``BaseOptions/candidates``.
+  public var candidates: CandidateAxis? {
+    get { baseOptions.candidates }
+    set { baseOptions.candidates = newValue }
+  }
+
   /// What the model's scores are, as in ``BaseOptions/scores``.
   public var scores: ScoreForm? {
     get { baseOptions.scores }

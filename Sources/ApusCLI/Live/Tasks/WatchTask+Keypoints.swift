@@ -12,6 +12,7 @@ extension WatchTask {
       baseOptions: try command.input.baseOptions(pictures: Self.pictures))
     options.scores = choices.scores.scores
     options.boxUnits = choices.units.boxUnits
+    options.candidates = choices.units.candidates
     options.scoreThreshold = choices.scoreThreshold ?? options.scoreThreshold
     options.maxResults = choices.maxResults
     options.layout = choices.layout

@@ -7,6 +7,7 @@ struct OrientedHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
   private let scores: ScoreReading
+  private let orientation: CandidateOrientation?
   let warnings: [String]
   let pictureDefaults: PictureDefaults
   private let rows: Int
@@ -23,7 +24,8 @@ struct OrientedHead: DetectionHead {
   /// Recognizes the head of a model whose metadata, name or values say that its boxes are oriented; nil for others.
   ///
   /// - Parameter labels: The names whose number can confirm it.
-  init?(_ prepared: PreparedModel, chosen: DetectorLayout?, labels: LabelMap?) {
+  /// - Throws: `invalidArgument` if the output is square, and nothing says whether its rows or its columns are candidates.
+  init?(_ prepared: PreparedModel, chosen: DetectorLayout?, labels: LabelMap?) throws(ApusError) {
     guard chosen == nil || chosen == .yoloOBB, prepared.outputs.count == 1,
       let dimensions = YOLOHead.dimensions(prepared.outputs[0].shape)
     else { return nil }
@@ -31,9 +33,15 @@ struct OrientedHead: DetectionHead {
     func isCells(_ count: Int) -> Bool {
       CellGrid(count: count, width: geometry.width, height: geometry.height) != nil
     }
+    let isSquare =
+      dimensions.first == dimensions.second && dimensions.first > 5
+      && (chosen != nil || isCells(dimensions.first))
+    orientation =
+      isSquare ? try CandidateOrientation(ofSquare: 0, side: dimensions.first, prepared) : nil
     // Exporters put candidates last.
     isTransposed =
-      isCells(dimensions.second) || !isCells(dimensions.first) && dimensions.second > dimensions.first
+      orientation?.isTransposed
+      ?? isCells(dimensions.second) || !isCells(dimensions.first) && dimensions.second > dimensions.first
     (rows, columns) =
       isTransposed ? (dimensions.second, dimensions.first) : (dimensions.first, dimensions.second)
     guard columns > 5, chosen != nil || isCells(rows) else { return nil }
@@ -64,7 +72,9 @@ struct OrientedHead: DetectionHead {
 
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
-  var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
+  var readings: [Assumption] {
+    [reading.assumption, boxUnits.assumption, scores.assumption] + (orientation.map { [$0.assumption] } ?? [])
+  }
   var classCount: Int? { classes }
   var clipsBoxes: Bool { true }
 

@@ -13,6 +13,8 @@ struct YOLOHead: DetectionHead {
   let pictureDefaults: PictureDefaults
   private let ownWarnings: [String]
   private let boxUnits: Decision<BoxUnits>
+  /// Where the candidates of a square output are; nil for others, whose shape says it.
+  private let orientation: CandidateOrientation?
   private let scores: ScoreReading
   private let width: Float
   private let height: Float
@@ -66,9 +68,19 @@ struct YOLOHead: DetectionHead {
     }
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
     let (geometry, tensor) = (prepared.geometry, outputs[output])
-    let recognition = YOLORecognition(
+    var recognition = YOLORecognition(
       dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
-      isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"))
+      isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"),
+      axis: prepared.options.candidates)
+    var square: CandidateOrientation?
+    if dimensions.first == dimensions.second, let shape = try recognition.shape(chosen: chosen),
+      shape.layout != .yoloEndToEnd
+    {
+      let found = try CandidateOrientation(ofSquare: output, side: shape.rows, prepared)
+      recognition.axis = found.axis
+      square = found
+    }
+    orientation = square
     guard let shape = try recognition.shape(chosen: chosen) else {
       if chosen == nil, !isGiven { try recognition.refuseNames(tensor.shape) }
       return nil
@@ -155,7 +167,7 @@ struct YOLOHead: DetectionHead {
     [
       Assumption("layout", layout.rawValue, shape.source, reason: shape.reason, option: "--layout"),
       boxUnits.assumption, scores.assumption,
-    ]
+    ] + (orientation.map { [$0.assumption] } ?? [])
   }
 
   var roles: [Int: String] {

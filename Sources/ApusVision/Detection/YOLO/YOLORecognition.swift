@@ -15,6 +15,8 @@ struct YOLORecognition {
   let export: ExportMetadata?
   /// Whether the model calls itself YOLO v10.
   let isCalledVersion10: Bool
+  /// Where the candidates are; nil for what the shape says.
+  var axis: CandidateAxis?
 
   private var knownClasses: Int? { (export?.names.keys.max()).map { $0 + 1 } }
 
@@ -24,7 +26,9 @@ struct YOLORecognition {
   /// - Throws: `invalidArgument` if several kinds fit.
   func shape(chosen: DetectorLayout?) throws(ApusError) -> YOLOShape? {
     if let chosen { return self.chosen(chosen) }
-    let found = candidates()
+    let found = candidates().filter {
+      axis == nil || $0.layout == .yoloEndToEnd || $0.isTransposed == (axis == .columns)
+    }
     guard let first = found.first else { return nil }
     let layouts = Set(found.map(\.layout))
     guard layouts.count == 1 else {
@@ -52,7 +56,7 @@ struct YOLORecognition {
   private var unnamed: YOLORecognition {
     YOLORecognition(
       dimensions: dimensions, width: width, height: height, extra: extra, export: nil,
-      isCalledVersion10: isCalledVersion10)
+      isCalledVersion10: isCalledVersion10, axis: axis)
   }
 
   // MARK: What fits
@@ -155,12 +159,12 @@ struct YOLORecognition {
     }
     let usual = layout != .yolo5
     let isTransposed: Bool
-    if counts.contains(rows(usual)) {
+    if let axis {
+      isTransposed = axis == .columns
+    } else if counts.contains(rows(usual)) {
       isTransposed = usual
     } else if counts.contains(rows(!usual)) {
       isTransposed = !usual
-    } else if dimensions.first == dimensions.second {
-      isTransposed = usual
     } else {
       isTransposed = dimensions.second > dimensions.first
     }

@@ -12,6 +12,7 @@ struct YOLOXHead: DetectionHead {
   private let grid: CellGrid
   private let boxUnits: BoxReading
   private let scores: ScoreReading
+  private let orientation: CandidateOrientation?
   private let width: Float
   private let height: Float
 
@@ -26,9 +27,10 @@ struct YOLOXHead: DetectionHead {
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?, labels: LabelMap?) throws(ApusError) {
     guard chosen == nil || [.yolo6, .yolox, .yoloxRaw].contains(chosen) else { return nil }
     guard prepared.outputs.count == 1, let dimensions = YOLOHead.dimensions(prepared.outputs[0].shape),
-      let shape = YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
+      let shape = try YOLOXRecognition(prepared, output: 0, dimensions: dimensions)
     else { return nil }
     (rows, columns, isTransposed, grid) = (shape.rows, shape.columns, shape.isTransposed, shape.grid)
+    orientation = shape.orientation
     if let chosen {
       reading = LayoutReading(given: chosen)
     } else if let found = try shape.layout(labels: labels) {
@@ -49,7 +51,9 @@ struct YOLOXHead: DetectionHead {
 
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
-  var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
+  var readings: [Assumption] {
+    [reading.assumption, boxUnits.assumption, scores.assumption] + (orientation.map { [$0.assumption] } ?? [])
+  }
   var pictureDefaults: PictureDefaults {
     layout == .yolo6
       ? reading.pictures(fit: .yolo, .unit) : reading.pictures(fit: .yolox, .raw, channels: .bgr)

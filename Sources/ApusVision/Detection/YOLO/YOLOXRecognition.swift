@@ -11,18 +11,27 @@ struct YOLOXRecognition {
   let columns: Int
   let isTransposed: Bool
   let grid: CellGrid
+  /// Where the candidates of a square output are; nil for others, whose shape says it.
+  let orientation: CandidateOrientation?
 
   /// The classes beside box and objectness.
   private var classes: Int { columns - 5 }
 
   /// Reads an output as that of such a head; nil if its rows are no cells.
-  init?(_ prepared: PreparedModel, output: Int, dimensions: (first: Int, second: Int)) {
+  ///
+  /// - Throws: `invalidArgument` if it is square, and nothing says whether its rows or its columns are candidates.
+  init?(_ prepared: PreparedModel, output: Int, dimensions: (first: Int, second: Int)) throws(ApusError) {
     let geometry = prepared.geometry
     func grid(_ count: Int) -> CellGrid? {
       CellGrid(count: count, width: geometry.width, height: geometry.height)
     }
-    // Of a square, rows come first.
-    if let cells = grid(dimensions.first), dimensions.second > 5 {
+    // A square needs more than its shape.
+    let square =
+      dimensions.first == dimensions.second && dimensions.first > 5 && grid(dimensions.first) != nil
+    let orientation =
+      square ? try CandidateOrientation(ofSquare: output, side: dimensions.first, prepared) : nil
+    self.orientation = orientation
+    if orientation?.isTransposed != true, let cells = grid(dimensions.first), dimensions.second > 5 {
       (rows, columns, isTransposed, self.grid) = (dimensions.first, dimensions.second, false, cells)
     } else if let cells = grid(dimensions.second), dimensions.first > 5 {
       (rows, columns, isTransposed, self.grid) = (dimensions.second, dimensions.first, true, cells)
