@@ -118,6 +118,34 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("what a list names without a file or a truth is left out, if that is wanted")
+  func leavesOutOfLists() throws {
+    try withFiles { folder in
+      let classes = "evaluate set/list.csv --model classifier.tflite --task classify"
+      try write("0/0.png,0\n1/1.png\n3/3.png,3\n2/2.png,2\n", to: "set/list.csv", in: folder)
+      #expect(
+        try apus(classes, in: folder).errors.contains("line 2 of 'set/list.csv' is '1/1.png' without a class")
+      )
+      let some = try apus(classes + " --common", in: folder)
+      #expect(some.status == 0 && some.output.contains("classify: 2 files"))
+      #expect(
+        some.errors
+          == "warning: 1 line with no class in 'set/list.csv' left out: '1/1.png'\n"
+          + "warning: 1 line with no file left out: '3/3.png'\n")
+      try write("3/3.png,3\n", to: "set/list.csv", in: folder)
+      let none = try apus(classes + " --common", in: folder)
+      #expect(none.status == 1 && none.errors.contains("no line of 'set/list.csv' has its file and truth"))
+      // A mask that is missing leaves its picture out.
+      let found = try apus("segment picture.png --model segmenter.tflite --output set/mask.png", in: folder)
+      #expect(found.status == 0)
+      try write("0/0.png,mask.png\n1/1.png,no.png\n2/2.png\n", to: "set/list.csv", in: folder)
+      let masks = try apus(
+        "evaluate set/list.csv --model segmenter.tflite --task segment --common", in: folder)
+      #expect(masks.status == 0 && masks.output.contains("segment: 1 file"), "\(masks.errors)")
+      #expect(masks.errors.contains("1 line with no mask left out: '1/1.png'"))
+    }
+  }
+
   @Test(
     "a file counts once, however its path is written",
     arguments: ["./0/0.png", "0//0.png", "0/./0.png", ".//0/0.png", "0/0.png"])

@@ -26,7 +26,7 @@ struct EvaluationFiles {
         throw ApusError(
           .invalidArgument, "--truth is given, but '\(data)' is a list, which has the classes itself")
       }
-      return try items(of: EvaluationList(data), in: Self.folder(of: data))
+      return try present(items(of: EvaluationList(data), in: Self.folder(of: data)), data)
     }
     if let truth {
       let list = try items(of: EvaluationList(truth), in: data)
@@ -58,8 +58,13 @@ struct EvaluationFiles {
   /// The files that a list names, with their classes.
   private func items(of list: EvaluationList, in folder: String) throws(ApusError) -> [EvaluationItem] {
     var items: [EvaluationItem] = []
+    var without: [String] = []
     for entry in list.entries {
       guard let truth = entry.truth else {
+        if onlyCommon {
+          without.append(entry.name)
+          continue
+        }
         throw ApusError(
           .invalidArgument,
           "line \(entry.line) of '\(list.path)' is '\(entry.name)' without a class, not name,class")
@@ -69,7 +74,22 @@ struct EvaluationFiles {
           name: entry.name, path: Self.joined(folder, entry.name), truth: truth,
           place: "line \(entry.line) of '\(list.path)'"))
     }
+    try report(without, "line", "no class in '\(list.path)'")
     return items
+  }
+
+  /// The files of a list; with the option for it, without those that are not there.
+  private func present(_ items: [EvaluationItem], _ list: String) throws(ApusError) -> [EvaluationItem] {
+    guard onlyCommon else { return items }
+    func isThere(_ path: String?) -> Bool { path.map { FileManager.default.fileExists(atPath: $0) } ?? true }
+    try report(items.filter { !isThere($0.path) }.map(\.name), "line", "no file")
+    let found = items.filter { isThere($0.path) }
+    try report(found.filter { !isThere($0.mask) }.map(\.name), "line", "no mask")
+    let complete = found.filter { isThere($0.mask) }
+    guard !complete.isEmpty else {
+      throw ApusError(.invalidArgument, "no line of '\(list)' has its file and truth")
+    }
+    return complete
   }
 
   // MARK: Objects and masks
@@ -78,11 +98,12 @@ struct EvaluationFiles {
   func pictures(_ data: String) throws(ApusError) -> [EvaluationItem] {
     if Self.isFolder(data) { return try files(in: data, kind: .picture) }
     let list = try EvaluationList(data)
-    return list.entries.map {
+    let items = list.entries.map {
       EvaluationItem(
         name: $0.name, path: Self.joined(Self.folder(of: data), $0.name),
         place: "line \($0.line) of '\(data)'")
     }
+    return try present(items, data)
   }
 
   /// Pictures with a mask each: those of two folders with the same names, or of a list of `picture,mask` lines.
@@ -94,8 +115,13 @@ struct EvaluationFiles {
       }
       let list = try EvaluationList(data)
       var items: [EvaluationItem] = []
+      var without: [String] = []
       for entry in list.entries {
         guard let mask = entry.truth else {
+          if onlyCommon {
+            without.append(entry.name)
+            continue
+          }
           throw ApusError(
             .invalidArgument,
             "line \(entry.line) of '\(data)' is '\(entry.name)' without a mask, not picture,mask")
@@ -106,7 +132,8 @@ struct EvaluationFiles {
             name: entry.name, path: Self.joined(folder, entry.name), mask: Self.joined(folder, mask),
             place: "line \(entry.line) of '\(data)'"))
       }
-      return items
+      try report(without, "line", "no mask in '\(data)'")
+      return try present(items, data)
     }
     guard let truth, Self.isFolder(truth) else {
       throw ApusError(
