@@ -25,7 +25,7 @@ struct BenchmarkCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
-      var command = try BenchmarkCommand.parseAsRoot()
+      var command = try BenchmarkCommand.parseCommandLine()
       try command.run()
     } catch let failure as ChildFailure {
       // The child has printed the reason.

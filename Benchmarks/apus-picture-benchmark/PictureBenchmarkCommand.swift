@@ -20,7 +20,7 @@ struct PictureBenchmarkCommand: ParsableCommand {
 enum Main {
   static func main() {
     do {
-      var command = try PictureBenchmarkCommand.parseAsRoot()
+      var command = try PictureBenchmarkCommand.parseCommandLine()
       try command.run()
     } catch {
       PictureBenchmarkCommand.end(after: error)

@@ -46,7 +46,7 @@ enum Main {
     Output.surviveRefusedWrites()
     do {
       try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
-      var command = try ApusCommand.parseAsRoot()
+      var command = try ApusCommand.parseCommandLine()
       if let options = (command as? any TracedCommand)?.traceOptions {
         try options.record { try command.run() }
       } else {

@@ -49,6 +49,48 @@ struct CommandLineTests {
     }
   }
 
+  @Test(
+    "an option that a command does not have is named before what it leaves missing",
+    arguments: [
+      ("classify a.png --modle m.tflite", "'--modle'. Did you mean '--model'?"),
+      ("classify a.png --Model=m.tflite", "'--Model'. Did you mean '--model'?"),
+      ("classify a.png -model m.tflite", "'-model'. Did you mean '--model'?"),
+      (
+        "classify a.png --model m.tflite --score-treshold 0.5",
+        "'--score-treshold'. Did you mean '--score-threshold'?"
+      ),
+      ("segment a.png --modle m.tflite --json", "'--modle'. Did you mean '--model'?"),
+      ("embed a.png --model m.tflite --outptu x.npy", "'--outptu'. Did you mean '--output'?"),
+      ("evaluate set --model m.tflite --tsk classify", "'--tsk'. Did you mean '--task'?"),
+      ("gallery add anna a.png --gallry g --model m", "'--gallry'. Did you mean '--gallery'?"),
+      ("run --model m.tflite", "'--model'."), ("filter a.png b.png --zzzzzzzz 1", "'--zzzzzzzz'."),
+      ("--modle m.tflite", "'--modle'."),
+    ])
+  func namesUnknownOptions(arguments: String, expected: String) throws {
+    try withTemporaryFolder { folder in
+      let answer = try apus(arguments.split(separator: " ").map(String.init), in: folder)
+      #expect(
+        answer.status == 64 && answer.errors.hasPrefix("error: Unknown option \(expected)"),
+        "\(answer.errors)")
+      #expect(answer.errors.count(where: { $0.isNewline }) == 1)
+    }
+  }
+
+  @Test(
+    "what is missing or wrong is said where all options are known",
+    arguments: [
+      ("classify a.png", "Missing expected argument '--model <model>'"),
+      ("classify a.png --model", "Missing value for '--model <model>'"),
+      ("evaluate set --model m --task classify --class-offset -1.5", "The value '-1.5' is invalid"),
+      ("classify -- --modle", "Missing expected argument '--model <model>'"),
+    ])
+  func namesWhatIsMissing(arguments: String, expected: String) throws {
+    try withTemporaryFolder { folder in
+      let answer = try apus(arguments.split(separator: " ").map(String.init), in: folder)
+      #expect(answer.status == 64 && answer.errors.hasPrefix("error: \(expected)"), "\(answer.errors)")
+    }
+  }
+
   @Test func refusesWithOneLine() throws {
     try withFiles { folder in
       for (arguments, message) in [
