@@ -84,17 +84,33 @@ extension ModelInterface {
       lines += values.map { "      self.\($0.member) = \($0.member)" }
       lines.append("    }")
     } else {
-      for value in values {
+      let names = realNames(values)
+      for (value, name) in zip(values, names) {
         guard let (scale, zeroPoint) = value.scale else { continue }
         lines += [
           "", "    /// The real numbers of `\(value.member.filter { $0 != "`" })`.",
-          "    \(access)var real\(SwiftName.capitalized(value.member)): [Float] {",
+          "    \(access)var \(name): [Float] {",
           "      \(value.member).map { Float(Int32($0) - (\(zeroPoint))) * \(literal(scale)) }", "    }",
         ]
       }
     }
     lines.append("  }")
     return lines
+  }
+
+  /// The names of the real numbers of quantized outputs, none of which is that of an output; empty for outputs without a scale.
+  private func realNames(_ values: [Value]) -> [String] {
+    var taken = Set(values.map(\.member))
+    return values.map { value in
+      guard value.scale != nil else { return "" }
+      let stem = "real\(SwiftName.capitalized(value.member))"
+      var (name, number) = (stem, 2)
+      while !taken.insert(name).inserted {
+        name = "\(stem)_\(number)"
+        number += 1
+      }
+      return name
+    }
   }
 
   private func real(_ value: Value) -> String {

@@ -55,6 +55,45 @@ struct ModelInterfaceTests {
     }
   }
 
+  /// The folder with the modules of this build; nil where there is none.
+  private static let modules = builtExecutable("apus")?.deletingLastPathComponent().appending(path: "Modules")
+
+  @Test(
+    "names of outputs and of their real numbers differ: the type compiles",
+    .enabled(
+      if: modules.map { FileManager.default.fileExists(atPath: $0.path) } ?? false, "no modules are built"))
+  func compiles() throws {
+    // Three quantized outputs, whose real numbers would have the names of the others.
+    let names = ["x", "realX", "real x", "real_x_2", "a_b", "aB", "realAB"]
+    func scale() -> FlatTable { FlatTable([2: .floats([0.5]), 3: .longs([3])]) }
+    let outputs = names.enumerated().map { place, name in
+      FlatTable(
+        [
+          0: .ints([1, 2]), 1: .byte(3), 2: .int(Int32(place + 1)), 3: .text(name),
+        ].merging(name.lowercased().hasPrefix("real") && place < 3 ? [:] : [4: .table(scale())]) { $1 })
+    }
+    let tensors = [FlatTable([0: .ints([1, 2]), 1: .byte(0), 2: .int(0), 3: .text("image")])] + outputs
+    let graph = FlatTable([
+      0: .tables(tensors), 1: .ints([0]), 2: .ints(names.indices.map { Int32($0 + 1) }), 3: .tables([]),
+    ])
+    let buffers = [FlatTable()] + names.map { _ in FlatTable([0: .bytes([1, 2])]) }
+    let bytes = FlatTable([0: .int(3), 1: .tables([]), 2: .tables([graph]), 4: .tables(buffers)])
+      .file(identifier: "TFL3")
+    try withTemporaryFolder { folder in
+      let file = folder.appendingPathComponent("names.tflite")
+      try Data(bytes).write(to: file)
+      var options = ModelInterface.SourceOptions()
+      options.isResource = false
+      let source = try ModelInterface(modelFile: file.path).source(options)
+      #expect(source.contains("    let realX: [UInt8]") && source.contains("    var realX_2: [Float]"))
+      try Data(source.utf8).write(to: folder.appendingPathComponent("Names.swift"))
+      let modules = try #require(Self.modules)
+      let answer = try shell(
+        "swiftc -typecheck -swift-version 6 -warnings-as-errors -I '\(modules.path)' Names.swift", in: folder)
+      #expect(answer.status == 0, "\(answer.errors)")
+    }
+  }
+
   @Test(
     "a type has the model's tensors, classes and checksum",
     .enabled(if: data != nil, "APUS_TEST_DATA is not set"))
