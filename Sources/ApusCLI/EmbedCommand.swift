@@ -40,6 +40,7 @@ struct EmbedCommand: PictureCommand {
 
   func run() throws {
     let sources = try pictures.sources()
+    if let output { try sources.protect(from: [output], of: "--output") }
     let region = try input.regionRect
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.normalizesEmbeddings = !raw

@@ -52,6 +52,8 @@ struct FacesCommand: PictureCommand {
   func run() throws {
     let sources = try pictures.sources()
     let files = try annotation.files(for: sources)
+    let stems = alignDir == nil ? [] : AnnotationOptions.stems(of: sources)
+    try sources.protect(fromFilesIn: alignDir, stems: stems, of: "--align-dir")
     let region = try input.regionRect
     var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scores = scores.scores
@@ -66,7 +68,6 @@ struct FacesCommand: PictureCommand {
         throw ApusError(.unwritableFile, "cannot make the folder '\(alignDir)'")
       }
     }
-    let stems = alignDir == nil ? [] : AnnotationOptions.stems(of: sources)
     let size = alignSize
     let limits = input.limits
     try PictureRunner(

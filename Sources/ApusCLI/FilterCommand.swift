@@ -43,6 +43,8 @@ struct FilterCommand: ParsableCommand {
   func run() throws {
     let watch = time.watch("filtering", isShared: false)
     let chain = try FilterChain(parsing: chain)
+    let source: PictureSources = [PictureSource(name: image)]
+    try source.protect(from: [output], of: "the output")
     let result: ImageBuffer
     do {
       result = try chain.apply(

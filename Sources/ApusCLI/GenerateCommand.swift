@@ -3,6 +3,7 @@ import Apus
 import ApusConsole
 import ApusImages
 import ApusInterfaces
+import ApusVision
 import ArgumentParser
 
 /// `apus generate`: a Swift type for a model.
@@ -36,7 +37,12 @@ struct GenerateCommand: ParsableCommand {
   var withoutResource = false
 
   func run() throws {
-    if let output { try checkWritable(output) }
+    if let output {
+      if let source = [model, labels].compactMap(\.self).first(where: { FileIdentity.areSame($0, output) }) {
+        throw ValidationError("--output would replace '\(source)': choose another place")
+      }
+      try checkWritable(output)
+    }
     let interface = try ModelInterface(modelFile: model, typeName: name, labelsFile: labels)
     var options = ModelInterface.SourceOptions()
     options.isPublic = isPublic

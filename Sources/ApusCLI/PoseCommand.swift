@@ -55,6 +55,8 @@ struct PoseCommand: PictureCommand {
     options.outputsMasks = maskDir != nil
     options.refinementCells = refinementCells
     let sources = try pictures.sources()
+    let stems = maskDir == nil ? [] : AnnotationOptions.stems(of: sources)
+    try sources.protect(fromFilesIn: maskDir, stems: stems, of: "--mask-dir")
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =
       if let (detector, landmarks) = try models.pair {
@@ -72,7 +74,6 @@ struct PoseCommand: PictureCommand {
       } catch {
         throw ApusError(.unwritableFile, "cannot make the folder '\(maskDir)'")
       }
-      let stems = AnnotationOptions.stems(of: sources)
       runner.finish = { place, _, result throws(ApusError) in
         for (number, pose) in result.poses.enumerated() {
           try pose.mask?.write(toFile: "\(maskDir)/\(stems[place])-\(number).png")

@@ -92,6 +92,7 @@ struct RunCommand: TracedCommand {
     options.inputShapes = Dictionary(
       uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
     let interpreter = try Interpreter(model: model, options: options, signature: signature)
+    try protectInputs(from: interpreter.outputs.indices)
     try fillInputs(of: interpreter, with: files)
     let (milliseconds, entries) = try measure(interpreter)
 
@@ -262,6 +263,17 @@ struct RunCommand: TracedCommand {
 
   /// How much of a file is in memory at a time; whole elements of every type.
   private static let pieceByteCount = 1 << 20
+
+  /// Refuses a folder in which an output would replace an input.
+  private func protectInputs(from outputs: Range<Int>) throws {
+    guard let outputDir else { return }
+    for position in outputs {
+      let output = "\(outputDir)/output_\(position).npy"
+      if let file = input.first(where: { FileIdentity.areSame($0, output) }) {
+        throw ValidationError("--output-dir would replace the input '\(file)': choose another folder")
+      }
+    }
+  }
 
   private func makeFolder(_ path: String) throws(ApusError) {
     do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {

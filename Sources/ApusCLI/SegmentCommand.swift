@@ -62,7 +62,9 @@ struct SegmentCommand: PictureCommand {
       output.map { [$0] } ?? outputDir.map { folder in
         AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
       } ?? []
-    try AnnotationOptions.check(files, apartFrom: masks, of: output == nil ? "--output-dir" : "--output")
+    let option = output == nil ? "--output-dir" : "--output"
+    try sources.protect(from: masks, of: option)
+    try AnnotationOptions.check(files, apartFrom: masks, of: option)
     if let outputDir {
       do {
         try FileManager.default.createDirectory(atPath: outputDir, withIntermediateDirectories: true)

@@ -75,6 +75,7 @@ struct TransformCommand: PictureCommand {
       output.map { [$0] } ?? outputDir.map { folder in
         AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
       } ?? []
+    try sources.protect(from: files, of: output == nil ? "--output-dir" : "--output")
     let region = try input.regionRect
     var options = PictureTransformer.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.outputPixels = try outputNormalization

@@ -2,6 +2,7 @@
 
 import Apus
 import ApusRuntime
+import ApusSystem
 import ArgumentParser
 
 #if canImport(FoundationEssentials)
@@ -21,6 +22,7 @@ package struct TraceOptions: ParsableArguments {
   /// Runs `body`, and writes what its threads did to the file, if one is given; also when `body` throws.
   package func record(_ body: () throws -> Void) throws {
     guard let path = trace else { return try body() }
+    try Self.checkReplaced(path)
     // A place that cannot be written to is known before the work.
     try Self.write([], to: path)
     try Self.start()
@@ -28,6 +30,24 @@ package struct TraceOptions: ParsableArguments {
     Trace.stop()
     try Self.finish(path)
     try outcome.get()
+  }
+
+  /// Refuses to replace a file that is no trace, such as a picture.
+  private static func checkReplaced(_ path: String) throws(ApusError) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
+      return
+    }
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    defer { _ = close(descriptor) }
+    var first: UInt8 = 0
+    guard unsafe read(descriptor, &first, 1) == 1, first != UInt8(ascii: "{"), first != UInt8(ascii: "[")
+    else {
+      return
+    }
+    throw ApusError(
+      .invalidArgument, "--trace would replace '\(path)', which is no trace: choose another place")
   }
 
   /// Begins to record.

@@ -43,9 +43,7 @@ extension VideoLocation {
 
   /// Whether the source is the file at a path, through whatever links.
   package func isFile(at path: String) -> Bool {
-    var (own, other) = (stat(), stat())
-    guard kind == .file, unsafe stat(name, &own) == 0, unsafe stat(path, &other) == 0 else { return false }
-    return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    kind == .file && FileIdentity.areSame(name, path)
   }
 
   /// The error of a source from which no frame came.

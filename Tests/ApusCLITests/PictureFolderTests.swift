@@ -52,6 +52,59 @@ struct PictureFolderTests {
     }
   }
 
+  @Test(
+    "a result never replaces a picture that it is made of, through whatever links",
+    arguments: [
+      ("detect photos/a.png --annotate photos/a.png", "--annotate"),
+      ("detect photos/a.png --annotate ./photos//../photos/a.png", "--annotate"),
+      ("detect photos/a.png --annotate link.png", "--annotate"),
+      ("detect link.png --annotate photos/a.png", "--annotate"),
+      ("detect photos/a.png --annotate hard.png", "--annotate"),
+      ("detect photos/a.png --annotate-dir photos", "--annotate-dir"),
+      ("detect photos --annotate-dir folder", "--annotate-dir"),
+      ("segment photos/a.png --model s.tflite --output photos/a.png", "--output"),
+      ("segment photos --model s.tflite --output-dir ./photos/", "--output-dir"),
+      ("transform photos/a.png --model s.tflite --output link.png", "--output"),
+      ("transform photos --model s.tflite --output-dir photos", "--output-dir"),
+      ("embed photos/a.png --model s.tflite --output hard.png", "--output"),
+      ("filter photos/a.png link.png --chain invert", "the output"),
+      ("faces photos/a-0.png photos/a.png --model s.tflite --align-dir photos", "--align-dir"),
+      ("detect photos/a.png --trace photos/a.png", "--trace"),
+    ])
+  func protectsSources(command: String, option: String) throws {
+    try withPhotos { folder throws in
+      let made = try shell(
+        "ln -s photos/a.png link.png; ln photos/a.png hard.png; ln -s photos folder; cp photos/a.png photos/a-0.png",
+        in: folder)
+      #expect(made.status == 0)
+      try TaskModel.write("segmenter", "scores, 8x8", to: folder.appending(path: "s.tflite"))
+      func sources() throws -> [Data] {
+        try ["photos/a.png", "photos/a-0.png"].map { try Data(contentsOf: folder.appending(path: $0)) }
+      }
+      let before = try sources()
+      let answer = try apus(command, in: folder)
+      #expect(
+        [1, 64].contains(answer.status) && answer.output.isEmpty
+          && answer.errors.hasPrefix("error: \(option) would replace ")
+          && answer.errors.count(where: { $0.isNewline }) == 1, "\(answer.errors)")
+      #expect(try sources() == before)
+    }
+  }
+
+  @Test("results beside the pictures are written")
+  func writesBesideSources() throws {
+    try withPhotos { folder throws in
+      for command in [
+        "detect photos/a.png --annotate photos/b.png", "detect photos/a.png --annotate photos/b.png",
+        "detect photos/a.png --annotate-dir other", "filter photos/a.png photos/c.png --chain invert",
+        "detect photos/a.png --trace trace.json", "detect photos/a.png --trace trace.json",
+      ] {
+        let answer = try apus(command, in: folder)
+        #expect(answer.status == 0, "\(command): \(answer.errors)")
+      }
+    }
+  }
+
   @Test("nothing to do is a failure")
   func refusesFoldersWithoutPictures() throws {
     try withPhotos { folder throws in

@@ -56,6 +56,9 @@ struct TrackCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let output, FileIdentity.areSame(output, detections) {
+      throw ValidationError("--output would replace '\(detections)': choose another place")
+    }
     let name = detections == "-" ? "standard input" : detections
     let limit = 1 << 30
     let bytes = try readWholeFile(at: detections == "-" ? "/dev/stdin" : detections, limit: limit)

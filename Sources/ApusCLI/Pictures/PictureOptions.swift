@@ -2,6 +2,7 @@
 import Apus
 import ApusConsole
 import ApusImages
+import ApusVision
 import ArgumentParser
 import Dispatch
 
@@ -56,16 +57,19 @@ struct AnnotationOptions: ParsableArguments {
     }
   }
 
-  /// A different file for each picture; empty if none is requested.
+  /// A different file for each picture, none of which is a picture itself; empty if none is requested.
   func files(for sources: PictureSources) throws -> [String] {
     if let annotate {
       guard sources.count == 1 else {
         throw ValidationError("--annotate takes one picture, not \(sources.count); use --annotate-dir")
       }
+      try sources.protect(from: [annotate], of: "--annotate")
       return [annotate]
     }
     guard let annotateDir else { return [] }
-    return Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
+    let files = Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
+    try sources.protect(from: files, of: "--annotate-dir")
+    return files
   }
 
   /// Refuses files for something else that would replace annotated pictures.
@@ -73,7 +77,13 @@ struct AnnotationOptions: ParsableArguments {
   /// - Parameter option: The option that names the others.
   static func check(_ files: [String], apartFrom others: [String], of option: String) throws {
     let annotated = Set(files.map(\.plainPath))
-    if let same = others.first(where: { annotated.contains($0.plainPath) }) {
+    // Files that are there may have several names.
+    let identities = Set(files.compactMap(FileIdentity.init(ofFileAt:)))
+    func isAnnotated(_ other: String) -> Bool {
+      annotated.contains(other.plainPath)
+        || !identities.isEmpty && FileIdentity(ofFileAt: other).map(identities.contains) ?? false
+    }
+    if let same = others.first(where: isAnnotated) {
       throw ValidationError("\(option) and the annotated picture are both '\(same)': choose two places")
     }
   }
