@@ -17,6 +17,16 @@ import Testing
     #expect(throws: FormatError.self) { try Inflate.inflate(stream, expectedSize: -1) }
   }
 
+  @Test("a limit is one, not a size", arguments: blocks)
+  func limits(stream: [UInt8]) throws {
+    let expected = Array(Fixtures.text.utf8)
+    for limit in [expected.count, expected.count + 1, 1 << 20] {
+      #expect(try Inflate.inflate(stream[...], limit: limit) == expected)
+    }
+    #expect(throws: FormatError.self) { try Inflate.inflate(stream[...], limit: expected.count - 1) }
+    #expect(throws: FormatError.self) { try Inflate.inflate(stream.dropLast(9), limit: 1 << 20) }
+  }
+
   @Test("a stream that is cut off is an error", arguments: blocks)
   func refusesTruncation(stream: [UInt8]) {
     for length in stream.indices {

@@ -34,7 +34,9 @@ enum PNGText {
   }
 
   /// The text behind a chunk's keyword; nil where it is damaged or too long.
-  private static func text(_ chunk: PNGChunks.Chunk, _ bytes: [UInt8], _ keyword: [UInt8]) -> ArraySlice<UInt8>? {
+  private static func text(_ chunk: PNGChunks.Chunk, _ bytes: [UInt8], _ keyword: [UInt8]) -> ArraySlice<
+    UInt8
+  >? {
     let data = bytes[chunk.data].dropFirst(keyword.count + 1)
     switch chunk.type {
     case "tEXt": return data
