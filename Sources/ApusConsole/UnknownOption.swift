@@ -85,8 +85,7 @@ struct UnknownOption {
 extension ParsableCommand {
   /// Parses the command line.
   ///
-  /// - Throws: What the parser throws; but of an option that the command does not have, it is said first, as what is missing may be
-  ///   what it stands for.
+  /// - Throws: What the parser throws. An option that the command does not have goes before a missing one, which it may be meant for.
   package static func parseCommandLine() throws -> any ParsableCommand {
     do { return try parseAsRoot() } catch {
       guard exitCode(for: error) == .validationFailure,

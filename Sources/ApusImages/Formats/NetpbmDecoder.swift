@@ -5,7 +5,7 @@ import ApusVision
 
 /// Decodes PBM, PGM and PPM: P1 to P6, one or two bytes a sample.
 ///
-/// Samples of a maximum up to 255 are scaled to it and rounded half up. Larger ones are scaled to 16 bits, of which the high byte
+/// Samples of a maximum up to 255 are scaled to it and rounded half up. Larger ones are scaled to 16 bits, and their high byte
 /// counts, as in a PNG. Of several pictures in one file, the first is read.
 struct NetpbmDecoder {
   private let bytes: [UInt8]
