@@ -142,7 +142,7 @@ extension GalleryCommand {
   /// `apus gallery add`.
   struct Add: PictureCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Enrolls pictures under a name.",
+      commandName: "add", abstract: "Enrolls pictures under a name.",
       usage: "apus gallery add <name> <image> ... --gallery <file> (--model <model> | --hands <bundle>)")
 
     @Argument(help: "The name.")
@@ -184,7 +184,8 @@ extension GalleryCommand {
 
   /// `apus gallery remove`.
   struct Remove: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Forgets a name.")
+    static let configuration = CommandConfiguration(
+      commandName: "remove", abstract: "Forgets a name.")
 
     @Argument(help: "The name.")
     var name: String
@@ -204,7 +205,7 @@ extension GalleryCommand {
 
   /// `apus gallery list`.
   struct List: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Lists the names.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "Lists the names.")
 
     @OptionGroup var file: GalleryFile
 
@@ -230,7 +231,7 @@ extension GalleryCommand {
   /// `apus gallery find`.
   struct Find: PictureCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Finds who is in pictures.",
+      commandName: "find", abstract: "Finds who is in pictures.",
       usage: "apus gallery find <image> ... --gallery <file> (--model <model> | --hands <bundle>)")
 
     @OptionGroup var pictures: PictureOptions

@@ -21,7 +21,12 @@ extension EmbeddingResult: Encodable {
   /// Encodes `embeddings`, an array of numbers for each output, and `milliseconds`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(embeddings.map(\.values), forKey: .embeddings)
+    // Numbers one by one: of an array, an encoder casts each of them.
+    var rows = container.nestedUnkeyedContainer(forKey: .embeddings)
+    for embedding in embeddings {
+      var row = rows.nestedUnkeyedContainer()
+      for value in embedding.values { try row.encode(value) }
+    }
     try container.encode(timings, forKey: .timings)
   }
 }
