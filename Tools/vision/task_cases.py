@@ -143,6 +143,8 @@ def class_number_cases():
                             rules.nearest(classes, picture), picture)
     yield mask_case("CAST of ARG_MAX of two", models.class_model(two, [cast], SIZE),
                     rules.nearest(two.argmax(-1)[0], SIZE), SIZE)
+    for name, steps in (("CAST of ARG_MAX", [cast]), ("quantized ARG_MAX", [cast, ("QUANTIZE", Quantization.per_tensor(1, 0))])):
+        yield Case(f"{name}, as classifier", "classifier", models.class_model(grid[:, 0, 0], steps, SIZE), {"error": "ARG_MAX"})
     channel = ("RESHAPE", (1, 8, 8, 1))
     for name, steps, error in (
             ("ARG_MAX times 0.05", [cast, ("MUL", 0.05)], "times 0.05"),

@@ -73,6 +73,12 @@ struct ClassificationHeads: Sendable {
           "output \(output) (\(tensor.name)) is one whole number, which is the class itself, not a score for each class; "
             + "'apus run' or an interpreter gives the number")
       }
+      if let numbers = ClassNumbers(ofOutput: output, of: prepared.model) {
+        throw ApusError(
+          .invalidArgument,
+          "output \(output) (\(tensor.name)) has the numbers of classes that \(numbers.origin) finds, not a score for each class; "
+            + "'apus run' or an interpreter gives the numbers")
+      }
       total += min(columns, Self.mostScores)
       guard total <= Self.mostScores else {
         throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
