@@ -154,6 +154,8 @@ private typealias Answer = DetectorModel.Answer
     {
       let text = message { _ = try PictureTransformer(model: model([shape]) { _ in 0.1 }.model()) }
       #expect(text.contains("in about the proportions of the input, 64×64"), "\(shape): \(text)")
+      let mask = message { _ = try ImageSegmenter(model: model([shape]) { _ in 0.1 }.model()) }
+      #expect(mask.contains("not those of a segmenter"), "\(shape): \(mask)")
     }
     let exact = try DetectorModel.postProcess(order: [0, 1, 2, 3], detections: 4).model()
     #expect(

@@ -206,12 +206,12 @@ public final class ImageSegmenter: VisionTask {
       areClasses || [.int32, .int64].contains(tensor.type)
       || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil && !isMask
     if shape.count == 4, isWhole, let one = [3, 1].first(where: { shape[$0] == 1 }) { shape.remove(at: one) }
-    if shape.count == 3, shape[1] > 1, shape[2] > 1 {
+    let geometry = prepared.geometry
+    if shape.count == 3, geometry.isProportional(height: shape[1], width: shape[2]) {
       let form: Form = isWhole ? .classes : .probability
       return (output, form, shape[2], shape[1], .init(count: 1, perCell: 1, perChannel: 1))
     }
     guard shape.count == 4, !isWhole else { return nil }
-    let geometry = prepared.geometry
     // How far a grid is from the input's proportions; nil where rounding alone cannot explain it.
     func distortion(_ height: Int, _ width: Int) -> Int? {
       let distance = abs(height * geometry.width - width * geometry.height)

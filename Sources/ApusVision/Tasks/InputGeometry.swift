@@ -23,6 +23,13 @@ struct InputGeometry: Sendable {
   /// What is a guess about the shape, for people; nil if the shape is that of a picture.
   let guess: String?
 
+  /// Whether rows and columns of an output have about the proportions of the picture, as a map of it has, also one without its edges. Rows of
+  /// candidates and their numbers have not.
+  func isProportional(height rows: Int, width columns: Int) -> Bool {
+    let (one, other) = (rows * width, columns * height)
+    return rows > 1 && columns > 1 && 4 * max(one, other) <= 5 * min(one, other)
+  }
+
   /// The shape for one run, with every dimension known.
   private let dimensions: [Int]
   private let batchAxis: Int?

@@ -154,22 +154,18 @@ public final class PictureTransformer: VisionTask {
   private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
     let shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= ImageBuffer.maximumSide }) else { return nil }
-    // Rows of candidates and their numbers are no picture. One without its edges is a little wider or narrower.
-    func isPicture(_ height: Int, _ width: Int) -> Bool {
-      let (one, other) = (height * prepared.geometry.width, width * prepared.geometry.height)
-      return height > 1 && width > 1 && 4 * max(one, other) <= 5 * min(one, other)
-    }
-    if shape.count == 3, isPicture(shape[1], shape[2]) {
+    let geometry = prepared.geometry
+    if shape.count == 3, geometry.isProportional(height: shape[1], width: shape[2]) {
       return Grid(
         output: output, width: shape[2], height: shape[1],
         channels: .init(count: 1, perCell: 1, perChannel: 1))
     }
     guard shape.count == 4 else { return nil }
     let counts = [1, 3, 4]
-    let last = counts.contains(shape[3]) && isPicture(shape[1], shape[2])
-    let first = counts.contains(shape[1]) && isPicture(shape[2], shape[3])
+    let last = counts.contains(shape[3]) && geometry.isProportional(height: shape[1], width: shape[2])
+    let first = counts.contains(shape[1]) && geometry.isProportional(height: shape[2], width: shape[3])
     guard last || first else { return nil }
-    if last && (!first || !prepared.geometry.isPlanar) {
+    if last && (!first || !geometry.isPlanar) {
       return Grid(
         output: output, width: shape[2], height: shape[1],
         channels: .init(count: shape[3], perCell: shape[3], perChannel: 1))
