@@ -85,7 +85,7 @@ struct ModelInterfaceTests {
       var options = ModelInterface.SourceOptions()
       options.isResource = false
       let source = try ModelInterface(modelFile: file.path).source(options)
-      #expect(source.contains("    let realX: [UInt8]") && source.contains("    var realX_2: [Float]"))
+      #expect(source.contains("    let realX: [UInt8]") && source.contains("    var realX_3: [Float]"))
       try Data(source.utf8).write(to: folder.appendingPathComponent("Names.swift"))
       let modules = try #require(Self.modules)
       let answer = try shell(
