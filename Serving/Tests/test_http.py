@@ -581,7 +581,7 @@ PART = b'--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\nConten
     b"--b\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" * 40_000, PART + b"\x89PNG\r\n\x1a\n" + bytes(3 << 20)])
 @pytest.mark.parametrize("path", ["/v1/detect?model=simple", PATH])
 def test_forms_are_no_bodies_however_many_parts_they_have(plain, path, body):
-    """Nothing reads forms: a bomb of one is what any other body is, refused at its first bytes."""
+    """Only tasks on pictures read forms, up to a number of parts; elsewhere a form is what any other body is, refused at its first bytes."""
     start, before = time.monotonic(), plain.rss()
     with Client(plain) as client:
         answer = client.send(request(body, "Content-Type: multipart/form-data; boundary=b", path=path)).answer()
