@@ -42,7 +42,8 @@ package enum FloatFunction: Hashable, Sendable {
     case .inverseSquareRoot: 1 / value.squareRoot()
     case .floor: value.rounded(.down)
     case .ceil: value.rounded(.up)
-    case .round: value.rounded(.toNearestOrEven)
+    // Only zero keeps its sign: the reference adds 1 to the floor of what it rounds up.
+    case .round: value == 0 ? value : value.rounded(.toNearestOrEven) + 0
     case .sign: value > 0 ? 1 : value < 0 ? -1 : value.isNaN ? value : 0
     case .exp: expf(value)
     case .log: logf(value)
@@ -201,7 +202,10 @@ private struct Ceiling: FloatVectorFunction {
 
 private struct NearestInteger: FloatVectorFunction {
   @inline(__always)
-  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> { values.nearestIntegers }
+  func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
+    // −0 + 0 is 0.
+    (values.nearestIntegers + SIMD8<Float>()).replacing(with: values, where: values .== SIMD8<Float>())
+  }
 }
 
 private struct Sign: FloatVectorFunction {

@@ -12,7 +12,7 @@ import Testing
   private static let functions: [OperatorCode] = [
     .relu, .reluN1To1, .relu6, .logistic, .tanh, .exp, .log, .sqrt, .rsqrt, .square, .neg, .abs, .elu,
     .hardSwish,
-    .floor, .sin,
+    .floor, .sin, .round,
   ]
   private static let operations: [OperatorCode] = [
     .add, .mul, .sub, .div, .maximum, .minimum, .squaredDifference,
@@ -185,6 +185,44 @@ import Testing
         try interpreter.invoke()
         let results: [Float] = try interpreter.output(at: 0)
         #expect(results[2] == .greatestFiniteMagnitude && results[3].isNaN && results[4].isNaN)
+      }
+    }
+  }
+
+  /// LiteRT's results, whose signs a division shows.
+  @Test("ROUND gives zero without a sign to all but zero itself")
+  func roundedZeros() throws {
+    let cases: [(value: Float, rounded: Float)] = [
+      (-0.3, 0), (-0.5, 0), (-0.0, -0.0), (0, 0), (0.5, 0), (1.5, 2), (-1.5, -2), (2.5, 2), (-0.75, -1),
+      (Float(-1e-40 as Double), 0), (Float(1e-40 as Double), 0), (0.499_999_97, 0), (-0.499_999_97, 0),
+      (.infinity, .infinity), (-.infinity, -.infinity), (8_388_607.5, 8_388_608), (-8_388_611, -8_388_611),
+    ]
+    let shape: [Int32] = [1, Int32(cases.count)]
+    for isDivided in [false, true] {
+      let model = try TestModel(
+        tensors: [
+          .init(name: "x", shape: shape), .init(name: "rounded", shape: shape),
+          .init(name: "one", shape: [1], data: TestModel.bytes([1 as Float])),
+          .init(name: "inverse", shape: shape),
+        ],
+        operators: [
+          .init(code: .round, inputs: [0], outputs: [1]), .init(code: .div, inputs: [2, 1], outputs: [3]),
+        ], inputs: [0], outputs: isDivided ? [3] : [1]
+      ).model()
+      for kernels in Runtime.kernelSets where kernels.isSupported {
+        var options = Interpreter.Options()
+        options.kernels = kernels.name
+        let interpreter = try Interpreter(model: model, options: options)
+        try interpreter.copy(cases.map(\.value), toInputAt: 0)
+        try interpreter.invoke()
+        let results: [Float] = try interpreter.output(at: 0)
+        for (given, result) in zip(cases, results) {
+          let greatest = Float.greatestFiniteMagnitude
+          let wanted = isDivided ? max(-greatest, min(1 / given.rounded, greatest)) : given.rounded
+          #expect(
+            result.bitPattern == wanted.bitPattern,
+            "\(kernels.name), \(given.value): \(result), not \(wanted)")
+        }
       }
     }
   }

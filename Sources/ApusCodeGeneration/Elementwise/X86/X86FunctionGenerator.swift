@@ -109,7 +109,12 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .square: return program.multiply(x, .value(x))
     case .squareRoot: return program.squareRoot(x)
     case .inverseSquareRoot: return inverseSquareRoot(x, &program)
-    case .round: return program.unary(.vrndscaleps, x, immediate: 8)
+    case .round:
+      // −0 + 0 is 0. Only zero keeps its sign: of all magnitudes, it alone is negative less one bit.
+      let magnitude = program.and(x, .bits(0x7FFF_FFFF))
+      let isZero = program.shiftRight(program.subtractIntegers(magnitude, .bits(1)), by: 31)
+      let rounded = program.add(program.unary(.vrndscaleps, x, immediate: 8), 0)
+      return program.or(rounded, .value(program.and(x, .value(isZero))))
     case .floor: return program.unary(.vrndscaleps, x, immediate: 9)
     case .ceil: return program.unary(.vrndscaleps, x, immediate: 10)
     case .sign:
