@@ -356,6 +356,27 @@ def loop(m, kind, times, size):
                      subgraphs=[test, body])[1]
 
 
+@shape("segments", *[(name, *c) for name in ("SEGMENT_SUM", "UNSORTED_SEGMENT_SUM", "UNSORTED_SEGMENT_MAX") for c in ((1 << 24, 1), (1 << 6, 1 << 18), (1 << 22, 8))])
+def segments(m, name, rows, length):
+    x = m.input(FLOAT, (rows, length))
+    if name == "SEGMENT_SUM":
+        return m.add(name, [x, m.constant(np.arange(rows, dtype=np.int32))], FLOAT, None, 1)
+    return m.add(name, [x, m.input("int32", (rows,)), m.constant(np.int32(min(rows, (1 << 24) // length)))], FLOAT, None, 1), 2
+
+
+@shape("filled", *[(name,) for name in ("MATRIX_DIAG", "MATRIX_SET_DIAG", "SPARSE_TO_DENSE", "DYNAMIC_UPDATE_SLICE")])
+def filled(m, name):
+    """What is filled or copied as a whole before a few elements are replaced."""
+    if name == "MATRIX_DIAG":
+        return m.add(name, [m.input(FLOAT, (8, 4096))], FLOAT, None, 1)
+    if name == "MATRIX_SET_DIAG":
+        return m.add(name, [m.input(FLOAT, (6, 4096, 4096)), m.input(FLOAT, (6, 4096))], FLOAT, None, 1)
+    if name == "SPARSE_TO_DENSE":
+        places = m.input("int32", (4, 1))
+        return m.add(name, [places, m.integers(1 << 27), m.input(FLOAT, (4,)), m.constant(np.float32(0))], FLOAT, None, 1), 1
+    return m.add(name, [m.input(FLOAT, (1 << 14, 1 << 12)), m.input(FLOAT, (1, 1)), m.input("int32", (2,))], FLOAT, None, 1)
+
+
 @shape("RFFT2D", (1, 4096, 4096), (1 << 12, 1, 4096), (1 << 12, 4096, 1), (1, 1 << 22, 2))
 def transform(m, batch, height, width):
     x = m.input(FLOAT, (batch, height, width))

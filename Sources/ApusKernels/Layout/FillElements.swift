@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Fills memory with copies of an element of `pattern.count` bytes.
-package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan) {
+import ApusRuntime
+
+/// How many bytes are filled or copied before the clock is looked at again.
+private let polledByteCount = 4 << 20
+
+/// Fills memory with copies of an element of `pattern.count` bytes. Ends early if the run must end.
+package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan, threads: ThreadTeam) {
   unsafe destination.withUnsafeMutableBytes { destination in
     unsafe pattern.withUnsafeBytes { pattern in
       guard let to = destination.baseAddress, let from = pattern.baseAddress else { return }
-      let loop = StridedCopy.Loop(
-        count: destination.count / pattern.count, source: 0, destination: pattern.count)
-      unsafe copyUnits(loop, run: pattern.count, from, to)
+      let width = pattern.count
+      let (count, part) = (destination.count / width, max(1, polledByteCount / width))
+      var poll = StopPoll(threads)
+      for start in stride(from: 0, to: count, by: part) {
+        let length = min(part, count &- start)
+        if poll.mustStop(before: length &* width) { return }
+        let loop = StridedCopy.Loop(count: length, source: 0, destination: width)
+        unsafe copyUnits(loop, run: width, from, to + start &* width)
+      }
     }
   }
 }
 
-/// Fills memory with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
-package func fillElements(_ destination: inout MutableRawSpan, with value: Int64, width: Int) {
-  withElement(value, width: width) { fillElements(&destination, with: $0) }
+/// Fills memory with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16. Ends early if the run
+/// must end.
+package func fillElements(
+  _ destination: inout MutableRawSpan, with value: Int64, width: Int, threads: ThreadTeam
+) {
+  withElement(value, width: width) { fillElements(&destination, with: $0, threads: threads) }
 }
 
 /// Calls `body` with the low `width` bytes of a value, least significant first; `width` is 1, 2, 4, 8 or 16.
@@ -53,5 +67,21 @@ package func copyBytes(_ source: RawSpan, to destination: inout MutableRawSpan) 
   precondition(destination.byteCount >= source.byteCount)
   unsafe source.withUnsafeBytes { source in
     unsafe destination.withUnsafeMutableBytes { unsafe $0.copyMemory(from: source) }
+  }
+}
+
+/// Copies all bytes of `source`, for which `destination` has room. Ends early if the run must end.
+package func copyBytes(_ source: RawSpan, to destination: inout MutableRawSpan, threads: ThreadTeam) {
+  precondition(destination.byteCount >= source.byteCount)
+  unsafe source.withUnsafeBytes { source in
+    unsafe destination.withUnsafeMutableBytes { destination in
+      guard let from = source.baseAddress, let to = destination.baseAddress else { return }
+      var poll = StopPoll(threads)
+      for start in stride(from: 0, to: source.count, by: polledByteCount) {
+        let length = min(polledByteCount, source.count &- start)
+        if poll.mustStop(before: length) { return }
+        unsafe (to + start).copyMemory(from: from + start, byteCount: length)
+      }
+    }
   }
 }

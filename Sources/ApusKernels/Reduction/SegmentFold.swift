@@ -10,6 +10,9 @@ package struct SegmentFold: Sendable {
   private let segments: Int
   private let length: Int
 
+  /// The results that are set before the clock is looked at again.
+  private static let part = 1 << 18
+
   /// Describes a reduction of `rows` rows of `length` values each.
   package init(_ kind: Reduction.Kind, _ elements: ScalarType, rows: Int, segments: Int, length: Int) {
     self.kind = kind
@@ -53,8 +56,13 @@ package struct SegmentFold: Sendable {
       unsafe output.withUnsafeMutableBytes { output in
         let from = unsafe input.assumingMemoryBound(to: C.Element.self)
         let to = unsafe output.assumingMemoryBound(to: C.Result.self)
-        for index in 0..<segments &* length { unsafe to[index] = initial }
         var poll = StopPoll(threads)
+        let count = segments &* length
+        for start in stride(from: 0, to: count, by: Self.part) {
+          let end = min(start &+ Self.part, count)
+          if poll.mustStop(before: end &- start) { return nil }
+          for index in start..<end { unsafe to[index] = initial }
+        }
         for row in 0..<rows {
           if poll.mustStop(before: length) { return nil }
           let segment = names[row]

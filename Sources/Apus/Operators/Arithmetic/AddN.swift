@@ -30,7 +30,7 @@ struct AddN: Operator {
     for (position, input) in inputs.enumerated() {
       if tensors.threads.mustStop { return }
       if position == 0 {
-        copyBytes(tensors.readBytes(input), to: &result)
+        copyBytes(tensors.readBytes(input), to: &result, threads: tensors.threads)
       } else {
         accumulate(tensors.readBytes(input), output.type == .float32 ? .float32 : .int32, in: &result)
       }

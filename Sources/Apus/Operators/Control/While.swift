@@ -68,7 +68,7 @@ struct While: Operator {
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     for (position, input) in inputs.enumerated() {
       var result = tensors.writeBytes(outputs[position])
-      copyBytes(tensors.readBytes(input), to: &result)
+      copyBytes(tensors.readBytes(input), to: &result, threads: tensors.threads)
     }
     var isFirst = true
     repeat {

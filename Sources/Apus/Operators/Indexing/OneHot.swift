@@ -38,7 +38,7 @@ struct OneHot: Operator {
   func invoke(_ tensors: borrowing TensorTable) {
     let width = on.type.byteCount ?? 1
     var result = tensors.writeBytes(output)
-    fillElements(&result, with: tensors.readBytes(off).extracting(first: width))
+    fillElements(&result, with: tensors.readBytes(off).extracting(first: width), threads: tensors.threads)
     markPlaces(
       tensors.readBytes(indices), indexByteCount: indices.type.byteCount ?? 4, outer: outer, depth: depth,
       with: tensors.readBytes(on).extracting(first: width), in: &result,

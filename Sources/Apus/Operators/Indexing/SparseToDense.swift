@@ -38,7 +38,9 @@ struct SparseToDense: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     var result = tensors.writeBytes(output)
-    fillElements(&result, with: tensors.readBytes(other).extracting(first: other.type.byteCount ?? 1))
+    fillElements(
+      &result, with: tensors.readBytes(other).extracting(first: other.type.byteCount ?? 1),
+      threads: tensors.threads)
     let isOne = values.shape.rank == 0
     if let row = rows.put(
       tensors.readBytes(values), by: tensors.readBytes(indices), isOne: isOne, in: &result,

@@ -87,10 +87,13 @@ struct DataMovement: Operator {
         withElement(value, width: width) { element in
           for copy in rim { copy.run(element, to: &destination, threads: tensors.threads) }
         }
-      case .value(let value): fillElements(&destination, with: value, width: width)
+      case .value(let value):
+        fillElements(&destination, with: value, width: width, threads: tensors.threads)
       case .element(let slot):
-        fillElements(&destination, with: tensors.readBytes(slot).extracting(first: width))
-      case .tensor(let slot): copyBytes(tensors.readBytes(slot), to: &destination)
+        fillElements(
+          &destination, with: tensors.readBytes(slot).extracting(first: width), threads: tensors.threads)
+      case .tensor(let slot):
+        copyBytes(tensors.readBytes(slot), to: &destination, threads: tensors.threads)
       }
     }
     if let rows {

@@ -33,7 +33,7 @@ struct DynamicUpdateSlice: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    copyBytes(tensors.readBytes(input), to: &result)
+    copyBytes(tensors.readBytes(input), to: &result, threads: tensors.threads)
     var shift = 0
     for axis in strides.indices {
       let start =

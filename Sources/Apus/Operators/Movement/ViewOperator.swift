@@ -12,6 +12,6 @@ struct ViewOperator: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     var target = tensors.writeBytes(output)
-    copyBytes(tensors.readBytes(input), to: &target)
+    copyBytes(tensors.readBytes(input), to: &target, threads: tensors.threads)
   }
 }

@@ -76,7 +76,8 @@ struct MeanOrSum: Operator {
     var result = tensors.writeBytes(output)
     if case .empty = finish {
       let bits: Int64 = elements == .float32 ? Int64(Float.nan.bitPattern) : 0
-      return fillElements(&result, with: bits, width: output.type.byteCount ?? 1)
+      return fillElements(
+        &result, with: bits, width: output.type.byteCount ?? 1, threads: tensors.threads)
     }
     var memory = tensors.writeBytes(sums)
     walk.sum(elements, tensors.readBytes(input), to: &memory, threads: tensors.threads)

@@ -30,7 +30,9 @@ struct SegmentReduction: Operator {
     let input = try node.input(0, types: [.float32, .int32], ranks: 1...8)
     let segments = try node.input(1, types: [.int32], rank: 1)
     var last = -1
-    for segment in try node.integers(of: segments) {
+    for (row, value) in try node.values(of: segments, as: Int32.self).enumerated() {
+      try node.context.limits.checkTime(at: row)
+      let segment = Int(value)
       guard segment == last || segment == last + 1, segment >= 0 else {
         throw node.malformed("segment \(segment) follows \(last) in \(segments.name)")
       }

@@ -71,7 +71,7 @@ struct StableHLOScatter: Operator {
 
   func invoke(_ tensors: borrowing TensorTable) {
     var result = tensors.writeBytes(output)
-    copyBytes(tensors.readBytes(input), to: &result)
+    copyBytes(tensors.readBytes(input), to: &result, threads: tensors.threads)
     kernel.run(
       tensors.readBytes(updates), at: tensors.readBytes(places), into: &result, threads: tensors.threads)
   }
