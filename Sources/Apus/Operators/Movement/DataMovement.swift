@@ -95,6 +95,8 @@ struct DataMovement: Operator {
       case .tensor(let slot):
         copyBytes(tensors.readBytes(slot), to: &destination, threads: tensors.threads)
       }
+      // The first touch of pages that were not filled takes longer than copies count.
+      if tensors.threads.mustStop { return }
     }
     if let rows {
       let tiles = tensors.threads.tileCount(rows: rows.count, bytes: rows.count &* rows.byteCount, alone: 1)
