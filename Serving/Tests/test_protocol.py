@@ -452,7 +452,7 @@ def test_batches_are_checked(server):
     assert status == 400 and "the batch is 2, but 1" in answer["error"]
 
 
-@pytest.mark.parametrize("header", ["-1", "x", "99999999", "18446744073709551616", "1.5"])
+@pytest.mark.parametrize("header", ["-1", "x", "99999999", "18446744073709551616", "1.5", "+5", "-0"])
 def test_header_lengths_are_checked(server, header):
     status, answer = server.json(
         "/v2/models/simple/infer", body(), headers={"Inference-Header-Content-Length": header})

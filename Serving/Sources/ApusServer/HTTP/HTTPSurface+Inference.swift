@@ -47,7 +47,9 @@ extension HTTPSurface {
     var rest = body
     var headerLength = body.count
     if let text = request.headers[.inferenceHeaderLength] {
-      guard let length = Int(text), length >= 0, length <= body.count else {
+      // Int takes a sign, too.
+      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let length = Int(text), length <= body.count
+      else {
         throw .bad("Inference-Header-Content-Length is '\(text)', not a number within 0 to \(body.count)")
       }
       if length == 0 { return try model.rawRequest(body) }
