@@ -152,6 +152,21 @@ def test_viewers_are_bounded_and_leave(live):
     raise AssertionError("viewers who left still count")
 
 
+def test_viewers_who_leave_a_camera_that_fails_leave_their_places(live):
+    wait(live, "none", lambda camera: camera["state"] == "failed")
+    for _ in range(20):
+        with Events(live, "/cameras/none/stream") as viewer:
+            viewer.read(lambda data: b"\r\n\r\n" in data)
+    # The source is tried again every 30 seconds at the latest, and a client that is gone shows at the second write.
+    end = time.monotonic() + 90
+    while time.monotonic() < end:
+        with Events(live, "/cameras/none/stream") as viewer:
+            if b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data):
+                return
+        time.sleep(1)
+    raise AssertionError("viewers who left still count")
+
+
 def test_a_viewer_who_does_not_read_slows_nobody(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     with Events(live, "/cameras/pattern/stream") as sleeper:

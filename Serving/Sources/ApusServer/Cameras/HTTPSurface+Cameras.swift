@@ -51,14 +51,21 @@ extension HTTPSurface {
     answer.stream = { writer in
       defer { withExtendedLifetime(viewer) {} }
       var number = 0
-      while let shot = await camera.shot(after: number) {
-        number = shot.number
-        guard let picture = await camera.jpeg(of: shot) else { continue }
-        var part = ByteBuffer(
-          string: "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
-        part.writeImmutableBuffer(picture)
-        part.writeString("\r\n")
-        try await writer.write(part)
+      while true {
+        switch await camera.sight(after: number) {
+        case .over: return
+        // Blank lines before a part are read over; a client that is gone is noticed.
+        case .nothing: try await writer.write(ByteBuffer(string: "\r\n"))
+        case .shot(let shot):
+          number = shot.number
+          guard let picture = await camera.jpeg(of: shot) else { continue }
+          var part = ByteBuffer(
+            string:
+              "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
+          part.writeImmutableBuffer(picture)
+          part.writeString("\r\n")
+          try await writer.write(part)
+        }
       }
     }
     return answer

@@ -140,6 +140,7 @@ final class LiveCamera: Service {
       }
       if state.withLock({ $0.report.answered }) > answered { pause = .seconds(1) }
       tell([": waiting\n\n"])
+      wake()
       let end = ContinuousClock.now + pause
       while !isOver, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
       pause = min(pause * 2, Self.longestPause)
@@ -230,24 +231,43 @@ final class LiveCamera: Service {
   /// The newest picture, if there is one.
   var newest: Shot? { state.withLock(\.shot) }
 
-  /// Waits for a picture that is newer than one with a number; nil once the camera or the task ends.
-  func shot(after number: Int) async -> Shot? {
-    while !Task.isCancelled {
-      let found = state.withLock { state in
-        (state.shot.flatMap { $0.number > number ? $0 : nil }, state.isOver)
+  /// What a viewer gets after some wait.
+  enum Sight {
+    case shot(Shot)
+    /// No picture yet: the source has failed, and is tried again.
+    case nothing
+    /// The camera has ended.
+    case over
+  }
+
+  /// Waits for a picture that is newer than one with a number, or for another attempt to read the source.
+  func sight(after number: Int) async -> Sight {
+    if let sight = sightNow(after: number) { return sight }
+    await withCheckedContinuation { continuation in
+      let isThere = state.withLock { state in
+        if state.isOver || (state.shot?.number ?? 0) > number { return true }
+        state.waiting.append(continuation)
+        return false
       }
-      if let shot = found.0 { return shot }
-      if found.1 { return nil }
-      await withCheckedContinuation { continuation in
-        let isThere = state.withLock { state in
-          if state.isOver || (state.shot?.number ?? 0) > number { return true }
-          state.waiting.append(continuation)
-          return false
-        }
-        if isThere { continuation.resume() }
-      }
+      if isThere { continuation.resume() }
     }
-    return nil
+    return sightNow(after: number) ?? .nothing
+  }
+
+  private func sightNow(after number: Int) -> Sight? {
+    state.withLock { state in
+      if let shot = state.shot, shot.number > number { return .shot(shot) }
+      return state.isOver ? .over : nil
+    }
+  }
+
+  /// Lets viewers go on who wait for a picture: of those who are gone, a source that fails would keep the places.
+  private func wake() {
+    let waiting = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
   }
 
   /// A picture with its objects as a JPEG file, encoded once for all who ask; nil if that fails.
