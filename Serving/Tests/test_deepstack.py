@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepStack's paths, asked by a client of other people's (`deepstack-python`), and by hand where that has no function."""
 
+import http.client
 import json
 import os
 import subprocess
@@ -169,6 +170,15 @@ def test_a_token_comes_in_the_form_or_as_a_header(sample, tmp_path):
         assert ask(server, "detection", [("api_key", "secret")], [("image", sample)])[0] == 200
         assert ask(server, "detection", files=[("image", sample)], headers={"Authorization": "Bearer secret"})[0] == 200
         assert ask(server, "detection", [("api_key", "secret")], [("image", sample)], headers={"Authorization": "Bearer wrong"})[0] == 401
+        # A wrong header is refused before a body comes.
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=10)
+        connection.putrequest("POST", "/v1/vision/detection")
+        connection.putheader("Authorization", "Bearer wrong")
+        connection.putheader("Content-Type", "multipart/form-data; boundary=b")
+        connection.putheader("Content-Length", str(32 << 20))
+        connection.endheaders()
+        assert connection.getresponse().status == 401
+        connection.close()
         assert client.DeepstackObject("127.0.0.1", server.port, api_key="secret").detect(sample)
         assert server.stop() == 0
 

@@ -39,9 +39,11 @@ extension HTTPSurface {
     if !(isList && (request.method == .get || request.method == .head)) { try allow(request, .post) }
     try state.admission.enter()
     defer { state.admission.leave() }
+    // A client with a wrong token must not take memory for a body.
+    if let header = request.headers[.authorization] { try state.tokens.check(header) }
     let (form, memory) = try await form(of: exchange)
     defer { withExtendedLifetime(memory) {} }
-    try check(form, request)
+    if request.headers[.authorization] == nil { try check(form) }
     switch path {
     case ["detection"]:
       return try await objects(by: deepStack.model(for: .detection, in: state.repository), form, exchange)
@@ -91,13 +93,9 @@ extension HTTPSurface {
     }
   }
 
-  /// A client shows its token as a bearer token, or as DeepStack's clients do, in the form.
-  private func check(_ form: FormData, _ request: Request) throws(ServingError) {
-    if let header = request.headers[.authorization] {
-      try state.tokens.check(header)
-    } else {
-      try state.tokens.check(key: form.fields["api_key"] ?? form.fields["admin_key"] ?? "")
-    }
+  /// A client without a bearer token shows its token as DeepStack's clients do, in the form.
+  private func check(_ form: FormData) throws(ServingError) {
+    try state.tokens.check(key: form.fields["api_key"] ?? form.fields["admin_key"] ?? "")
   }
 
   /// The result of a task on a picture.
