@@ -107,13 +107,22 @@ struct DiffCommand: ParsableCommand {
   }
 
   private func comparison() throws -> TensorComparison {
+    if Self.isFolder(self.model) {
+      throw ApusError(
+        .invalidArgument,
+        "'\(self.model)' is a folder; the model comes first, then the folder of its reference")
+    }
     let model = try Model(contentsOfFile: model)
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
-    var isFolder = false
-    if FileManager.default.fileExists(atPath: reference, isDirectory: &isFolder), isFolder {
+    if Self.isFolder(reference) {
       return try TensorComparison(
         of: model, withReference: reference, inputs: input, tolerance: tolerance, options: options)
+    }
+    guard !reference.lowercased().hasSuffix(".npy") else {
+      throw ApusError(
+        .invalidArgument,
+        "'\(reference)' is one tensor; name the folder that it is in, or another .tflite file")
     }
     let other = try Model(contentsOfFile: reference)
     guard input.isEmpty else {
@@ -130,6 +139,11 @@ struct DiffCommand: ParsableCommand {
     }
     return try TensorComparison(
       of: model, with: other, arrays: arrays, tolerance: tolerance, options: options)
+  }
+
+  private static func isFolder(_ path: String) -> Bool {
+    var isFolder = false
+    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 
   /// Random values that both tensors can hold: if only the second has a scale, the real numbers that its integers represent.
@@ -165,7 +179,8 @@ struct DiffCommand: ParsableCommand {
     for difference in comparison.differences {
       let isCompared = difference.problem == nil
       rows.append([
-        difference.producer.map { "\($0.index)" } ?? "", difference.producer?.name ?? "", difference.name,
+        difference.producer.map { "\($0.index)" } ?? "", difference.producer?.name ?? "",
+        Self.brief(difference.name),
         difference.shape.description, isCompared ? Self.brief(difference.largest) : "–",
         isCompared ? Self.brief(difference.allowed) : "–",
         isCompared ? decimal(difference.signalToNoise, 1) : "–",
@@ -179,7 +194,15 @@ struct DiffCommand: ParsableCommand {
     Output.write(
       "\(comparison.differences.count) tensors compared, \(count) beyond the tolerance"
         + (missing > 0 ? ", \(missing) without a counterpart" : ""))
+    if let name = comparison.uncompared.first {
+      Output.write(oneLine("without a counterpart: \(Self.brief(name))\(missing > 1 ? " and others" : "")"))
+    }
     if let first = comparison.first { Output.write(oneLine("first: \(first)")) }
+  }
+
+  /// The first of the names that a converter joined.
+  private static func brief(_ name: String) -> String {
+    name.firstIndex(of: ";").map { "\(name[..<$0]);…" } ?? name
   }
 
   /// A number with some five digits.

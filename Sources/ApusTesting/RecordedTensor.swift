@@ -17,6 +17,8 @@ package struct RecordedTensor: Sendable {
   package let output: Int?
   /// The names of `.npy` files, without the suffix, that may have its values, in the order in which they are looked for.
   package fileprivate(set) var fileNames: [String]
+  /// Its name as ``plain(_:)`` writes it; nil if several tensors have that, or it stands for a position.
+  private(set) var plainName: String?
 
   /// The name under which it is written.
   package var fileName: String { fileNames[0] }
@@ -42,16 +44,17 @@ package struct RecordedTensor: Sendable {
     var counts: [String: Int] = [:]
     for tensor in tensors { counts[plain(tensor.name), default: 0] += 1 }
     for index in tensors.indices {
-      tensors[index].fileNames = names(of: tensors[index], isUnique: counts[plain(tensors[index].name)] == 1)
+      let plain = plain(tensors[index].name)
+      if counts[plain] == 1, !plain.isEmpty, !isPosition(plain) { tensors[index].plainName = plain }
+      tensors[index].fileNames = names(of: tensors[index])
     }
     return tensors
   }
 
-  private static func names(of tensor: RecordedTensor, isUnique: Bool) -> [String] {
+  private static func names(of tensor: RecordedTensor) -> [String] {
     var names: [String] = []
     if let input = tensor.input { names.append("input_\(input)") }
-    let plain = plain(tensor.name)
-    if isUnique, isUsable(plain) {
+    if let plain = tensor.plainName, plain.utf8.count <= 200, !plain.hasPrefix(".") {
       names.append(plain)
       if tensor.name != plain, isPath(tensor.name) { names.append(tensor.name) }
     }
@@ -61,7 +64,7 @@ package struct RecordedTensor: Sendable {
   }
 
   /// A name with an underscore in place of every character that file systems might not take.
-  private static func plain(_ name: String) -> String {
+  static func plain(_ name: String) -> String {
     String(
       decoding: name.utf8.map { byte -> UInt8 in
         switch byte {
@@ -71,13 +74,11 @@ package struct RecordedTensor: Sendable {
       }, as: UTF8.self)
   }
 
-  /// Whether a plain name can be a file's, and is not one that stands for a position.
-  private static func isUsable(_ name: String) -> Bool {
-    guard !name.isEmpty, name.utf8.count <= 200, !name.hasPrefix(".") else { return false }
-    for kind in ["input_", "output_", "tensor_"] where name.hasPrefix(kind) {
-      if name.dropFirst(kind.count).allSatisfy(\.isNumber) { return false }
+  /// Whether a plain name stands for a position.
+  private static func isPosition(_ name: String) -> Bool {
+    ["input_", "output_", "tensor_"].contains { kind in
+      name.hasPrefix(kind) && name.dropFirst(kind.count).allSatisfy(\.isNumber)
     }
-    return true
   }
 
   /// Whether a name with slashes is a path inside a folder.

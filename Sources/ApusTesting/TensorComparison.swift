@@ -27,19 +27,19 @@ public struct TensorComparison: Sendable {
   /// - Parameters:
   ///   - model: The model.
   ///   - folder: A folder of `.npy` files. A tensor's file has its name, with an underscore in place of every character other than
-  ///     ASCII letters, digits, `.` and `-`; or it is `tensor_12.npy` by the tensor's index, `output_0.npy` by the output's
-  ///     position. `input_0.npy` and so on are the inputs.
+  ///     ASCII letters, digits, `.` and `-`, or with some of these characters kept; or it is `tensor_12.npy` by the tensor's
+  ///     index, `output_0.npy` by the output's position. `input_0.npy` and so on are the inputs.
   ///   - inputs: The `.npy` files of the inputs in order; if empty, those in the folder.
   ///   - tolerance: The allowed difference as a share of each reference's largest magnitude; nil for the defaults.
   ///   - options: How to run the model.
-  /// - Throws: `invalidArgument` if an input is missing, a file cannot be used, or the folder has no tensor of the model; errors of
-  ///   preparing and running the model.
+  /// - Throws: `unreadableFile` for a folder or a file that cannot be read; `invalidArgument` if an input is missing, a file cannot be used,
+  ///   or the folder has no tensor of the model; errors of preparing and running the model.
   public init(
     of model: Model, withReference folder: String, inputs: [String] = [], tolerance: Double? = nil,
     options: Interpreter.Options = Interpreter.Options()
   ) throws(ApusError) {
     try Self.check(tolerance)
-    let reference = ReferenceFolder(path: folder)
+    let reference = try ReferenceFolder(path: folder)
     let arrays =
       try inputs.isEmpty
       ? reference.inputs(of: model, tensors: RecordedTensor.all(of: model)) : Self.arrays(inputs, of: model)
@@ -169,11 +169,13 @@ public struct TensorComparison: Sendable {
     do throws(ApusError) {
       let elements = try expected.numbers()
       let interpretation = expectedTensor ?? (isAlike ? description : nil)
-      guard found.shape == expected.shape || found.elementCount == expected.elementCount else {
+      let isTransposed = Self.haveOtherOrder(found.shape, expected.shape)
+      guard !isTransposed, found.elementCount == expected.elementCount else {
         return TensorDifference(
           of: tensor, shape: found.shape,
           problem:
-            "its shape is \(TensorShape(found.shape)), but its reference has \(TensorShape(expected.shape))")
+            "its shape is \(TensorShape(found.shape)), but its reference has \(TensorShape(expected.shape))"
+            + (isTransposed && expectedTensor == nil ? "; transpose the reference" : ""))
       }
       return TensorDifference(
         of: tensor, found: description.reals(try found.numbers()),
@@ -185,6 +187,12 @@ public struct TensorComparison: Sendable {
     } catch {
       return TensorDifference(of: tensor, shape: found.shape, problem: "its reference: \(error.message)")
     }
+  }
+
+  /// Whether two shapes have the same axes in different orders, as channels first and channels last; axes of one element do not count.
+  private static func haveOtherOrder(_ first: [Int], _ second: [Int]) -> Bool {
+    let (first, second) = (first.filter { $0 != 1 }, second.filter { $0 != 1 })
+    return first != second && first.sorted() == second.sorted()
   }
 
   private static func defaultTolerance(_ type: ElementType) -> Double {

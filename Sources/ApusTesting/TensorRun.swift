@@ -29,7 +29,7 @@ package struct TensorRun {
       guard isOpen else {
         throw ApusError(
           .invalidArgument,
-          "input \(position) (\(described[position].name)) has the shape \(described[position].shape), but its file has "
+          "input \(position) (\(described[position].name)) has the shape \(described[position].shape), but is given "
             + "\(TensorShape(array.shape))")
       }
       options.inputShapes[position] = TensorShape(array.shape)

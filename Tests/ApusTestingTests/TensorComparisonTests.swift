@@ -100,6 +100,52 @@ import Testing
     }
   }
 
+  @Test func aFolderThatDoesNotExistIsNamed() throws {
+    try withReference("convolutions") { model, folder in
+      let error = #expect(throws: ApusError.self) { try expect(model, matches: "\(folder.path)/other") }
+      #expect(error?.code == .unreadableFile && error?.message.contains("cannot read the folder '") == true)
+      let relative = #expect(throws: ApusError.self) { try expect(model, matches: "no such folder") }
+      #expect(relative?.message.contains("begins at the current folder, '/") == true)
+    }
+  }
+
+  @Test func filesMayKeepTheCharactersOfNames() throws {
+    try withReference("convolutions", without: ["tensor_9", "tensor_12"]) { model, folder in
+      let golden = try #require(Self.goldens.first { $0.name == "convolutions" })
+      // In the file, a name follows its length.
+      var bytes = golden.model
+      let place = try #require(bytes.range(of: Data([2, 0, 0, 0] + "t9\0".utf8)))
+      bytes.replaceSubrange(place, with: Data([2, 0, 0, 0] + "a;\0".utf8))
+      let model = try Model(bytes: Array(bytes))
+      let array = try #require(golden.files["tensor_9"])
+      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["a;", "t12"])
+      try array.write(to: folder.appending(path: "a;.npy"))
+      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["t12"])
+      // Two files may have its values.
+      try array.write(to: folder.appending(path: "a:.npy"))
+      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["a;", "t12"])
+      try array.write(to: folder.appending(path: "a_.npy"))
+      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["t12"])
+    }
+  }
+
+  @Test func axesInAnotherOrderAreNotCompared() throws {
+    try withReference("convolutions") { model, folder in
+      let url = folder.appending(path: "tensor_12.npy")
+      let array = try NumPyArray(file: Array(Data(contentsOf: url)))
+      #expect(array.shape == [2, 5, 18, 12])
+      func problem(_ shape: [Int]) throws -> String? {
+        try Data(NumPyArray(type: array.type, shape: shape, bytes: array.bytes).file).write(to: url)
+        return try TensorComparison(of: model, withReference: folder.path).first?.problem
+      }
+      #expect(
+        try problem([2, 12, 5, 18])
+          == "its shape is 2×5×18×12, but its reference has 2×12×5×18; transpose the reference")
+      for shape in [[2160], [2, 90, 12], [1, 2, 5, 1, 18, 12]] { #expect(try problem(shape) == nil) }
+      #expect(try problem([2, 5, 18, 12]) == nil)
+    }
+  }
+
   @Test func brokenFilesAreNamed() throws {
     try withReference("convolutions") { model, folder in
       let file = folder.appending(path: "tensor_9.npy")
