@@ -121,6 +121,18 @@ package func regularFileSize(at path: String) throws(ApusError) -> Int? {
   return status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
 }
 
+/// When a file was changed last, in nanoseconds since 1970; nil if the system does not say.
+package func modificationTime(at path: String) -> Int? {
+  var status = stat()
+  guard unsafe stat(path, &status) == 0 else { return nil }
+  #if canImport(Darwin)
+    let time = status.st_mtimespec
+  #else
+    let time = status.st_mtim
+  #endif
+  return Int(time.tv_sec) &* 1_000_000_000 &+ Int(time.tv_nsec)
+}
+
 /// Reserves capacity for `byteCount` bytes in total.
 private func reserve(_ byteCount: Int, in bytes: inout [UInt8], _ path: String) throws(ApusError) {
   try requireMemory(byteCount, for: "the file '\(path)'")

@@ -190,6 +190,13 @@ struct EvaluateCommandTests {
       #expect(try String(contentsOf: file, encoding: .utf8).split(separator: "\n").count == 4)
       try write(lines[0].prefix(30).description, to: "done.jsonl", in: folder)
       #expect(try apus(command, in: folder).output == whole.output)
+      // A file of the same size may be another one.
+      try write(lines[0] + "\n" + forged + "\n", to: "done.jsonl", in: folder)
+      let name = try #require(forged.firstMatch(of: /"file":"([^"]*)"/)).1
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1_000_000)],
+        ofItemAtPath: folder.appending(path: "set/\(name)").path)
+      #expect(try apus(command, in: folder).output == whole.output)
       for (options, expected) in [
         ("--fit letterbox", "with --fit as by default, not letterbox"),
         ("--pixels signed", "with --pixels as by default"),

@@ -33,8 +33,11 @@ struct EvaluationItem: Sendable {
   /// What says it, such as `line 3 of 'list.csv'`.
   var place = ""
 
-  /// The bytes of the file and of its mask; those of files that are missing count as none.
-  var byteCount: Int {
-    [path, mask].compactMap(\.self).reduce(0) { $0 + ((try? regularFileSize(at: $1)) ?? 0) }
+  /// The file and its mask as they are now.
+  var state: EvaluationFileState {
+    let paths = [path, mask].compactMap(\.self)
+    return EvaluationFileState(
+      bytes: paths.reduce(0) { $0 + ((try? regularFileSize(at: $1)) ?? 0) },
+      modified: paths.reduce(0) { $0 &* 31 &+ (modificationTime(at: $1) ?? 0) })
   }
 }

@@ -95,10 +95,11 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     let isNew = progress.withLock { $0.outcomes[place] == nil }
     var outcome: Outcome
     var fatal: ApusError?
+    let state = item.state
     do throws(ApusError) {
       let answer = try answer(item)
       outcome = .answer(answer)
-      do throws(ApusError) { if isNew { try results?.add(answer, of: item) } } catch { fatal = error }
+      do throws(ApusError) { if isNew { try results?.add(answer, of: item, state) } } catch { fatal = error }
     } catch {
       outcome = .failure(Self.message(error, item))
     }

@@ -32,6 +32,8 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
     let file: String
     /// The size of the file and of its mask.
     let bytes: Int
+    /// When they were changed last; nil in the results of earlier versions.
+    let modified: Int?
     let answer: Answer
   }
 
@@ -76,17 +78,20 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
   /// How many answers the file has.
   var count: Int { known.count }
 
-  /// The answer about a file; nil if there is none, or the file's size has changed since.
+  /// The answer about a file; nil if there is none, or the file has changed since.
   func answer(of item: EvaluationItem) -> Answer? {
-    guard let line = known[item.name], line.bytes == item.byteCount else { return nil }
+    guard let line = known[item.name], let modified = line.modified,
+      EvaluationFileState(bytes: line.bytes, modified: modified) == item.state
+    else { return nil }
     return line.answer
   }
 
   /// Adds an answer.
   ///
+  /// - Parameter state: The file as it was before it was read.
   /// - Throws: `unwritableFile`.
-  func add(_ answer: Answer, of item: EvaluationItem) throws(ApusError) {
-    try append(Line(file: item.name, bytes: item.byteCount, answer: answer))
+  func add(_ answer: Answer, of item: EvaluationItem, _ state: EvaluationFileState) throws(ApusError) {
+    try append(Line(file: item.name, bytes: state.bytes, modified: state.modified, answer: answer))
   }
 
   private func append(_ value: some Encodable) throws(ApusError) {

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// By what a changed file is recognized.
+struct EvaluationFileState: Equatable, Sendable {
+  /// The bytes of the file and of its mask; those of files that are missing count as none.
+  let bytes: Int
+  /// When they were changed last: a number that differs if one of them was.
+  let modified: Int
+}
