@@ -24,6 +24,15 @@ for model in "${models[@]}"; do
     echo "no type: $(cat "$work/error")"
   fi
 done
+# Classes of every kind, and more than have cases.
+if ((${#models[@]})); then
+  printf '%s\n' self init in Type 🐱 3d 'a "b"' 'c\d' ネコ none Self 'a b' 'a-b' > "$work/odd.txt"
+  seq 1 2500 | sed 's/^/a "label" \\/' > "$work/many.txt"
+  for kind in odd many; do
+    "$bin/apus" generate "${models[0]}" --without-resource --name "Labels$kind" --labels "$work/$kind.txt" --output "$work/labels-$kind.swift"
+    files+=("$work/labels-$kind.swift")
+  done
+fi
 if ((${#files[@]})); then
   swiftc -typecheck -swift-version 6 -warnings-as-errors -I "$bin/Modules" "${files[@]}"
   echo "${#files[@]} types of ${#models[@]} models compile"

@@ -27,6 +27,11 @@ struct GenerateCommand: ParsableCommand {
   @Option(name: .long, help: "A file of labels; by default those inside the model.")
   var labels: String?
 
+  @Option(
+    name: .long,
+    help: "The signature whose inputs and outputs the type has; by default serving_default, or the only one.")
+  var signature: String?
+
   @Option(name: .long, help: "The file to write; by default standard output.")
   var output: String?
 
@@ -43,7 +48,8 @@ struct GenerateCommand: ParsableCommand {
       }
       try checkWritable(output)
     }
-    let interface = try ModelInterface(modelFile: model, typeName: name, labelsFile: labels)
+    let interface = try ModelInterface(
+      modelFile: model, typeName: name, labelsFile: labels, signature: signature)
     var options = ModelInterface.SourceOptions()
     options.isPublic = isPublic
     options.isResource = !withoutResource

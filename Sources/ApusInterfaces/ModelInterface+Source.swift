@@ -28,6 +28,14 @@ extension ModelInterface {
       lines += ["///", "/// It is one for `\(task.rawValue)`, which assumes:"]
       lines += assumptions.map { "/// - \(SwiftName.comment($0))" }
     }
+    if signatures.count > 1 {
+      let names = signatures.map { "`\(SwiftName.comment($0))`" }.joined(separator: ", ")
+      lines += [
+        "///",
+        "/// Its signatures are \(names). Inputs and outputs are those of "
+          + (signature.map { "`\(SwiftName.comment($0))`." } ?? "none of them, but of the main subgraph."),
+      ]
+    }
     lines += [
       "///", "/// An instance is for one thread at a time; models share their weights.",
       "\(access)final class \(typeName) {",
@@ -35,7 +43,7 @@ extension ModelInterface {
     lines += constants(access, options)
     if isTyped { lines += values("Input", "What the model takes.", inputs, access, isInput: true) }
     if isTyped { lines += values("Output", "What the model gives.", outputs, access, isInput: false) }
-    if !labels.isEmpty { lines += labelCases(access) }
+    if !labels.isEmpty { lines += hasCases ? labelCases(access) : labelNames(access) }
     lines += functions(access, options)
     lines.append("}")
     return lines.joined(separator: "\n") + "\n"
@@ -72,9 +80,8 @@ extension ModelInterface {
   {
     var lines = ["", "  /// \(about)", "  \(access)struct \(type): Sendable {"]
     for value in values {
-      let shape = value.shape.map(String.init).joined(separator: "×")
       lines += [
-        "    /// `\(SwiftName.comment(value.name))`: \(value.type.rawValue) \(shape.isEmpty ? "scalar" : shape)\(real(value)).",
+        "    /// `\(SwiftName.comment(value.name))`: \(value.type.rawValue) \(shape(value))\(real(value)).",
         "    \(access)\(isInput ? "var" : "let") \(value.member): [\(value.element ?? "UInt8")]",
       ]
     }
@@ -113,6 +120,13 @@ extension ModelInterface {
     }
   }
 
+  private func shape(_ value: Value) -> String {
+    let usual = value.shape.map(String.init).joined(separator: "×")
+    guard value.isOpen else { return usual.isEmpty ? "scalar" : usual }
+    let open = value.signature.map { $0 < 0 ? "?" : "\($0)" }.joined(separator: "×")
+    return "\(open), \(usual) unless `Options.inputShapes` says otherwise"
+  }
+
   private func real(_ value: Value) -> String {
     guard let (scale, zeroPoint) = value.scale else { return "" }
     return ", real = (value − \(zeroPoint)) × \(scale)"
@@ -128,7 +142,7 @@ extension ModelInterface {
       "  \(access)enum Label: Int, CaseIterable, Sendable {",
     ]
     let members = SwiftName.members(
-      labels.enumerated().map { $1.isEmpty ? "class \($0)" : $1 },
+      labels.enumerated().map { SwiftName.hasWords($1) ? $1 : "class \($0)" },
       apartFrom: ["name", "names", "allCases", "rawValue", "hashValue"])
     lines += members.enumerated().map { "    case \($1) = \($0)" }
     lines += [
@@ -141,14 +155,34 @@ extension ModelInterface {
     return lines
   }
 
+  private var hasCases: Bool { labels.count <= Self.maximumCases }
+
+  /// The names of many classes: one literal, as a compiler takes its time for thousands of them.
+  private func labelNames(_ access: String) -> [String] {
+    let names = labels.map { label in
+      "    " + SwiftName.literal(label.replacing(/\R/, with: " ")).dropFirst().dropLast()
+    }
+    return [
+      "", "  /// The names of the model's \(labels.count) classes, in their order.",
+      "  \(access)static let labelNames: [String] = \"\"\"",
+    ] + names + [
+      "    \"\"\".split(separator: \"\\n\", omittingEmptySubsequences: false).map(String.init)"
+    ]
+  }
+
   private func functions(_ access: String, _ options: SourceOptions) -> [String] {
-    let shapes = (inputs + outputs).map { "\"\($0.type.rawValue) \($0.shape)\"" }.joined(separator: ", ")
+    // A caller may choose the size of an open axis, but not how many there are.
+    let isOpen = (inputs + outputs).contains(where: \.isOpen)
+    let shapes = (inputs + outputs).map { value in
+      "\"\(value.type.rawValue) \(isOpen ? value.signature : value.shape)\""
+    }.joined(separator: ", ")
+    let found = isOpen ? "shapeSignature" : "shape.dimensions"
     var lines = [
       "", "  /// Prepares a model for runs.", "  ///",
       "  /// - Throws: `invalidArgument` if it is not the one from which this was made; errors of `Interpreter`.",
       "  \(access)init(model: Model, options: Interpreter.Options = .init()) throws(ApusError) {",
       "    interpreter = try Interpreter(model: model, options: options, signature: \(signature.map(SwiftName.literal) ?? "nil"))",
-      "    let found = (interpreter.inputs + interpreter.outputs).map { \"\\($0.type.rawValue) \\($0.shape.dimensions)\" }",
+      "    let found = (interpreter.inputs + interpreter.outputs).map { \"\\($0.type.rawValue) \\($0.\(found))\" }",
       "    let expected: [String] = [\(shapes)]",
       "    guard found == expected else {",
       "      throw ApusError(",
@@ -171,7 +205,8 @@ extension ModelInterface {
     if let task {
       let takesLabels = [.detector, .segmenter, .classifier].contains(task)
       let given =
-        takesLabels && isLabelled && !labels.isEmpty ? ", labels: LabelMap(Label.allCases.map(\\.name))" : ""
+        takesLabels && isLabelled && !labels.isEmpty
+        ? ", labels: LabelMap(\(hasCases ? "Label.allCases.map(\\.name)" : "labelNames"))" : ""
       lines += [
         "", "  /// The task that takes the model.",
         "  \(access)static func task(model: Model, options: \(task.rawValue).Options = .init()) throws(ApusError) -> \(task.rawValue) {",
@@ -196,7 +231,9 @@ extension ModelInterface {
     ]
     lines += inputs.enumerated().map { "    try interpreter.copy(input.\($1.member), toInputAt: \($0))" }
     lines.append("    try interpreter.invoke(cancellation: cancellation)")
-    let arguments = outputs.enumerated().map { "\($1.member): interpreter.output(at: \($0))" }
+    let arguments = outputs.enumerated().map {
+      "\(SwiftName.argument($1.member)): interpreter.output(at: \($0))"
+    }
     lines.append("    return \(outputs.isEmpty ? "" : "try ")Output(\(arguments.joined(separator: ", ")))")
     lines.append("  }")
     return lines

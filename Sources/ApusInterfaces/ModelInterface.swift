@@ -12,7 +12,12 @@ public struct ModelInterface: Sendable {
     let name: String
     let type: ElementType
     let shape: [Int]
+    /// The shape as the model has it, with −1 for each axis that it leaves open.
+    let signature: [Int]
     let quantization: QuantizationParameters?
+
+    /// Whether an axis is open.
+    var isOpen: Bool { signature.contains { $0 < 0 } }
 
     /// The type of an element in Swift; nil if Swift has none.
     var element: String? {
@@ -58,6 +63,8 @@ public struct ModelInterface: Sendable {
   public let sha256: String
   let description: String?
   let signature: String?
+  /// The names of all signatures.
+  let signatures: [String]
   let inputs: [Value]
   let outputs: [Value]
   let labels: [String]
@@ -66,8 +73,8 @@ public struct ModelInterface: Sendable {
   let task: Task?
   let assumptions: [String]
 
-  /// The maximum number of classes that become cases; of more, there is no enumeration.
-  static let maximumLabels = 2_000
+  /// The maximum number of classes that become cases: some seconds for the compiler. Of more, there are only the names.
+  static let maximumCases = 2_000
 
   /// Reads a model.
   ///
@@ -75,11 +82,13 @@ public struct ModelInterface: Sendable {
   ///   - path: The `.tflite` file.
   ///   - typeName: The name of the type; nil for that of the file.
   ///   - labelsPath: A file of labels; nil for the labels inside the model, if there are any.
+  ///   - signatureKey: The signature that names inputs and outputs; nil for `serving_default`, or the only one.
   /// - Throws: `unreadableFile`, `malformedModel`, or all reasons why the model cannot run; `invalidArgument` for a name that is no
-  ///   identifier of Swift, or labels that cannot be read.
-  public init(modelFile path: String, typeName: String? = nil, labelsFile labelsPath: String? = nil)
-    throws(ApusError)
-  {
+  ///   identifier of Swift, a signature that the model does not have, or labels that cannot be read.
+  public init(
+    modelFile path: String, typeName: String? = nil, labelsFile labelsPath: String? = nil,
+    signature signatureKey: String? = nil
+  ) throws(ApusError) {
     let model = try Model(contentsOfFile: path)
     let fileName = path.split(separator: "/").last.map(String.init) ?? path
     self.fileName = fileName
@@ -93,8 +102,16 @@ public struct ModelInterface: Sendable {
     self.typeName = typeName ?? SwiftName.type(stem)
     sha256 = try fileSHA256(path)
     let signatures = model.signatures
+    self.signatures = signatures.map(\.key)
     let signature =
-      signatures.first { $0.key == "serving_default" } ?? (signatures.count == 1 ? signatures.first : nil)
+      signatures.first { $0.key == signatureKey ?? "serving_default" }
+      ?? (signatures.count == 1 ? signatures.first : nil)
+    if let signatureKey, signature?.key != signatureKey {
+      let known = signatures.map { "'\($0.key)'" }.joined(separator: ", ")
+      throw ApusError(
+        .invalidArgument,
+        "the model has no signature '\(signatureKey)', " + (known.isEmpty ? "nor any other" : "but \(known)"))
+    }
     // A model that cannot run is refused with all reasons.
     let interpreter = try Interpreter(model: model, signature: signature?.key)
     self.signature = signature?.key
@@ -122,7 +139,7 @@ public struct ModelInterface: Sendable {
   private static func names(_ map: LabelMap, _ count: Int?) -> [String] {
     let map = count.map { map.aligned(toClassCount: $0) } ?? map
     let count = count ?? map.rowCount - map.offset
-    guard (1...maximumLabels).contains(count) else { return [] }
+    guard (1...LabelMap.maximumRowCount).contains(count) else { return [] }
     return (0..<count).map { map[$0] ?? "" }
   }
 
@@ -138,7 +155,7 @@ public struct ModelInterface: Sendable {
     return tensors.enumerated().map { place, tensor in
       Value(
         member: members[place], name: names[place], type: tensor.type, shape: tensor.shape.dimensions,
-        quantization: tensor.quantization)
+        signature: tensor.shapeSignature, quantization: tensor.quantization)
     }
   }
 

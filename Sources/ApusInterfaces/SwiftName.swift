@@ -78,11 +78,21 @@ package enum SwiftName {
     return reserved.contains(name) ? "`\(name)`" : name
   }
 
-  /// Names that differ: of equal ones, all but the first get their places.
+  /// Whether a text has letters or digits that names may have.
+  package static func hasWords(_ text: String) -> Bool { !words(text).isEmpty }
+
+  /// A member's name as the label of an argument, which may be any word of the language but three.
+  package static func argument(_ member: String) -> String {
+    let name = member.filter { $0 != "`" }
+    return ["inout", "let", "var"].contains(name) ? member : name
+  }
+
+  /// Names that differ: of equal ones, all but the first get their places. So do `self` and `init`, which stand for something else
+  /// behind a dot.
   ///
   /// - Parameter taken: Names that none of them may have.
   package static func members(_ texts: [String], apartFrom taken: Set<String> = []) -> [String] {
-    var taken = taken
+    var taken = taken.union(["`self`", "`init`"])
     return texts.enumerated().map { place, text in
       let name = member(text)
       if taken.insert(name).inserted { return name }

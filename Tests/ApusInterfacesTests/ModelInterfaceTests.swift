@@ -24,8 +24,11 @@ struct ModelInterfaceTests {
     #expect(
       SwiftName.members(["traffic light", "class", "TrafficLight", "traffic-light", "", "7up", "CPU", "self"])
         == [
-          "trafficLight", "`class`", "trafficLight_2", "trafficLight_3", "value", "value7up", "cpu", "`self`",
+          "trafficLight", "`class`", "trafficLight_2", "trafficLight_3", "value", "value7up", "cpu", "self_7",
         ])
+    // Behind a dot, these stand for something else.
+    #expect(SwiftName.members(["init", "self", "Self", "in"]) == ["init_0", "self_1", "self_2", "`in`"])
+    #expect(["`in`", "`inout`", "x"].map(SwiftName.argument) == ["in", "`inout`", "x"])
     #expect(SwiftName.members(["name", "x"], apartFrom: ["name"]) == ["name_0", "x"])
   }
 
@@ -115,6 +118,115 @@ struct ModelInterfaceTests {
       for line in ["    case names_0 = 0", "    case name_1 = 1", "    case allCases_2 = 2"] {
         #expect(source.contains(line), "\(line)")
       }
+    }
+  }
+
+  // MARK: Models of a test
+
+  /// A model whose inputs are pictures and whose outputs are constants of four floats.
+  private func model(
+    _ inputs: [String], _ outputs: [String], signature: [Int32]? = nil, signatures: [String] = []
+  ) -> [UInt8] {
+    let values = [UInt8](repeating: 0, count: 16)
+    func tensor(_ name: String, _ shape: [Int32], buffer: Int32) -> FlatTable {
+      var fields: [Int: FlatTable.Field] = [
+        0: .ints(shape), 1: .byte(0), 2: .int(buffer), 3: .text(name),
+      ]
+      if let signature, buffer == 0 { fields[7] = .ints(signature) }
+      return FlatTable(fields)
+    }
+    func maps(_ names: [String], from first: Int) -> FlatTable.Field {
+      .tables(names.enumerated().map { FlatTable([0: .text($1), 1: .int(Int32(first + $0))]) })
+    }
+    let graph = FlatTable([
+      0: .tables(
+        inputs.map { tensor($0, [1, 8, 8, 3], buffer: 0) } + outputs.map { tensor($0, [1, 4], buffer: 1) }),
+      1: .ints(inputs.indices.map { Int32($0) }),
+      2: .ints(outputs.indices.map { Int32(inputs.count + $0) }), 3: .tables([]),
+    ])
+    return FlatTable([
+      0: .int(3), 1: .tables([]), 2: .tables([graph]),
+      4: .tables([FlatTable(), FlatTable([0: .bytes(values)])]),
+      7: .tables(
+        signatures.map { key in
+          FlatTable([
+            0: maps(inputs.map { "\(key) \($0)" }, from: 0),
+            1: maps(outputs.map { "\(key) \($0)" }, from: inputs.count), 2: .text(key),
+          ])
+        }),
+    ]).file(identifier: "TFL3")
+  }
+
+  /// Calls `body` with the file of a model.
+  private func withFile(_ bytes: [UInt8], _ body: (String, URL) throws -> Void) throws {
+    try withTemporaryFolder { folder in
+      let file = folder.appendingPathComponent("net.tflite")
+      try Data(bytes).write(to: file)
+      try body(file.path, folder)
+    }
+  }
+
+  @Test("words of the language are arguments without backticks")
+  func keywords() throws {
+    try withFile(model(["in", "self"], ["class", "init"])) { file, _ in
+      let source = try ModelInterface(modelFile: file).source()
+      for line in [
+        "    var `in`: [Float]", "    var self_1: [Float]", "    init(`in`: [Float], self_1: [Float]) {",
+        "    try interpreter.copy(input.`in`, toInputAt: 0)",
+        "    return try Output(class: interpreter.output(at: 0), init_1: interpreter.output(at: 1))",
+      ] { #expect(source.contains(line + "\n"), "\(line)") }
+    }
+  }
+
+  @Test("axes that a model leaves open may have any size")
+  func openAxes() throws {
+    try withFile(model(["image"], ["scores"], signature: [-1, -1, -1, 3])) { file, _ in
+      let source = try ModelInterface(modelFile: file).source()
+      for line in [
+        "    /// `image`: float32 ?×?×?×3, 1×8×8×3 unless `Options.inputShapes` says otherwise.",
+        #"    let expected: [String] = ["float32 [-1, -1, -1, 3]", "float32 []"]"#,
+      ] { #expect(source.contains(line + "\n"), "\(line)") }
+      #expect(source.contains("$0.shapeSignature"))
+      var options = Interpreter.Options()
+      options.inputShapes[0] = [2, 9, 7, 3]
+      let resized = try Interpreter(model: Model(contentsOfFile: file), options: options)
+      #expect((resized.inputs + resized.outputs).map(\.shapeSignature) == [[-1, -1, -1, 3], []])
+    }
+    try withFile(model(["image"], ["scores"])) { file, _ in
+      #expect(try ModelInterface(modelFile: file).source().contains("$0.shape.dimensions"))
+    }
+  }
+
+  @Test("one of several signatures names inputs and outputs")
+  func signatures() throws {
+    try withFile(model(["x"], ["y"], signatures: ["encode", "decode"])) { file, _ in
+      let first = try ModelInterface(modelFile: file).source()
+      #expect(first.contains("signature: nil)") && first.contains("var x: [Float]"))
+      #expect(first.contains("none of them, but of the main subgraph"))
+      let second = try ModelInterface(modelFile: file, signature: "decode").source()
+      #expect(second.contains(#"signature: "decode")"#) && second.contains("var decodeX: [Float]"))
+      #expect(
+        second.contains("Its signatures are `encode`, `decode`. Inputs and outputs are those of `decode`."))
+      let error = #expect(throws: ApusError.self) { try ModelInterface(modelFile: file, signature: "x") }
+      #expect(error?.message == "the model has no signature 'x', but 'encode', 'decode'")
+    }
+  }
+
+  @Test("classes without letters have their numbers, and very many have names alone")
+  func labels() throws {
+    try withFile(model(["x"], ["y"])) { file, folder in
+      let labels = folder.appendingPathComponent("labels.txt")
+      func source(_ names: [String]) throws -> String {
+        try Data(names.map { $0 + "\n" }.joined().utf8).write(to: labels)
+        return try ModelInterface(modelFile: file, labelsFile: labels.path).source()
+      }
+      let few = try source(["cat", "🐱", "self", "none"])
+      for line in ["case cat = 0", "case class1 = 1", "case self_2 = 2"] {
+        #expect(few.contains(line), "\(line)")
+      }
+      let many = try source((0...2_000).map { "a \"label\" \($0)" })
+      #expect(!many.contains("enum Label") && many.contains("names of the model's 2001 classes"))
+      #expect(many.contains("static let labelNames: [String] = \"\"\"\n    a \\\"label\\\" 0\n"))
     }
   }
 }
