@@ -32,6 +32,7 @@ sys.path.insert(0, str(ROOT / "Tools" / "goldens"))
 
 from ai_edge_litert import schema_py_generated as schema  # noqa: E402
 from archive import npy_bytes  # noqa: E402
+from graph_builder import GraphBuilder  # noqa: E402
 from model_builder import ModelBuilder, Quantization  # noqa: E402
 from reference import ReferencePair  # noqa: E402
 
@@ -115,8 +116,8 @@ def repeating(shape, values):
     return np.tile(tile, (1, -(-height // 5), -(-width // 7), 1))[:, :height, :width]
 
 
-def convolution(kind, size, channels, filter_size, stride=1):
-    """A CONV_2D, or with no `channels` a DEPTHWISE_CONV_2D of 16 channels."""
+def convolution(kind, size, channels, filter_size, stride=1, few=False):
+    """A CONV_2D, or with no `channels` a DEPTHWISE_CONV_2D of 16 channels. With `few`, weights have few values."""
     model = ModelBuilder()
     random = np.random.default_rng(size)
     depthwise = channels is None
@@ -129,7 +130,8 @@ def convolution(kind, size, channels, filter_size, stride=1):
     if kind == "float32":
         # Sums of such values are exact in any order.
         picture = repeating(shape, np.arange(-8, 9, dtype=np.float32) / 8)
-        weights = (random.integers(-8, 9, weights_shape) / 8).astype(np.float32)
+        weights = (random.choice([-5, -2, 3, 8], weights_shape) if few else random.integers(-8, 9, weights_shape)) / 8
+        weights = weights.astype(np.float32)
         operands = [model.input(picture), model.constant(weights),
                     model.constant((np.arange(channels) / 4).astype(np.float32))]
         output = model.output("float32")
@@ -137,7 +139,10 @@ def convolution(kind, size, channels, filter_size, stride=1):
         low, high = (0, 255) if kind == "uint8" else (-128, 127)
         dtype = np.dtype(kind)
         picture = repeating(shape, np.arange(low, high + 1)).astype(dtype)
-        weights = random.integers(low + 1, high + 1, weights_shape).astype(dtype)
+        weights = random.integers(low + 1, high + 1, weights_shape)
+        if few:
+            weights = random.choice([-101, -38, 53, 127], weights_shape)
+        weights = weights.astype(dtype)
         if kind == "uint8":
             of_weights = Quantization.per_tensor(0.02, 121)
             scales = 0.05 * 0.02
@@ -202,6 +207,67 @@ def pooling():
         padding=schema.Padding.VALID, strideH=2, strideW=2, filterHeight=3, filterWidth=3, fusedActivationFunction=0)
 
 
+def matrices():
+    """A product of few rows with a matrix that is another input. Sums are exact in any order."""
+    model = ModelBuilder()
+    random = np.random.default_rng(5)
+    operands = [
+        model.input((random.integers(-64, 65, shape) / 16).astype(np.float32)) for shape in ((2, 5, 37), (2, 37, 48))]
+    return model.operator(
+        "BATCH_MATMUL", operands, [model.output("float32")], schema.BatchMatMulOptionsT(adjX=False, adjY=False))
+
+
+def chain(steps, *inputs):
+    """Operators on floats, one after the other. Each of `steps` is its name, the numbers of what it reads (inputs, then
+    constants, then results), its options, and the constants that it adds."""
+    model = GraphBuilder()
+    known = [model.input(values) for values in inputs]
+    for name, operands, options, *constants in steps:
+        own = [model.constant(values) for values in constants]
+        result = model.tensor("float32")
+        model.add(name, [*(known[operand] for operand in operands), *own], [result], options)
+        known.append(result)
+    model.result(known[-1])
+    return model
+
+
+def drawn(*shape):
+    return (np.random.default_rng(sum(shape)).integers(-128, 129, shape) / 32).astype(np.float32)
+
+
+def normalization():
+    """Rows, minus their means and divided by their deviations."""
+    axis = np.array([-1], np.int32)
+    mean = schema.ReducerOptionsT(keepDims=True)
+    sum_, product, difference = (
+        make(fusedActivationFunction=0) for make in (schema.AddOptionsT, schema.MulOptionsT, schema.SubOptionsT))
+    return chain([
+        ("MEAN", [0], mean, axis), ("SQUARED_DIFFERENCE", [0, 1], schema.SquaredDifferenceOptionsT()),
+        ("MEAN", [2], mean, axis), ("ADD", [3], sum_, np.float32([0.01])), ("RSQRT", [4], None),
+        ("SUB", [0, 1], difference), ("MUL", [6, 5], product), ("MUL", [7], product, drawn(96)),
+        ("ADD", [8], sum_, drawn(96)[::-1].copy())], drawn(9, 96))
+
+
+def functions():
+    """Functions and operations of floats that one loop can compute."""
+    sum_, product = (make(fusedActivationFunction=0) for make in (schema.AddOptionsT, schema.MulOptionsT))
+    return chain([
+        ("LOGISTIC", [0], None), ("MUL", [0, 2], product), ("TANH", [3], None), ("ADD", [4, 1], sum_),
+        ("HARD_SWISH", [5], schema.HardSwishOptionsT()), ("ELU", [6], None)], drawn(13, 96), drawn(96))
+
+
+def residual():
+    """A convolution, the sum of its results and another tensor, and PRELU."""
+    options = schema.Conv2DOptionsT(
+        padding=schema.Padding.SAME, strideH=1, strideW=1, dilationHFactor=1, dilationWFactor=1,
+        fusedActivationFunction=0)
+    return chain([
+        ("CONV_2D", [0], options, drawn(19, 1, 1, 16), np.zeros(19, np.float32)),
+        ("ADD", [2, 1], schema.AddOptionsT(fusedActivationFunction=0)),
+        ("PRELU", [3], None, (np.arange(19, dtype=np.float32) / 16 - 0.5).reshape(1, 1, 19))],
+        drawn(1, 9, 11, 16), drawn(1, 9, 11, 19))
+
+
 def sizes(*numbers):
     return (np.array(numbers, np.int32),)
 
@@ -228,9 +294,10 @@ ELEMENTS = {
         1, elements("QUANTIZE", kind, (1040,), options=schema.QuantizeOptionsT(), result="int8")),
     "DEQUANTIZE": lambda kind: (
         2, elements("DEQUANTIZE", kind, (1040,), options=schema.DequantizeOptionsT(), result="float32")),
+    "CAST": lambda kind: (1, elements("CAST", kind, (1040,), options=schema.CastOptionsT(), result="int32")),
 }
 TYPES = {"RESIZE_BILINEAR": ("int8", "uint8"), "LOG_SOFTMAX": ("float32",), "EXP": ("float32",), "GELU": ("float32",), "QUANTIZE": ("float32",),
-         "DEQUANTIZE": ("int8", "uint8")}
+         "DEQUANTIZE": ("int8", "uint8"), "CAST": ("float32",)}
 
 LARGE = {
     "CONV_2D uint8_threads": lambda: (3, convolution("uint8", 80, 16, 3)),
@@ -240,7 +307,13 @@ LARGE = {
     "DEPTHWISE_CONV_2D uint8_threads": lambda: (3, convolution("uint8", 128, None, 3)),
     "DEPTHWISE_CONV_2D int8_threads": lambda: (3, convolution("int8", 128, None, 3)),
     "DEPTHWISE_CONV_2D float32_threads": lambda: (1, convolution("float32", 96, None, 3)),
+    "CONV_2D int8_threads_deep": lambda: (3, convolution("int8", 24, 64, 3, few=True)),
+    "CONV_2D float32_threads_deep": lambda: (1, convolution("float32", 24, 32, 3, few=True)),
     "ADD float32_threads": lambda: (1, sum_of_floats()),
+    "BATCH_MATMUL float32_long": lambda: (1, matrices()),
+    "MEAN float32_rows_normalized": lambda: (1, normalization()),
+    "ELU float32_after_others": lambda: (1, functions()),
+    "PRELU float32_after_a_sum": lambda: (1, residual()),
     **{f"{operator} {kind}_long": (lambda make=make, kind=kind: make(kind))
        for operator, make in ELEMENTS.items() for kind in TYPES.get(operator, ("float32", "int8", "uint8"))},
 }
