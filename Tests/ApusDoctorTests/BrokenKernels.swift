@@ -14,12 +14,51 @@ enum Breakage: CaseIterable, Sendable {
   case threads
   /// The first byte of outputs that the real kernel rounds: one step off.
   case rounding
+  /// Products with matrices that are not packed are zeros.
+  case thinProducts
+  /// Sums of bytes are differences.
+  case byteSums
+  /// Products of bytes have another zero point.
+  case byteProducts
   /// Sums of floats are differences.
   case floatSums
+  /// The code for PRELU of bytes does nothing.
+  case parametricRelu
   /// A table of bytes has a wrong entry.
   case byteTables
+  /// The hyperbolic tangent is the logistic function.
+  case functions
+  /// Functions that compute several operators, or quantize, do nothing.
+  case formulas
+  /// Conversions to integers are roundings.
+  case truncation
   /// Softmax of floats has another factor.
   case softmax
+  /// Log-softmax is softmax.
+  case logSoftmax
+  /// Softmax of bytes has exponentials that are too small.
+  case byteSoftmax
+  /// What follows a product does nothing.
+  case postOperations
+  /// The code for pooling does nothing.
+  case pooling
+  /// The code for transpositions does nothing.
+  case transposition
+  /// The code for interpolation does nothing.
+  case resize
+  /// The code for gates of recurrent layers does nothing, and its functions are others.
+  case recurrence
+}
+
+/// A function that does nothing.
+private struct Idle: CodeGenerator, Hashable {
+  func generate() -> [UInt8]? {
+    #if arch(x86_64)
+      [0xC3]
+    #else
+      [0xC0, 0x03, 0x5F, 0xD6]
+    #endif
+  }
 }
 
 extension KernelSet {
@@ -50,7 +89,8 @@ private struct BrokenConvolutions: ConvolutionKernels {
   }
 
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
-    try kernels.thinProduct(rows: rows, depth: depth, columns: columns)
+    let code = try kernels.thinProduct(rows: rows, depth: depth, columns: columns)
+    return breakage == .thinProducts ? { _ in } : code
   }
 }
 
@@ -83,7 +123,7 @@ private final class BrokenConvolution: PreparedConvolution {
     case .threads: if threads.count > 1 { Self.change(&output, at: output.byteCount - 1) { $0 ^ 0x40 } }
     case .rounding:
       if kernel.implementation.contains("bytes") { Self.change(&output, at: 0) { $0 == 0 ? 1 : $0 - 1 } }
-    case .depthwise, .floatSums, .byteTables, .softmax: break
+    default: break
     }
   }
 
@@ -100,12 +140,17 @@ private struct BrokenElements: GeneratedKernels {
   func sum(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel {
-    try kernels.sum(sum, isSigned: isSigned, shapes)
+    let other = QuantizedSum(
+      lhs: sum.lhs, rhs: sum.rhs, isDifference: !sum.isDifference, isSquared: sum.isSquared,
+      leftShift: sum.leftShift, output: sum.output)
+    return try kernels.sum(breakage == .byteSums ? other : sum, isSigned: isSigned, shapes)
   }
   func product(
     _ product: QuantizedProduct, isSigned: Bool, _ shapes: BroadcastShapes
   ) throws(Decline) -> any BinaryKernel {
-    try kernels.product(product, isSigned: isSigned, shapes)
+    let other = QuantizedProduct(
+      lhsZeroPoint: product.lhsZeroPoint ^ 8, rhsZeroPoint: product.rhsZeroPoint, output: product.output)
+    return try kernels.product(breakage == .byteProducts ? other : product, isSigned: isSigned, shapes)
   }
   func floats(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel {
     if breakage == .floatSums, operation.kind == .add {
@@ -114,7 +159,8 @@ private struct BrokenElements: GeneratedKernels {
     return try kernels.floats(operation, shapes)
   }
   func parametricRelu(_ relu: SinglePrecisionRelu) throws(Decline) -> FormulaCode {
-    try kernels.parametricRelu(relu)
+    let code = try kernels.parametricRelu(relu)
+    return breakage == .parametricRelu ? try idle(code, output: .byte(isSigned: relu.isSigned)) : code
   }
   func byteMapping(_ table: [UInt8]) throws(Decline) -> ByteMapping {
     var table = table
@@ -122,34 +168,64 @@ private struct BrokenElements: GeneratedKernels {
     return try kernels.byteMapping(table)
   }
   func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
-    try kernels.floatMapping(function)
+    try kernels.floatMapping(breakage == .functions && function == .tanh ? .logistic : function)
   }
-  func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode { try kernels.formula(formula) }
-  func truncation() throws(Decline) -> FloatMapping { try kernels.truncation() }
+  func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
+    let code = try kernels.formula(formula)
+    return breakage == .formulas ? try idle(code, output: formula.output) : code
+  }
+  func truncation() throws(Decline) -> FloatMapping {
+    breakage == .truncation ? try kernels.floatMapping(.round) : try kernels.truncation()
+  }
   func floatSoftmax(beta: Float, depth: Int) throws(Decline) -> FloatMapping {
     try kernels.floatSoftmax(beta: breakage == .softmax ? beta * 1.01 : beta, depth: depth)
   }
   func floatLogSoftmax(depth: Int) throws(Decline) -> FloatMapping {
-    try kernels.floatLogSoftmax(depth: depth)
+    breakage == .logSoftmax
+      ? try kernels.floatSoftmax(beta: 1, depth: depth) : try kernels.floatLogSoftmax(depth: depth)
   }
   func byteSoftmax(
     exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
   ) throws(Decline) -> ByteSoftmaxMapping {
     try kernels.byteSoftmax(
-      exponentials: exponentials, summands: summands, isSigned: isSigned, depth: depth)
+      exponentials: breakage == .byteSoftmax ? exponentials.map { $0 / 2 } : exponentials,
+      summands: summands, isSigned: isSigned, depth: depth)
   }
   func postOperation(_ kind: PostOperationCode.Kind) throws(Decline) -> PostOperationCode {
-    try kernels.postOperation(kind)
+    let code = try kernels.postOperation(kind)
+    return breakage == .postOperations
+      ? PostOperationCode(function: try CodeFunction(Idle()), lanes: code.lanes) : code
   }
   var vectorByteCount: Int { kernels.vectorByteCount }
   func pooling(_ reduction: TapReduction) throws(Decline) -> TapReductionCode {
-    try kernels.pooling(reduction)
+    breakage == .pooling ? try TapReductionCode(reduction, Idle()) : try kernels.pooling(reduction)
   }
   func transposition(width: Int) throws(Decline) -> TranspositionCode {
-    try kernels.transposition(width: width)
+    breakage == .transposition
+      ? TranspositionCode(function: try CodeFunction(Idle()), width: width)
+      : try kernels.transposition(width: width)
   }
-  func resize(isSigned: Bool) throws(Decline) -> ResizeCode { try kernels.resize(isSigned: isSigned) }
+  func resize(isSigned: Bool) throws(Decline) -> ResizeCode {
+    breakage == .resize
+      ? try ResizeCode(lanes: kernels.vectorByteCount / 4, isSigned: isSigned, rows: Idle(), columns: Idle())
+      : try kernels.resize(isSigned: isSigned)
+  }
   func recurrence(tangentBits: [Int], wordCount: Int) throws(Decline) -> RecurrentCode {
-    try kernels.recurrence(tangentBits: tangentBits, wordCount: wordCount)
+    guard breakage == .recurrence else {
+      return try kernels.recurrence(tangentBits: tangentBits, wordCount: wordCount)
+    }
+    let formula = FloatFormula(FloatOperation(.add))
+    let code = try idle(try kernels.formula(formula), output: formula.output)
+    return try RecurrentCode(
+      lanes: kernels.vectorByteCount / 4, hasMasks: true, products: Idle(), rescaling: Idle(), logistic: code,
+      tangents: tangentBits.map { .init(integerBits: $0, code: code) })
+  }
+
+  /// Code that is called as another, and does nothing.
+  private func idle(_ code: FormulaCode, output: FloatFormula.Output) throws(Decline) -> FormulaCode {
+    FormulaCode(
+      function: try CodeFunction(Idle()), inputs: code.inputs, output: output, lanes: code.lanes,
+      vectorsAtOnce: 1,
+      constants: [0])
   }
 }

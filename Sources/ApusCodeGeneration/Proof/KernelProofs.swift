@@ -9,6 +9,11 @@ import Synchronization
 ///
 /// A set is compared once, before its first use, if that is required. A set that differs is not used.
 package enum KernelProofs {
+  /// What a set is used for; its code for one may be right where that for the other is wrong.
+  package enum Use: Sendable {
+    case models, pictures
+  }
+
   /// Whether sets must be compared before they are used; at first as the environment's `APUS_PROVE` says.
   package static var areRequired: Bool {
     get { requirement.load(ordering: .relaxed) }
@@ -22,26 +27,33 @@ package enum KernelProofs {
     return unsafe !["", "0"].contains(String(cString: value))
   }
 
-  /// The outcomes: each set with what is wrong with it, if anything.
-  private static let outcomes = Mutex<[(set: KernelSet, difference: String?)]>([])
+  private typealias Outcome = (set: KernelSet, use: Use, difference: String?)
+
+  /// The outcomes: each set with its use and with what is wrong with it, if anything.
+  private static let outcomes = Mutex<[Outcome]>([])
+
+  private static func outcome(of set: KernelSet, for use: Use) -> Outcome? {
+    outcomes.withLock { known in known.first { $0.set === set && $0.use == use } }
+  }
 
   /// Why a set must not be used: where it differs from plain Swift. Nil if it does not, or no proof is required.
-  package static func objection(to set: KernelSet) -> Decline? {
+  ///
+  /// - Parameter find: finds where a set that was not compared yet differs.
+  package static func objection(
+    to set: KernelSet, for use: Use = .models, _ find: (KernelSet) -> String? = { difference(of: $0) }
+  ) -> Decline? {
     guard areRequired, set !== KernelSet.portable else { return nil }
-    if let known = outcomes.withLock({ known in known.first { $0.set === set } }) {
-      return known.difference.map(decline)
-    }
-    let difference = difference(of: set)
+    if let known = outcome(of: set, for: use) { return known.difference.map(decline) }
+    let difference = find(set)
     outcomes.withLock { known in
-      if !known.contains(where: { $0.set === set }) { known.append((set, difference)) }
+      if !known.contains(where: { $0.set === set && $0.use == use }) { known.append((set, use, difference)) }
     }
     return difference.map(decline)
   }
 
   /// Why a set that was compared must not be used; nil also for a set that was not compared.
   package static func knownObjection(to set: KernelSet) -> Decline? {
-    let known = outcomes.withLock { known in known.first { $0.set === set } }
-    return known?.difference.map(decline)
+    outcome(of: set, for: .models)?.difference.map(decline)
   }
 
   /// The first set that may be used, and those before it that may not. A set whose library is missing is left out.
@@ -58,10 +70,8 @@ package enum KernelProofs {
 
   /// Where a set first differs from plain Swift; nil if no trial finds a difference.
   package static func difference(of set: KernelSet) -> String? {
-    for trials in [KernelTrial.convolutions, KernelTrial.depthwiseConvolutions, KernelTrial.elements] {
-      for trial in trials {
-        if let difference = trial.difference(of: set) { return difference }
-      }
+    for trial in KernelTrial.all {
+      if let difference = trial.difference(of: set) { return difference }
     }
     return nil
   }

@@ -30,6 +30,36 @@ extension KernelTrial {
     ]
   }
 
+  /// Convolutions that other strategies compute, and outputs that are rescaled in other ways.
+  static let strategies: [KernelTrial] =
+    rescalings.map { trial("a product of \($0.name)", product($0, rows: 5, depth: 75, columns: 41)) }
+    + [
+      // Factors in single precision pay for many outputs only.
+      trial("many rows of int8", product(int8, rows: 300, depth: 24, columns: 20)),
+      trial("many rows of uint8", product(uint8, rows: 300, depth: 24, columns: 20)),
+      trial("two rows of float32", product(float32, rows: 2, depth: 66, columns: 40)),
+      trial("two columns of float32", product(float32, rows: 3, depth: 200, columns: 2)),
+      trial(
+        "a filter of float32 on one channel", filters(float32, size: 20, channels: 1, filter: 5, outputs: 1)),
+      trial(
+        "a 3×3 convolution of many channels of int8",
+        filters(int8, size: 16, channels: 64, filter: 3, outputs: 64)),
+      trial(
+        "a 3×3 convolution of many channels of float32",
+        filters(float32, size: 12, channels: 32, filter: 3, outputs: 32)),
+    ]
+    + [uint8, int8, float32].flatMap { kind in
+      [
+        trial("wide depthwise lines of \(kind.name)", depthwise(kind, size: 36, channels: 32, filter: 3)),
+        trial(
+          "a depthwise convolution with dilations of \(kind.name)",
+          depthwise(kind, size: 13, channels: 16, filter: 3, dilation: 2)),
+        trial(
+          "a depthwise convolution of \(kind.name), four outputs a channel",
+          depthwise(kind, size: 9, channels: 8, filter: 3, multiplier: 4)),
+      ]
+    }
+
   // MARK: Kinds
 
   /// Operands, and the epilogue for a number of channels and of terms in each sum.
@@ -48,18 +78,21 @@ extension KernelTrial {
     var mayDiffer: Bool { isFloat && operands != .bfloat16 }
   }
 
+  private static let uint8 = Kind(name: "uint8", operands: .uint8(lhsZeroPoint: 117, rhsZeroPoint: 131)) {
+    channels, terms in
+    .fixedPoint([FixedPointMultiplier(scale(terms))], zeroPoint: 120, minimum: 0, maximum: 255)
+  }
+  private static let int8 = int8("int8", zeroPoint: 3)
+  private static let float32 = Kind(name: "float32", operands: .float32) { _, _ in
+    .float32(minimum: -40, maximum: 60)
+  }
+
   private static let kinds: [Kind] = [
-    Kind(name: "uint8", operands: .uint8(lhsZeroPoint: 117, rhsZeroPoint: 131)) { channels, terms in
-      .fixedPoint([FixedPointMultiplier(scale(terms))], zeroPoint: 120, minimum: 0, maximum: 255)
-    },
-    Kind(name: "int8", operands: .int8(lhsZeroPoint: -5, rhsZeroPoint: 0)) { channels, terms in
-      .fixedPoint(
-        factors(channels, terms).map { FixedPointMultiplier($0) }, zeroPoint: 3, minimum: -128, maximum: 127)
-    },
+    uint8, int8,
     Kind(name: "int8, rounded once", operands: .int8(lhsZeroPoint: 9, rhsZeroPoint: 0)) { channels, terms in
       .float64(factors(channels, terms), zeroPoint: -7, minimum: -128, maximum: 127)
     },
-    Kind(name: "float32", operands: .float32) { _, _ in .float32(minimum: -40, maximum: 60) },
+    float32,
     Kind(name: "bfloat16", operands: .bfloat16) { _, _ in .float32(minimum: -40, maximum: 60) },
     Kind(name: "floats with int8 weights", operands: .hybrid(isAsymmetric: true)) { channels, terms in
       .hybrid(
@@ -67,6 +100,33 @@ extension KernelTrial {
         maximum: .greatestFiniteMagnitude)
     },
   ]
+
+  /// Kinds whose outputs are rescaled in other ways than those of ``kinds``.
+  private static let rescalings: [Kind] = [
+    int8("int8, rectified", zeroPoint: -20, from: -20),
+    int8("int8 from the minimum on", zeroPoint: -128),
+    int8("int8, some of it amplified", zeroPoint: 3, gain: 4096),
+    Kind(name: "uint8, rectified", operands: .uint8(lhsZeroPoint: 117, rhsZeroPoint: 131)) {
+      channels, terms in
+      .fixedPoint([FixedPointMultiplier(scale(terms))], zeroPoint: 0, minimum: 0, maximum: 200)
+    },
+    Kind(name: "floats with int8 weights, without zero points", operands: .hybrid(isAsymmetric: false)) {
+      channels, terms in
+      .hybrid(factors(channels, terms).map { Float($0) }, minimum: 0, maximum: 6, areWeightsFirst: true)
+    },
+  ]
+
+  /// Signed bytes with a factor for each channel; every eighth is multiplied by `gain`.
+  private static func int8(
+    _ name: String, zeroPoint: Int32, from minimum: Int32 = -128, gain: Double = 1
+  ) -> Kind {
+    Kind(name: name, operands: .int8(lhsZeroPoint: -5, rhsZeroPoint: 0)) { channels, terms in
+      let factors = factors(channels, terms).enumerated().map { channel, factor in
+        FixedPointMultiplier(channel % 8 == 3 ? gain * factor : factor)
+      }
+      return .fixedPoint(factors, zeroPoint: zeroPoint, minimum: minimum, maximum: 127)
+    }
+  }
 
   /// The factor with which sums fill most of a byte.
   private static func scale(_ terms: Int) -> Double { 1 / (80 * Double(max(terms, 1)).squareRoot()) }
@@ -87,9 +147,8 @@ extension KernelTrial {
   }
 
   private static func filters(
-    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1
+    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1, outputs: Int = 24
   ) -> (Kind, Convolution) {
-    let outputs = 24
     let outputSize = (size + stride - 1) / stride
     return (
       kind,
@@ -102,16 +161,19 @@ extension KernelTrial {
   }
 
   private static func depthwise(
-    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1
+    _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1, dilation: Int = 1,
+    multiplier: Int = 1
   ) -> (Kind, DepthwiseConvolution) {
     let outputSize = (size + stride - 1) / stride
+    let padding = filter / 2 * dilation
     return (
       kind,
       DepthwiseConvolution(
-        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: filter,
-        filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize, strideHeight: stride,
-        strideWidth: stride, paddingTop: filter / 2, paddingLeft: filter / 2, operands: kind.operands,
-        epilogue: kind.epilogue(channels, filter * filter))
+        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, depthMultiplier: multiplier,
+        filterHeight: filter, filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize,
+        strideHeight: stride, strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation,
+        paddingTop: padding, paddingLeft: padding, operands: kind.operands,
+        epilogue: kind.epilogue(channels * multiplier, filter * filter))
     )
   }
 

@@ -13,6 +13,10 @@ struct KernelTrial: Sendable {
   /// Computes the results with a set's own kernel; throws if the set has none.
   let results: @Sendable (KernelSet) throws(Decline) -> [UInt8]
 
+  /// The trials of everything for which sets have code.
+  static let all: [KernelTrial] =
+    convolutions + depthwiseConvolutions + strategies + elements + chains + recurrences
+
   /// The share of the largest magnitude by which floats may differ: sums may be added in another order.
   private static let tolerance: Float = 1e-4
 
