@@ -108,7 +108,7 @@ let package = Package(
     .target(
       name: "ApusDoctor",
       dependencies: [
-        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusSystem",
+        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusPixels", "ApusSystem",
         "ApusTesting", "ApusVideo", "ApusVision",
       ],
       swiftSettings: marked),
@@ -186,8 +186,9 @@ let package = Package(
     .testTarget(
       name: "ApusDoctorTests",
       dependencies: [
-        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusDoctor", "ApusKernels", "ApusRuntime",
-        "TestSupport",
+        "Apus", "ApusAssembly", "ApusCodeGeneration", "ApusDoctor", "ApusKernels", "ApusPixels",
+        "ApusRuntime",
+        "ApusVision", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

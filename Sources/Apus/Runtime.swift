@@ -118,8 +118,17 @@ public enum Runtime {
     return Double(rows * depth * columns) / best / 1e9
   }
 
-  /// The kernel set for pictures: the one that `APUS_KERNELS` names, or the fastest.
-  package static var pictureKernels: KernelSet { (try? kernelSet(named: nil)) ?? .portable }
+  /// The kernel set for pictures: the one that `APUS_KERNELS` names, or the fastest; or the next one, if proofs are required
+  /// and its code for pictures is wrong on this processor.
+  ///
+  /// - Parameter difference: finds where a set's code for pictures differs from plain Swift.
+  package static func pictureKernels(_ difference: (KernelSet) -> String?) -> KernelSet {
+    let set = (try? kernelSet(named: nil)) ?? .portable
+    guard provesKernels else { return set }
+    return KernelSet.supported.drop { $0 !== set }.first {
+      KernelProofs.objection(to: $0, for: .pictures, difference) == nil
+    } ?? .portable
+  }
 
   /// The kernel set with a name; nil means the one that `APUS_KERNELS` names, or else the fastest.
   package static func kernelSet(named name: KernelSetName?) throws(ApusError) -> KernelSet {

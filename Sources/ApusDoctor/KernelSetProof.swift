@@ -3,6 +3,7 @@
 import Apus
 import ApusCodeGeneration
 import ApusKernels
+import ApusPixels
 import ApusTesting
 import ApusVision
 
@@ -35,11 +36,14 @@ package struct KernelSetProof: Codable, Sendable {
   package init(of set: KernelSet, on cases: [GoldenCase], threadCounts: [Int]) {
     caseCount = cases.count
     self.threadCounts = threadCounts
-    let difference = KernelProofs.difference(of: set).map {
-      Failure(name: "beside plain Swift", threads: 1, reason: $0)
-    }
+    let differences = [
+      KernelProofs.difference(of: set).map { Failure(name: "beside plain Swift", threads: 1, reason: $0) },
+      PictureTrial.difference(of: set).map {
+        Failure(name: "pictures beside plain Swift", threads: 1, reason: $0)
+      },
+    ]
     failures =
-      cases.compactMap { Self.failure(of: $0, with: set, threadCounts) } + [difference].compactMap(\.self)
+      cases.compactMap { Self.failure(of: $0, with: set, threadCounts) } + differences.compactMap(\.self)
   }
 
   private static func failure(

@@ -3,6 +3,8 @@
 import Apus
 import ApusCodeGeneration
 import ApusKernels
+import ApusPixels
+import ApusVision
 import Foundation
 import TestSupport
 import Testing
@@ -83,6 +85,25 @@ import Testing
       #expect(difference.contains(", not "))
     }
   #endif
+
+  @Test("the code for pictures agrees with plain Swift", arguments: KernelSet.supported)
+  func picturesAgree(set: KernelSet) {
+    #expect(PictureTrial.difference(of: set) == nil)
+  }
+
+  @Test("a set whose code for pictures is wrong may still run models")
+  func usesAreApart() {
+    whileRequired {
+      let set = KernelSet.portable.broken(.threads)
+      #expect(
+        KernelProofs.objection(to: set, for: .pictures) { _ in "a pixel" }?.description.contains("a pixel")
+          == true)
+      #expect(KernelProofs.objection(to: set) == nil)
+      // Asked again, it is not compared again.
+      #expect(KernelProofs.objection(to: set, for: .pictures) { _ in nil } != nil)
+      #expect(Runtime.pictureKernels.name == Runtime.kernelSets.first(where: \.isDefault)?.name.rawValue)
+    }
+  }
 
   @Test(
     "APUS_PROVE asks for it", .enabled(if: builtExecutable("apus") != nil, "apus is missing"),

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusKernels
+import ApusRuntime
+
+/// A small picture that a kernel set and plain Swift bring to the size of a model's input.
+package struct PictureTrial: Sendable {
+  /// What is resized or converted.
+  let name: String
+  /// The bytes of the result with a set's code.
+  let results: @Sendable (KernelSet) -> [UInt8]
+
+  /// Where the code of a set for pictures first differs from plain Swift; nil if no trial finds a difference.
+  package static func difference(of set: KernelSet) -> String? {
+    for trial in all {
+      let (found, expected) = (trial.results(set), trial.results(.portable))
+      if let index = zip(found, expected).enumerated().first(where: { $1.0 != $1.1 })?.offset {
+        return "\(trial.name): byte \(index) of \(expected.count) is \(found[index]), not \(expected[index])"
+      }
+    }
+    return nil
+  }
+
+  private static let all: [PictureTrial] =
+    [1, 3, 4].flatMap { bytesPerPixel in
+      [
+        resize("means of 2×2 pixels", bytesPerPixel, columns: halves(37), rows: halves(9)),
+        resize("pixels between two", bytesPerPixel, columns: between(41), rows: between(11)),
+      ]
+        + [3, 4, 5, 8].map { taps in
+          resize(
+            "sums of \(taps) pixels", bytesPerPixel, columns: sums(29, taps: taps), rows: sums(7, taps: taps))
+        }
+    }
+    + [
+      LumaChroma(
+        width: 75, height: 4, lumaStride: 80, u: 320, v: 321, isShared: true, chromaStride: 76,
+        rowsPerChroma: 2,
+        colors: colors),
+      LumaChroma(
+        width: 75, height: 4, lumaStride: 80, u: 321, v: 320, isShared: true, chromaStride: 76,
+        rowsPerChroma: 2,
+        colors: colors),
+      LumaChroma(
+        width: 75, height: 4, lumaStride: 80, u: 320, v: 400, isShared: false, chromaStride: 40,
+        rowsPerChroma: 2,
+        colors: colors),
+      LumaChroma(width: 75, height: 4, stride: 152, luma: 0, u: 1, v: 3, colors: colors),
+      LumaChroma(width: 75, height: 4, stride: 152, luma: 1, u: 2, v: 0, colors: colors),
+    ].map { convert($0) }
+
+  private static let colors = LumaChromaColors(redWeight: 0.2126, blueWeight: 0.0722, isFull: false)
+
+  // MARK: Axes
+
+  /// Means of two neighbors.
+  private static func halves(_ count: Int) -> PictureAxis {
+    axis(count) { (2 * $0, [16_384, 16_384]) }
+  }
+
+  /// Pixels between two neighbors, in unequal shares.
+  private static func between(_ count: Int) -> PictureAxis {
+    axis(count) { index in
+      let share = UInt16((index * 7_919) % 32_768)
+      return (index * 3 / 4, [32_768 - share, share])
+    }
+  }
+
+  /// Sums of `taps` neighbors, or of one fewer.
+  private static func sums(_ count: Int, taps: Int) -> PictureAxis {
+    axis(count) { index in
+      let own = max(1, taps - index % 2)
+      var weights = [UInt16](repeating: UInt16(32_768 / own), count: own)
+      weights[0] += 32_768 % UInt16(own)
+      return (2 * index, weights)
+    }
+  }
+
+  private static func axis(
+    _ count: Int, _ taps: (Int) -> (start: Int, weights: [UInt16])
+  ) -> PictureAxis {
+    let taps = (0..<count).map(taps)
+    return PictureAxis(
+      starts: taps.map(\.start),
+      offsets: taps.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.weights.count) },
+      weights: taps.flatMap(\.weights))
+  }
+
+  // MARK: Trials
+
+  private static func resize(
+    _ name: String, _ bytesPerPixel: Int, columns: PictureAxis, rows: PictureAxis
+  ) -> PictureTrial {
+    let source = PictureResize.Source(
+      offset: 0, width: columns.sourceCount, height: rows.sourceCount, bytesPerPixel: bytesPerPixel,
+      bytesPerRow: columns.sourceCount * bytesPerPixel)
+    let picture = bytes(source.bytesPerRow * source.height)
+    return PictureTrial(name: "\(name) of \(bytesPerPixel) bytes") { set in
+      run(
+        PictureResize(
+          columns: columns, rows: rows, source: source,
+          placement: placement(columns: columns.count, channels: bytesPerPixel == 1 ? .one : .three(0, 1, 2)),
+          kernels: set), picture)
+    }
+  }
+
+  private static func convert(_ layout: LumaChroma) -> PictureTrial {
+    let picture = bytes(layout.byteCount)
+    let (columns, rows) = (axis(layout.width) { ($0, [32_768]) }, axis(layout.height) { ($0, [32_768]) })
+    return PictureTrial(name: "luma and chroma (\(layout.form))") { set in
+      let source = PictureResize.Source(
+        layout, x: 0, y: 0, width: layout.width, height: layout.height, kernels: set)
+      return run(
+        PictureResize(
+          columns: columns, rows: rows, source: source,
+          placement: placement(columns: columns.count, channels: .three(0, 1, 2)), kernels: set), picture)
+    }
+  }
+
+  private static func placement(columns: Int, channels: PicturePlacement.Channels) -> PicturePlacement {
+    var count = 1
+    if case .three = channels { count = 3 }
+    return PicturePlacement(
+      channels: channels, origin: 0, perColumn: 1, perRow: columns, pixelStep: count, channelStep: 1)
+  }
+
+  private static func run(_ resize: PictureResize, _ picture: [UInt8]) -> [UInt8] {
+    var result = [UInt8](
+      repeating: 0xA5, count: resize.columns.count * resize.rows.count * resize.placement.channelCount)
+    var span = result.mutableSpan
+    resize.run(picture.span, into: &span, team: ThreadTeam(count: 1))
+    return result
+  }
+
+  /// Bytes without a pattern.
+  private static func bytes(_ count: Int) -> [UInt8] {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    return (0..<count).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: state >> 56)
+    }
+  }
+}
