@@ -50,6 +50,17 @@ enum Breakage: CaseIterable, Sendable {
   case recurrence
 }
 
+extension Breakage {
+  /// Whether a set has the code that is broken. Softmax of bytes takes instructions that only some processors have.
+  func exists(in set: KernelSet) -> Bool {
+    guard self == .byteSoftmax else { return true }
+    let numbers = [Int32](repeating: 1, count: 256)
+    let code = try? set.generated?.byteSoftmax(
+      exponentials: numbers, summands: numbers, isSigned: true, depth: 130)
+    return code != nil
+  }
+}
+
 /// A function that does nothing.
 private struct Idle: CodeGenerator, Hashable {
   func generate() -> [UInt8]? {
@@ -90,7 +101,8 @@ private struct BrokenConvolutions: ConvolutionKernels {
 
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     let code = try kernels.thinProduct(rows: rows, depth: depth, columns: columns)
-    return breakage == .thinProducts ? { _ in } : code
+    if breakage == .thinProducts { return { _ in } }
+    return code
   }
 }
 

@@ -81,8 +81,28 @@ import Testing
       "each way of being broken is found", arguments: generated,
       Breakage.allCases.filter { $0 != .threads })
     func findsBroken(set: KernelSet, breakage: Breakage) throws {
+      guard breakage.exists(in: set) else { return }
       let difference = try #require(KernelProofs.difference(of: set.broken(breakage)), "\(breakage)")
       #expect(difference.contains(", not "))
+    }
+
+    @Test(
+      "trials take every way to multiply and to rescale",
+      arguments: KernelSet.supported.filter { $0 === KernelSet.x86AVX2 })
+    func coversStrategies(set: KernelSet) {
+      let recorder = RecordingConvolutions(set.convolutions)
+      let recorded = KernelSet(
+        name: set.name, requires: set.requires, convolutions: recorder, generated: set.generated)
+      #expect(KernelProofs.difference(of: recorded) == nil)
+      let found = recorder.implementations
+      let ways = [
+        "each column apart", "2 sets of sums", "4 sets of sums", "panels in one call", "rows in place",
+        "rows gathered (padding)", "depthwise products", "read in place", "pixels as one",
+        "outputs in double precision", "shifted right", "none below the zero point", "step by step",
+        "outputs in single precision", "float outputs scaled by image", "bfloat16", "Winograd's F(2×2, 3×3)",
+        "Winograd's F(4×4, 3×3)",
+      ]
+      for way in ways { #expect(found.contains { $0.contains(way) }, "\(way): \(found)") }
     }
   #endif
 

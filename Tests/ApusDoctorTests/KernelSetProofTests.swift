@@ -36,11 +36,12 @@ import Testing
 
     @Test("a broken kernel is found and named", arguments: generated, Breakage.allCases)
     func findsBroken(set: KernelSet, breakage: Breakage) throws {
+      guard breakage.exists(in: set) else { return }
       let proof = KernelSetProof(
         of: set.broken(breakage), on: try Self.cases.get(), threadCounts: [1, 2])
       let failure = try #require(proof.failures.first, "\(breakage) was not found")
       #expect(failure.reason.contains("is "))
-      let cases = proof.failures.filter { $0.name != "beside plain Swift" }
+      let cases = proof.failures.filter { !$0.name.contains("beside plain Swift") }
       #expect(!cases.isEmpty, "only the comparison with plain Swift found \(breakage)")
       if breakage == .threads { #expect(proof.failures.allSatisfy { $0.threads == 2 }) }
       if breakage == .depthwise { #expect(cases.allSatisfy { $0.name.contains("DEPTHWISE") }) }
