@@ -7,8 +7,8 @@ extension Runtime {
   /// environment variable `APUS_PROVE` is set to 1.
   ///
   /// Generated code is tested on the processors that its developers have. On a new one, or in a virtual machine that announces
-  /// instructions which it does not have right, this makes sure: some two hundred small computations, once for each set, in a few
-  /// milliseconds. If any comes out wrong, the next set takes the place of the set; ``kernelSets`` and the plans of models say
+  /// instructions which it does not have right, this makes sure: some 150 small computations, once for each set, in less than
+  /// a tenth of a second. If any comes out wrong, the next set takes the place of the set; ``kernelSets`` and the plans of models say
   /// so, and to ask for the set by its name is an error. An instruction that the processor lacks still ends the process;
   /// `apus doctor` finds that out in a process of its own.
   ///
