@@ -33,6 +33,7 @@ cc -x c -std=c11 -fsyntax-only -I"$library/include" Bindings/C/Tests/layout.h
 
 echo "== The Python package"
 "$python" Bindings/Python/tests/test_interpreter.py
+APUS_TFLITE_METHODS=python "$python" Bindings/Python/tests/test_interpreter.py
 "$python" -c 'import sys; sys.path.insert(0, "Bindings/Python/tests"); import test_interpreter, pathlib
 pathlib.Path(sys.argv[1]).write_bytes(test_interpreter.model())
 pathlib.Path(sys.argv[2]).write_bytes(test_interpreter.model("Twice"))' "$work/model.tflite" "$work/twice.tflite"

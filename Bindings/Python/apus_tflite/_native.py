@@ -45,6 +45,17 @@ class View:
         }
 
 
+class BorrowedView(View):
+    """Memory of an interpreter that a program looks at. The interpreter does not run meanwhile."""
+
+    def __init__(self, address, shape, dtype, owner):
+        super().__init__(address, shape, dtype, owner)
+        owner.arrays.add(id(self))
+
+    def __del__(self):
+        self.owner.arrays.discard(id(self))
+
+
 class NativeTensor:
     """A TfLiteTensor."""
 
@@ -76,6 +87,11 @@ class NativeTensor:
         return integers(self._tensor.dims)
 
     @property
+    def is_packed(self):
+        """Whether several elements share a byte."""
+        return self._packed is not None
+
+    @property
     def is_variable(self):
         return self._tensor.is_variable
 
@@ -94,10 +110,10 @@ class NativeTensor:
             shape = [self._tensor.bytes]
         if not self._tensor.bytes:
             return np.empty(shape, dtype)
-        array = np.asarray(View(data, shape, dtype, owner))
-        if owner is None:
-            self._shown, self._view = shown, array
-        return array
+        if owner is not None:
+            return np.asarray(BorrowedView(data, shape, dtype, owner))
+        self._shown, self._view = shown, np.asarray(View(data, shape, dtype))
+        return self._view
 
     def get(self):
         """A copy of the elements."""
@@ -117,7 +133,7 @@ class NativeTensor:
 
     def set(self, value, place):
         """Copies an array into the elements; its type and shape must be the tensor's."""
-        if value.__class__ is not np.ndarray:
+        if type(value) is not np.ndarray:
             value = np.asarray(value)
         view = self._view if self._fields.raw == self._shown else self.view()
         packed = self._packed
@@ -181,6 +197,8 @@ class NativeInterpreter:
 
     def __init__(self, model_path, model_content, thread_count, preserves_all_tensors):
         self.messages = Messages()
+        # The arrays of the interpreter's memory that the program has, by their identity.
+        self.arrays = set()
         self._handle = None
         report = self.messages.function
         if model_path is not None:
@@ -215,6 +233,11 @@ class NativeInterpreter:
         self._invoke = ctypes.CDLL(LIBRARY._name).TfLiteInterpreterInvoke
         self._argument = ctypes.c_void_p(self._handle)
 
+    @property
+    def handle(self):
+        """The TfLiteInterpreter."""
+        return self._handle
+
     def __del__(self):
         if self._handle:
             LIBRARY.TfLiteInterpreterDelete(self._handle)
@@ -247,9 +270,7 @@ class NativeInterpreter:
         self.check(LIBRARY.TfLiteInterpreterAllocateTensors(self._handle))
 
     def invoke(self):
-        status = self._invoke(self._argument)
-        if status:
-            raise RuntimeError(self.messages.take() or "status %d" % status)
+        self.check(self._invoke(self._argument))
 
     def resize(self, index, shape, is_strict):
         if index not in self.inputs:

@@ -3,10 +3,10 @@
 
 import enum
 import os
-import sys
 
 import numpy as np
 
+from apus_tflite import _methods
 from apus_tflite._native import NativeInterpreter
 
 _REFERENCES = (
@@ -124,10 +124,11 @@ class Interpreter:
             bool(experimental_preserve_all_tensors),
         )
         self._inputs = frozenset(self._interpreter.inputs)
+        self._state = _methods.state(self._interpreter)
 
     def _safe_to_run(self):
-        """Whether no array shows the interpreter's memory: each holds a reference to the native object."""
-        return sys.getrefcount(self._interpreter) == 2
+        """Whether the program has no array of the interpreter's memory."""
+        return not self._interpreter.arrays
 
     def _ensure_safe(self):
         if not self._safe_to_run():
@@ -140,9 +141,12 @@ class Interpreter:
 
     def invoke(self):
         """Computes the outputs. Other threads of Python run meanwhile."""
-        if sys.getrefcount(self._interpreter) != 2:
-            raise RuntimeError(_REFERENCES)
+        self._ensure_safe()
         self._interpreter.invoke()
+
+    def _fail(self):
+        """Raises the error of a run that failed."""
+        self._interpreter.check(1)
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
         """Sets the shape of an input, by its tensor's index. Call allocate_tensors next."""
@@ -217,3 +221,6 @@ class Interpreter:
                 )
             signature_key = keys[0]
         return SignatureRunner(interpreter=self, signature_key=signature_key)
+
+
+_methods.replace(Interpreter, Interpreter._fail)

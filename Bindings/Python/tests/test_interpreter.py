@@ -4,10 +4,15 @@
 APUS_TEST_DATA names a folder with more models; without it their test is skipped.
 """
 
+import ctypes
 import gc
+import inspect
 import os
+import pickle
+import sys
 import threading
 import unittest
+import weakref
 
 import flatbuffers
 import numpy as np
@@ -138,6 +143,118 @@ class InterpreterTest(unittest.TestCase):
         copy = self.interpreter.get_tensor(self.x)
         self.interpreter.set_tensor(self.x, np.zeros((1, 4), np.float32))
         self.assertEqual(4, copy.sum())
+
+    def test_the_library_makes_the_methods(self):
+        is_usual = sys.implementation.name == "cpython" and os.environ.get("APUS_TFLITE_METHODS") != "python"
+        for name in ("set_tensor", "get_tensor", "invoke"):
+            self.assertEqual(is_usual, inspect.ismethoddescriptor(getattr(Interpreter, name)), name)
+        self.assertEqual(["self", "tensor_index", "value"], list(inspect.signature(Interpreter.set_tensor).parameters))
+
+    def test_takes_arguments_as_functions_do(self):
+        value = np.array([[1, 2, 3, 4]], np.float32)
+        for _ in range(3):
+            self.interpreter.set_tensor(tensor_index=self.x, value=value)
+            self.interpreter.set_tensor(self.x, value=value)
+            self.interpreter.set_tensor(np.int64(self.x), value)
+            self.interpreter.invoke()
+            for result in (
+                self.interpreter.get_tensor(tensor_index=self.sum),
+                self.interpreter.get_tensor(self.sum, 0),
+                self.interpreter.get_tensor(self.sum, subgraph_index=0),
+                self.interpreter.get_tensor(np.int32(self.sum)),
+            ):
+                np.testing.assert_array_equal(2 * value, result)
+        for call in (
+            lambda: self.interpreter.set_tensor(self.x),
+            lambda: self.interpreter.set_tensor(self.x, value, 1),
+            lambda: self.interpreter.set_tensor(self.x, other=value),
+            lambda: self.interpreter.get_tensor(),
+            lambda: self.interpreter.get_tensor("x"),
+            lambda: self.interpreter.invoke(1),
+            lambda: Interpreter.invoke(None),
+        ):
+            with self.assertRaises((TypeError, ValueError, AttributeError, ctypes.ArgumentError)):
+                call()
+        with self.assertRaisesRegex(ValueError, "subgraph_index is out of range"):
+            self.interpreter.get_tensor(self.sum, 1)
+
+    def test_takes_arrays_of_every_kind(self):
+        class Other(np.ndarray):
+            pass
+
+        class Disguise:
+            __class__ = np.ndarray
+
+            def __array__(self, dtype=None, copy=None):
+                return np.array([[1, 2, 3, 4]], np.float32)
+
+        plain = np.array([[1, 2, 3, 4]], np.float32)
+        spread = np.zeros((1, 8), np.float32)
+        spread[:, ::2] = plain
+        frozen = plain.copy()
+        frozen.flags.writeable = False
+        unaligned = np.frombuffer(b"-" + plain.tobytes(), np.uint8)[1:].view(np.float32).reshape(1, 4)
+        for value in (
+            plain, spread[:, ::2], np.asfortranarray(plain), frozen, unaligned, plain.view(Other),
+            pickle.loads(pickle.dumps(plain)), Disguise(), np.broadcast_to(np.float32(3), (1, 4)),
+        ):
+            for _ in range(3):
+                self.interpreter.set_tensor(self.x, np.zeros((1, 4), np.float32))
+                self.interpreter.set_tensor(self.x, value)
+                self.interpreter.invoke()
+                np.testing.assert_array_equal(2 * np.asarray(value), self.interpreter.get_tensor(self.sum))
+        for value in (plain.astype(">f4"), plain.astype(np.float64), plain.tobytes(), plain.tolist(), None, 1):
+            with self.assertRaises(ValueError):
+                self.interpreter.set_tensor(self.x, value)
+        np.testing.assert_array_equal(np.full((1, 4), 3), self.interpreter.get_tensor(self.x))
+
+    def test_takes_arrays_after_each_change_of_shape(self):
+        for rows in (2, 50, 1, 3):
+            self.interpreter.resize_tensor_input(self.x, [rows, 4])
+            with self.assertRaises((RuntimeError, ValueError)):
+                self.interpreter.invoke()
+            self.interpreter.allocate_tensors()
+            for step in range(4):
+                value = np.arange(4 * rows, dtype=np.float32).reshape(rows, 4) + step
+                self.interpreter.set_tensor(self.x, value)
+                self.interpreter.invoke()
+                np.testing.assert_array_equal(2 * value, self.interpreter.get_tensor(self.sum))
+                with self.assertRaisesRegex(ValueError, "Dimension mismatch"):
+                    self.interpreter.set_tensor(self.x, np.zeros((rows + 1, 4), np.float32))
+
+    def test_methods_of_subclasses_run(self):
+        class Counting(Interpreter):
+            count = 0
+
+            def invoke(self):
+                self.count += 1
+                super().invoke()
+
+        interpreter = Counting(model_content=model())
+        interpreter.allocate_tensors()
+        interpreter.invoke()
+        self.assertEqual(1, interpreter.count)
+
+    def test_keeps_no_references(self):
+        value = np.ones((1, 4), np.float32)
+        results = []
+        before = sys.getrefcount(value), sys.getrefcount(None)
+        for _ in range(1000):
+            self.interpreter.set_tensor(self.x, value)
+            self.interpreter.set_tensor(self.x, value=value)
+            self.interpreter.invoke()
+            results.append(self.interpreter.get_tensor(self.sum))
+        self.assertEqual(before[0], sys.getrefcount(value))
+        self.assertLess(abs(sys.getrefcount(None) - before[1]), 100)
+        self.assertLessEqual(sys.getrefcount(results[0]), 2)
+        # The interpreter goes when its last reference does, not with the next collection of cycles.
+        gc.disable()
+        try:
+            native = weakref.ref(self.interpreter._interpreter)
+            del self.interpreter
+            self.assertIsNone(native())
+        finally:
+            gc.enable()
 
     def test_refuses_other_types_and_shapes(self):
         for value, text in (

@@ -14,4 +14,13 @@ final class Exclusion: Sendable {
     defer { isTaken.store(false, ordering: .releasing) }
     return try body()
   }
+
+  /// Runs a function that no other thread may run meanwhile; nil if another thread is in one.
+  func runIfFree<R>(_ body: () -> R) -> R? {
+    guard isTaken.compareExchange(expected: false, desired: true, ordering: .acquiring).exchanged else {
+      return nil
+    }
+    defer { isTaken.store(false, ordering: .releasing) }
+    return body()
+  }
 }

@@ -30,6 +30,8 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
   private(set) var byteCount = 0
   /// Its elements; nil before they have memory.
   private(set) var data: UnsafeMutableRawPointer?
+  /// Counts the changes of the shape and of the place of the elements.
+  private(set) var revision = 0
   /// Memory of a client for the elements, and its size.
   private(set) var lent: UnsafeMutableRawBufferPointer?
 
@@ -146,6 +148,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
     free(dims)
     dims = array
     dimensions = wanted
+    revision += 1
     byteCount = bytes
     structure.storeBytes(of: array, toByteOffset: TensorLayout.dims, as: UnsafeMutableRawPointer.self)
     structure.storeBytes(of: bytes, toByteOffset: TensorLayout.bytes, as: Int.self)
@@ -154,6 +157,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
 
   /// Points to elements, or to none.
   func setData(_ data: UnsafeMutableRawPointer?) {
+    if data != self.data { revision += 1 }
     self.data = data
     structure.storeBytes(of: data, toByteOffset: TensorLayout.data, as: UnsafeMutableRawPointer?.self)
   }
