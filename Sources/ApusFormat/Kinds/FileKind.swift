@@ -153,8 +153,8 @@ package struct FileKind: Hashable, Sendable {
   // MARK: Advice
 
   /// How TensorFlow's converter makes a model of something else.
-  static func convert(_ method: String) -> String {
-    "convert it with TensorFlow: tf.lite.TFLiteConverter.\(method)(…).convert()"
+  static func convert(_ method: String, module: String = "tf.lite") -> String {
+    "convert it with TensorFlow: \(module).TFLiteConverter.\(method)(…).convert()"
   }
 
   /// Where files of other frameworks cannot be converted themselves.

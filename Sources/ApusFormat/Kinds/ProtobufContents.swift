@@ -15,7 +15,8 @@ enum ProtobufContents {
       guard number == 2 else { return nil }
       if version == 1,
         isGraphInformation(body)
-          || contains(bytes, ["serving_default", "NoOp", "VarHandleOp", "Placeholder", "saver_def"])
+          || ["serving_default", "NoOp", "VarHandleOp", "Placeholder", "saver_def"].contains(
+            where: bytes.contains(word:))
       {
         return FileKind(
           "a SavedModel (saved_model.pb)", FileKind.convert("from_saved_model") + ", which takes its folder")
@@ -29,7 +30,7 @@ enum ProtobufContents {
       else { return nil }
       return FileKind(
         "a graph of TensorFlow (.pb)",
-        FileKind.convert("from_frozen_graph").replacing("tf.lite", with: "tf.compat.v1.lite"))
+        FileKind.convert("from_frozen_graph", module: "tf.compat.v1.lite"))
     default: return nil
     }
   }
@@ -55,11 +56,6 @@ enum ProtobufContents {
     case .bytes(4, let tag)?: return isName(tag)
     default: return false
     }
-  }
-
-  private static func contains(_ bytes: [UInt8], _ words: [String]) -> Bool {
-    let text = String(decoding: bytes, as: UTF8.self)
-    return words.contains { text.contains($0) }
   }
 
   /// A field of a message.

@@ -45,19 +45,21 @@ enum TextContents {
 
   private static func text(_ text: String) -> FileKind {
     if let kind = hexadecimal(text) ?? base64(text) { return kind }
-    if text.hasPrefix("<svg") || text.hasPrefix("<") && text.contains("<svg") {
+    if text.hasPrefix("<svg") || text.hasPrefix("<") && text.utf8.contains(word: "<svg") {
       return FileKind(picture: "SVG")
     }
     if text.hasPrefix("<") {
       return FileKind("an XML text", "an answer of a server may be one: download the file again")
     }
     if text.hasPrefix("{") || text.hasPrefix("[") {
-      if text.contains("\"modelTopology\"") || text.contains("\"weightsManifest\"") {
+      if text.utf8.contains(word: "\"modelTopology\"") || text.utf8.contains(word: "\"weightsManifest\"") {
         return FileKind("a model of TensorFlow.js (model.json)", FileKind.fromSource)
       }
       return FileKind("a JSON text")
     }
-    if text.contains("unsigned char"), text.contains("{") || text.contains("#include") {
+    if text.utf8.contains(word: "unsigned char"),
+      text.utf8.contains(word: "{") || text.utf8.contains(word: "#include")
+    {
       return FileKind("a C source with the bytes of a model", "use the .tflite file that it is made from")
     }
     return FileKind("a text that begins with '\(firstLine(of: text))'")
