@@ -26,9 +26,15 @@ flags=(--package-path "$package" -c release --static-swift-stdlib --product tens
 swift build "${flags[@]}"
 built=$(swift build "${flags[@]}" --show-bin-path)
 
-# SwiftPM links libraries with the shared Swift runtime, so the objects are linked once more, with the static one.
+# SwiftPM links libraries with the shared Swift runtime, so the objects are linked once more, with the static one. What no exported function
+# reaches is left out.
+runtime=$(swiftc -static-stdlib -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')/linux
+copies=$package/.build/unretained
+rm -rf "$copies" && mkdir "$copies"
+python3 Tools/unretained.py "$copies" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
+  "$runtime"/libswift{Core,Synchronization}.a > "$copies.txt"
 linked=$package/.build/$name
-swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
+swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$copies.txt" \
   -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections
 
 mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
