@@ -27,15 +27,17 @@ swift build "${flags[@]}"
 built=$(swift build "${flags[@]}" --show-bin-path)
 
 # SwiftPM links libraries with the shared Swift runtime, so the objects are linked once more, with the static one. What no exported function
-# reaches is left out.
+# reaches is left out, and so are the tables for unwinding: no frame of the library handles exceptions, and debuggers follow its frame pointers.
 runtime=$(swiftc -static-stdlib -print-target-info | sed -n 's/.*"runtimeResourcePath": *"\(.*\)".*/\1/p')/linux
 copies=$package/.build/unretained
 rm -rf "$copies" && mkdir "$copies"
 python3 Tools/unretained.py "$copies" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
   "$runtime"/libswift{Core,Synchronization}.a > "$copies.txt"
+discard=$package/.build/discard.ld
+echo 'SECTIONS { /DISCARD/ : { *(.eh_frame) } } INSERT AFTER .text;' > "$discard"
 linked=$package/.build/$name
 swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$copies.txt" \
-  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections
+  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$discard"
 
 mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
 strip --strip-unneeded -o "$output/lib/$name" "$linked"
