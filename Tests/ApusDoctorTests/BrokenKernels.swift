@@ -36,8 +36,6 @@ enum Breakage: CaseIterable, Sendable {
   case softmax
   /// Log-softmax is softmax.
   case logSoftmax
-  /// Softmax of bytes has exponentials that are too small.
-  case byteSoftmax
   /// What follows a product does nothing.
   case postOperations
   /// The code for pooling does nothing.
@@ -51,14 +49,13 @@ enum Breakage: CaseIterable, Sendable {
 }
 
 extension Breakage {
-  /// Whether a set has the code that is broken. Softmax of bytes takes instructions that only some processors have.
-  func exists(in set: KernelSet) -> Bool {
-    guard self == .byteSoftmax else { return true }
-    let numbers = [Int32](repeating: 1, count: 256)
-    let code = try? set.generated?.byteSoftmax(
-      exponentials: numbers, summands: numbers, isSigned: true, depth: 130)
-    return code != nil
-  }
+  /// Ways that every set with generated code can be broken.
+  private static let general: [Breakage] = [
+    .convolutions, .depthwise, .threads, .rounding, .floatSums, .byteTables, .softmax,
+  ]
+
+  /// Whether a set can be broken so. The other ways were tried with AVX2 alone.
+  func exists(in set: KernelSet) -> Bool { Self.general.contains(self) || set === KernelSet.x86AVX2 }
 }
 
 /// A function that does nothing.
@@ -200,8 +197,7 @@ private struct BrokenElements: GeneratedKernels {
     exponentials: [Int32], summands: [Int32], isSigned: Bool, depth: Int
   ) throws(Decline) -> ByteSoftmaxMapping {
     try kernels.byteSoftmax(
-      exponentials: breakage == .byteSoftmax ? exponentials.map { $0 / 2 } : exponentials,
-      summands: summands, isSigned: isSigned, depth: depth)
+      exponentials: exponentials, summands: summands, isSigned: isSigned, depth: depth)
   }
   func postOperation(_ kind: PostOperationCode.Kind) throws(Decline) -> PostOperationCode {
     let code = try kernels.postOperation(kind)

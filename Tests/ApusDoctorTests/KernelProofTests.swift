@@ -86,9 +86,10 @@ import Testing
       #expect(difference.contains(", not "))
     }
 
+    // Where another set comes first, tiles of this one may be others.
     @Test(
       "trials take every way to multiply and to rescale",
-      arguments: KernelSet.supported.filter { $0 === KernelSet.x86AVX2 })
+      arguments: KernelSet.supported.prefix(1).filter { $0 === KernelSet.x86AVX2 })
     func coversStrategies(set: KernelSet) {
       let recorder = RecordingConvolutions(set.convolutions)
       let recorded = KernelSet(
