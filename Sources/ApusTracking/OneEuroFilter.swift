@@ -64,6 +64,12 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
   /// What MediaPipe smooths the landmarks of faces and bodies with, where speeds are in sizes of the object.
   public static let landmarks = OneEuroFilter(trusted: 0.05, 80, 1)
 
+  /// What MediaPipe smooths points of bodies in space with, where speeds are in meters a second.
+  package static let worldLandmarks = OneEuroFilter(trusted: 0.1, 40, 1)
+
+  /// What MediaPipe smooths the two points with from which a body's next region comes: heavily, so that the region rests when the body does.
+  package static let regionPoints = OneEuroFilter(trusted: 0.01, 10, 1)
+
   /// Smooths the next values.
   ///
   /// - Parameters:

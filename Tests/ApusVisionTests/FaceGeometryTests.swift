@@ -8,7 +8,7 @@ import Testing
 /// Matrices of heads, against the rule in NumPy, which agrees with MediaPipe's matrices within 5e-5.
 @Suite struct FaceGeometryTests {
   /// A field of a message: a number and bytes.
-  private func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+  private static func field(_ number: UInt8, _ bytes: [UInt8]) -> [UInt8] {
     var length = bytes.count
     var result = [number << 3 | 2]
     while length >= 0x80 {
@@ -18,16 +18,16 @@ import Testing
     return result + [UInt8(length)] + bytes
   }
 
-  private func float(_ number: UInt8, _ value: Float) -> [UInt8] {
+  private static func float(_ number: UInt8, _ value: Float) -> [UInt8] {
     [number << 3 | 5] + (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * UInt32($0))) }
   }
 
-  private func vertices(_ places: [Float]) -> [Float] {
+  private static func vertices(_ places: [Float]) -> [Float] {
     stride(from: 0, to: places.count, by: 3).flatMap { Array(places[$0..<$0 + 3]) + [0.5, 0.25] }
   }
 
   /// The metadata of a geometry, each coordinate a field of its own or all packed into one.
-  private func metadata(
+  private static func metadata(
     _ places: [Float], _ weights: [(index: Int, weight: Float)], isPacked: Bool = false, source: UInt8 = 1
   ) -> [UInt8] {
     let numbers = vertices(places)
@@ -43,7 +43,8 @@ import Testing
     return bytes + [3 << 3, source]
   }
 
-  private func metadata(_ golden: LandmarkGolden, isPacked: Bool = false) throws -> [UInt8] {
+  /// The metadata of a golden's face.
+  static func metadata(_ golden: LandmarkGolden, isPacked: Bool = false) throws -> [UInt8] {
     let weights = zip(try #require(golden.rows), try #require(golden.logits)).map { (index: $0, weight: $1) }
     return metadata(try #require(golden.worldPoints), weights, isPacked: isPacked)
   }
@@ -58,7 +59,7 @@ import Testing
   func findsHeads(golden: LandmarkGolden) throws {
     let picture = try #require(golden.picture)
     for isPacked in [false, true] {
-      let geometry = try FaceGeometry(bytes: metadata(golden, isPacked: isPacked))
+      let geometry = try FaceGeometry(bytes: Self.metadata(golden, isPacked: isPacked))
       #expect(geometry.pointCount == 12)
       let points = landmarks(try #require(golden.points))
       let matrix = try #require(
@@ -73,7 +74,7 @@ import Testing
   @Test("points without the extent of a face have no matrix")
   func refusesPoints() throws {
     let golden = try #require(LandmarkGolden.of("geometry").first)
-    let geometry = try FaceGeometry(bytes: metadata(golden))
+    let geometry = try FaceGeometry(bytes: Self.metadata(golden))
     let points = landmarks(try #require(golden.points))
     func matrix(_ points: [Landmark], _ width: Int = 640, _ height: Int = 480) -> [Float]? {
       geometry.matrix(of: points, imageWidth: width, imageHeight: height)
@@ -93,18 +94,18 @@ import Testing
   @Test("metadata that is not that of a face is refused")
   func refusesMetadata() throws {
     let places = (0..<12).map { Float($0 * $0 % 7) }
-    let good = metadata(places, [(0, 1), (1, 1), (2, 1)])
+    let good = Self.metadata(places, [(0, 1), (1, 1), (2, 1)])
     _ = try FaceGeometry(bytes: good)
-    var bad: [[UInt8]] = [[], [0xFF], Array("a text".utf8), metadata([], []), metadata(places, [])]
+    var bad: [[UInt8]] = [[], [0xFF], Array("a text".utf8), Self.metadata([], []), Self.metadata(places, [])]
     let weights: [[(index: Int, weight: Float)]] = [
       [(0, 1), (1, 1)], [(0, 1), (1, 1), (9, 1)], [(0, 1), (1, 1), (2, -1)], [(0, 1), (1, 1), (2, .nan)],
       [(0, 0), (1, 0), (2, 0)],
     ]
-    bad += weights.map { metadata(places, $0) }
-    bad += [UInt8(2), 9].map { metadata(places, [(0, 1), (1, 1), (2, 1)], source: $0) }
+    bad += weights.map { Self.metadata(places, $0) }
+    bad += [UInt8(2), 9].map { Self.metadata(places, [(0, 1), (1, 1), (2, 1)], source: $0) }
     var odd = places
     odd[9] = .nan
-    bad.append(metadata(odd, [(0, 1), (1, 1), (2, 1)]))
+    bad.append(Self.metadata(odd, [(0, 1), (1, 1), (2, 1)]))
     for bytes in bad {
       let error = #expect(throws: ApusError.self) { try FaceGeometry(bytes: bytes) }
       #expect(error?.code == .malformedModel && error?.message.contains("the face geometry") == true)

@@ -27,6 +27,10 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   let rows: [Int]?
   let predictions, logits, points, worldPoints: [Float]?
   let subjects: [Subject]?
+  // Of frames, a subject for each or all its numbers, before and after smoothing; of a person, the regions of each.
+  let times: [Double]?
+  let withRegions: Bool?
+  let raw, smooth: [[Float]]?
   // Of a head, whose points, places and weights are `points`, `worldPoints` and `logits`: row by row.
   let matrix: [Float]?
 
@@ -35,7 +39,7 @@ struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   static func of(_ kind: String) -> [LandmarkGolden] { all.filter { $0.kind == kind } }
 
   var testDescription: String {
-    "\(kind) \(name ?? "") \(picture ?? []) \(region ?? []) \(border ?? "")"
+    "\(kind) \(name ?? "")\(withRegions.map { "with regions: \($0)" } ?? "") \(picture ?? []) \(region ?? []) \(border ?? "")"
   }
 
   /// The picture that the rules know: a byte for each place.

@@ -20,17 +20,21 @@ private typealias Answer = DetectorModel.Answer
 
   private func landmarker(
     points: [Float]? = nil, presence: Float = 0.9, mask: Float = 0, heatSide: Int = 9, world: [Float]? = nil,
-    masks: Bool = false, refinementCells: Int = 7
+    masks: Bool = false, refinementCells: Int = 7, maxPoses: Int = 2, isCold: Bool = false,
+    golden: LandmarkGolden? = nil
   ) throws -> PoseLandmarker {
+    let golden = golden ?? self.golden
     var options = PoseLandmarker.Options()
     options.refinementCells = refinementCells
-    options.maxPoses = 2
+    options.maxPoses = maxPoses
     options.outputsMasks = masks
     let body = DetectorModel.answering(
       [
         .rows(try points ?? #require(golden.points)), Answer(shape: [1, 1], values: [presence]),
         Answer(shape: [1, 4, 4, 1], values: [Float](repeating: mask, count: 16)),
-        Answer(shape: [1, Int32(heatSide), Int32(heatSide), 39], values: heat(heatSide)),
+        Answer(
+          shape: [1, Int32(heatSide), Int32(heatSide), 39],
+          values: isCold ? heat(heatSide).map { _ in -9 } : heat(heatSide)),
         .rows(try world ?? #require(golden.worldPoints)),
       ], shape: [1, 256, 256, 3], type: DetectorModel.float32)
     return try PoseLandmarker(
@@ -74,6 +78,24 @@ private typealias Answer = DetectorModel.Answer
       let error = #expect(throws: ApusError.self) { try landmarker(refinementCells: cells) }
       #expect(error?.code == .invalidArgument)
       #expect(error?.message.hasPrefix("refinementCells is \(cells)") == true)
+    }
+  }
+
+  @Test(
+    "in frames, points are smoothed, and the next region comes from its smooth points if it is told so",
+    arguments: LandmarkGolden.of("videos"))
+  func follows(golden: LandmarkGolden) throws {
+    let task = try landmarker(maxPoses: 1, isCold: true, golden: golden)
+    let tracker = LandmarkTracker(
+      task, smoothing: golden.withRegions == true ? .withRegions : LandmarkSmoothing())
+    for (time, expected) in zip(try #require(golden.times), try #require(golden.subjects)) {
+      let body = try #require(tracker.track(golden.image(), at: time).poses.first)
+      #expect(agree(body.region.numbers, expected.region, within: 1e-3), "\(time)")
+      #expect(
+        agree(body.landmarks.flatMap { [$0.x, $0.y, $0.z] }, expected.landmarks, within: 1e-3), "\(time)")
+      #expect(
+        agree(body.worldLandmarks.flatMap { [$0.x, $0.y, $0.z] }, expected.world, within: 1e-3), "\(time)")
+      #expect(agree(body.nextRegion.numbers, expected.next, within: 1e-3), "\(time)")
     }
   }
 

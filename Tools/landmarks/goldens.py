@@ -157,26 +157,79 @@ def bodies():
     return [{"kind": "bodies", **case, "points": points.ravel().tolist(), "worldPoints": world.tolist(), "subjects": subjects}]
 
 
+def videos():
+    """One person in frames, whose points a model with cold heat maps sees at the same places of every region."""
+    cases = []
+    for with_regions in (False, True):
+        random, case, boxes = found(6, (58, 64), [8, 16, 32, 32, 32], 224, 12)
+        points = random.uniform(60, 200, (39, 5)).astype(np.float32)
+        # The person moves and turns, and stays about as large.
+        points[33], points[34] = [130, 134, 0, 0, 0], [140, 32, 0, 0, 0]
+        world = random.uniform(-1, 1, 117).astype(np.float32)
+        times, subjects = [0, 0.04, 0.08, 0.2, 0.21, 0.25], []
+        smoothing, region = rules.BodySmoothing(with_regions), rules.body_region(boxes[0][4:6], boxes[0][6:8])
+        for time in times:
+            marks = rules.landmarks(points[:, :3], region, 256, 256, 1)
+            unit = rules.body_region(marks[33, :2], marks[34, :2])[2]
+            smooth, _, space, guides = smoothing(
+                marks[:33], points[:33, 3], rules.world_landmarks(world, region[4])[:33], marks[33:35, :2], time, unit)
+            following = rules.body_region(*guides)
+            subjects.append({"region": region, "landmarks": smooth.ravel().tolist(), "world": space.ravel().tolist(), "next": following})
+            region = following
+        cases.append({"kind": "videos", **case, "points": points.ravel().tolist(), "worldPoints": world.tolist(), "times": times,
+                      "withRegions": with_regions, "subjects": subjects})
+    return cases
+
+
+def walks():
+    """Points of a subject that wander, in the picture with visibilities, in space, and those of its next region; in one frame it is not found."""
+    cases = []
+    for with_regions in (False, True):
+        random, smoothing = np.random.default_rng(10), rules.BodySmoothing(with_regions)
+        points, visibility, world, guides = random.uniform(0, 200, (4, 3)), np.zeros(4), np.zeros((3, 3)), np.array([[50, 60.0], [55, 20.0]])
+        times, raw, smooth = [], [], []
+        for number in range(12):
+            times.append(number / 25 + 0.01 * (number % 3))
+            if number == 8:
+                raw.append([])
+                smooth.append([])
+                smoothing = rules.BodySmoothing(with_regions)
+                continue
+            points, guides = points + random.normal(0, 3, (4, 3)), guides + random.normal(0, 2, (2, 2))
+            visibility, world = random.uniform(0, 1, 4), world + random.normal(0, 0.05, (3, 3))
+            found = [np.float32(part).astype(float) for part in (points, visibility, world, guides)]
+            unit = np.ptp(found[0][:, :2], axis=0).mean()
+            raw.append(np.concatenate([part.ravel() for part in found]).tolist())
+            smooth.append(np.concatenate([part.ravel() for part in smoothing(*found, times[-1], unit)]).tolist())
+        cases.append({"kind": "walks", "times": times, "withRegions": with_regions, "raw": raw, "smooth": smooth})
+    return cases
+
+
 def persons():
     """The regions of a person's hands and face, from the points of the body; all models but the detectors see the same everywhere."""
     random, case, boxes = found(5, (80, 60), [8, 16, 32, 32, 32], 224, 12)
     points = random.uniform(40, 200, (39, 5)).astype(np.float32)
     points[:, 3:] = 3
-    region = rules.body_region(boxes[0][4:6], boxes[0][6:8])
-    body = rules.landmarks(points[:, :3], region, 256, 256, 1)[:, :2]
     crop = random.uniform(60, 200, 4).astype(np.float32)
-    hands = []
-    for wrist, pinky, index in ((15, 17, 19), (16, 18, 20)):
-        hint = rules.hand_hint(body[wrist], body[pinky], body[index])
-        hands.append(rules.hand_region_of_points(rules.projected(hint, crop.reshape(2, 2) / 256)))
-    hint = rules.face_hint(body[:11])
     row = random.uniform(-20, 20, 16).astype(np.float32)
     row[2:4] = 40
     centers = rules.anchors(128, 128, [8, 16, 16, 16], fixed=True)[:, :2]
-    keypoints = rules.projected(hint, row[4:].reshape(-1, 2) / 128 + centers[300])
-    regions = [region, *hands, rules.face_region_of_keypoints(keypoints)]
+    # The points of hands and faces all lie in one place, where no next region is: frames have those that the smooth body hints at.
+    times, frames = [0, 0.05, 0.1], []
+    smoothing, region = rules.BodySmoothing(True), rules.body_region(boxes[0][4:6], boxes[0][6:8])
+    for time in times:
+        marks = rules.landmarks(points[:, :3], region, 256, 256, 1)
+        body, _, _, guides = smoothing(marks[:33], points[:33, 3], np.zeros((33, 3)), marks[33:35, :2], time, None)
+        body, regions = body[:, :2], [region]
+        for wrist, pinky, index in ((15, 17, 19), (16, 18, 20)):
+            hint = rules.hand_hint(body[wrist], body[pinky], body[index])
+            regions.append(rules.hand_region_of_points(rules.projected(hint, crop.reshape(2, 2) / 256)))
+        keypoints = rules.projected(rules.face_hint(body[:11]), row[4:].reshape(-1, 2) / 128 + centers[300])
+        regions.append(rules.face_region_of_keypoints(keypoints))
+        frames.append(np.array(regions, float).ravel().tolist())
+        region = rules.body_region(*guides)
     return [{"kind": "persons", **case, "points": points.ravel().tolist(), "worldPoints": crop.tolist(), "region": row.tolist(),
-             "anchors": np.array(regions, float).ravel().tolist()}]
+             "anchors": frames[0], "times": times, "smooth": frames}]
 
 
 def geometries():
@@ -223,7 +276,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.check:
         check(arguments.check)
-    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies() + persons() + geometries()]
+    lines = [json.dumps(case, default=float) for case in crops() + anchor_sets() + hands() + faces() + bodies() + videos() + walks()
+             + persons() + geometries()]
     OUTPUT.write_text("[\n" + ",\n".join(lines) + "\n]\n")
     print(f"{len(lines)} cases, {OUTPUT.stat().st_size} bytes")
 

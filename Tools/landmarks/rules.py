@@ -3,7 +3,9 @@
 
 The rules are public in google-ai-edge/mediapipe: `calculators/tensor/image_to_tensor_utils.cc` with OpenCV's `warpPerspective`,
 `calculators/tflite/ssd_anchors_calculator.cc`, `calculators/util/{non_max_suppression,detections_to_rects,rect_transformation,
-landmark_projection}_calculator.cc`, `modules/hand_landmark/calculators/hand_landmarks_to_rect_calculator.cc`. A region is (center x, center
+landmark_projection,landmarks_smoothing,visibility_smoothing}_calculator.cc`, `util/filtering/{one_euro,low_pass}_filter.cc`,
+`modules/hand_landmark/calculators/hand_landmarks_to_rect_calculator.cc`, `modules/pose_landmark/pose_landmark_filtering.pbtxt`,
+`tasks/cc/vision/pose_landmarker/pose_landmarks_detector_graph.cc`. A region is (center x, center
 y, width, height, rotation) in pixels and radians, clockwise in the picture.
 """
 
@@ -268,6 +270,46 @@ def world_landmarks(values, angle):
     values = np.asarray(values, float).reshape(-1, 3)
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     return np.concatenate([values[:, :2] @ turn.T, values[:, 2:]], 1)
+
+
+class OneEuro:
+    """A 1 € filter for each of several numbers; speeds are differences of raw values, in units a second."""
+
+    def __init__(self, cutoff, beta, derivative=1.0):
+        self.cutoff, self.beta, self.derivative, self.last = cutoff, beta, derivative, None
+
+    def __call__(self, values, time, unit=1.0):
+        values = np.array(values, float)
+        if self.last is None:
+            self.last = time, values, np.zeros_like(values), values
+            return values
+        before, raw, speed, smooth = self.last
+        rate = 1 / (time - before)
+
+        def weight(cutoff):
+            return 1 / (1 + rate / (2 * np.pi * cutoff))
+
+        speed = speed + weight(self.derivative) * ((values - raw) / unit * rate - speed)
+        new = weight(self.cutoff + self.beta * np.abs(speed))
+        smooth = new * values + (1 - new) * smooth
+        self.last = time, values, speed, smooth
+        return smooth
+
+
+class BodySmoothing:
+    """What is smoothed of one person: `PoseLandmarker` leaves out the two points of the next region, which the others smooth."""
+
+    def __init__(self, with_regions):
+        self.with_regions, self.visibility = with_regions, None
+        self.points, self.world, self.guides = OneEuro(0.05, 80), OneEuro(0.1, 40), OneEuro(0.01, 10)
+
+    def __call__(self, points, visibility, world, guides, time, unit):
+        """The smooth ones of points, their visibility, points in space and the two points of the next region."""
+        if self.with_regions:
+            unit = 2 * np.hypot(*(guides[1] - guides[0]))
+        self.visibility = visibility if self.visibility is None else 0.1 * visibility + 0.9 * self.visibility
+        return (self.points(points, time, unit), self.visibility, self.world(world, time),
+                self.guides(guides, time, unit) if self.with_regions else guides)
 
 
 def aligned(sources, targets, weights):

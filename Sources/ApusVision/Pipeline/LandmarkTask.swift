@@ -5,6 +5,10 @@ import Apus
 public protocol LandmarkSubject: Sendable {
   /// The points, in pixels of the picture.
   var landmarks: [Landmark] { get set }
+  /// The points in space, in meters; by default none.
+  var worldLandmarks: [WorldLandmark] { get set }
+  /// Points in the picture that are none of the landmarks, and from which ``nextRegion`` comes; by default none.
+  var regionPoints: [PixelPoint] { get set }
   /// Where the model looked.
   var region: Region { get }
   /// Where to look for it in the next frame.
@@ -14,6 +18,18 @@ public protocol LandmarkSubject: Sendable {
 }
 
 extension LandmarkSubject {
+  /// No points: setting them does nothing.
+  public var worldLandmarks: [WorldLandmark] {
+    get { [] }
+    set {}
+  }
+
+  /// No points: setting them does nothing.
+  public var regionPoints: [PixelPoint] {
+    get { [] }
+    set {}
+  }
+
   /// The mean of the width and the height of all points.
   public var speedUnit: Float {
     let (xs, ys) = (landmarks.map(\.x), landmarks.map(\.y))
@@ -42,9 +58,34 @@ public protocol LandmarkTask: VisionTask where Answer: LandmarkResult {
   func follow(
     _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
   ) throws(ApusError) -> Answer
+
+  /// The result for a frame whose landmarks are changed before anything else is measured from them, such as the expressions of a face.
+  ///
+  /// By default, nothing else is measured.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - regions: ``LandmarkSubject/nextRegion`` of each subject of the frame before.
+  ///   - area: The part of the frame that the detector searches; nil for all of it.
+  ///   - cancellation: A flag that stops the run.
+  ///   - adjust: Changes the subjects that were found, such as smooths their landmarks; called once.
+  func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?,
+    adjusting adjust: (inout Answer) -> Void
+  ) throws(ApusError) -> Answer
 }
 
 extension LandmarkTask {
+  /// The result for a frame, changed at the end.
+  public func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?,
+    adjusting adjust: (inout Answer) -> Void
+  ) throws(ApusError) -> Answer {
+    var result = try follow(frame, after: regions, in: area, cancellation: cancellation)
+    adjust(&result)
+    return result
+  }
+
   /// The results for several pictures, one after the other.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] {
     var results: [Answer] = []

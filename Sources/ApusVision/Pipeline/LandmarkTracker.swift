@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
-import ApusTracking
 import Synchronization
 
 /// Follows hands, faces or people through the frames of one video: looks where they were, and smooths their landmarks.
@@ -22,7 +21,7 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
   private struct State {
     var regions: [Region] = []
     /// For each of the regions.
-    var filters: [OneEuroFilter?] = []
+    var filters: [SubjectFilter?] = []
     var lastTime: Double?
   }
 
@@ -75,44 +74,25 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
   ) throws(ApusError) -> Asked.Answer {
     // One frame at a time: the next one needs what this one finds.
     try state.withLock { state throws(ApusError) in
-      guard time.isFinite, state.lastTime.map({ time - $0 >= 1e-9 }) ?? true else {
-        throw ApusError(
-          .invalidArgument,
-          "the frame's time is \(time), not a finite one after \(state.lastTime ?? 0) seconds")
-      }
-      var result = try task.follow(frame, after: state.regions, in: region, cancellation: cancellation)
+      try FrameTime.check(time, after: state.lastTime)
+      let former = state
       var next = State(lastTime: time)
-      for index in result.subjects.indices {
-        // The models look exactly where the last frame said.
-        let known = state.regions.firstIndex(of: result.subjects[index].region)
-        var filter = known.flatMap { state.filters[$0] } ?? smoothing?.filter
-        let unit = result.subjects[index].speedUnit
-        filter = filter.map { smoothed(&result.subjects[index].landmarks, by: $0, at: time, unit: unit) }
-        let region = result.subjects[index].nextRegion
-        guard region.isUsable else { continue }
-        next.regions.append(region)
-        next.filters.append(filter)
+      let result = try task.follow(
+        frame, after: former.regions, in: region, cancellation: cancellation
+      ) { result in
+        for index in result.subjects.indices {
+          // The models look exactly where the last frame said.
+          let known = former.regions.firstIndex(of: result.subjects[index].region)
+          var filter = known.flatMap { former.filters[$0] } ?? smoothing.map(SubjectFilter.init)
+          filter?.smooth(&result.subjects[index], at: time)
+          let region = result.subjects[index].nextRegion
+          guard region.isUsable else { continue }
+          next.regions.append(region)
+          next.filters.append(filter)
+        }
       }
       state = next
       return result
     }
-  }
-
-  /// Smooths landmarks, and returns the filter for the next ones.
-  private func smoothed(
-    _ landmarks: inout [Landmark], by filter: OneEuroFilter, at time: Double, unit: Float
-  ) -> OneEuroFilter {
-    var filter = filter
-    // Speeds are in sizes of the subject, so that near and distant ones are smoothed alike.
-    guard unit > 1e-6,
-      let values = try? filter.filter(
-        landmarks.flatMap { [Double($0.x), Double($0.y), Double($0.z)] }, at: time, unit: Double(unit))
-    else { return filter }
-    for index in landmarks.indices {
-      landmarks[index].x = Float(values[3 * index])
-      landmarks[index].y = Float(values[3 * index + 1])
-      landmarks[index].z = Float(values[3 * index + 2])
-    }
-    return filter
   }
 }

@@ -13,8 +13,15 @@ public struct BodyPose: LandmarkSubject, PipelineSubject, Hashable {
   public var mask: ImageBuffer?
   /// Where the model looked.
   public let region: Region
+  /// Two points from which ``nextRegion`` comes: the middle of the hips, and one above it, or below, at the rim of the circle around the body.
+  public var regionPoints: [PixelPoint]
+
   /// Where to look for the person in the next frame.
-  public let nextRegion: Region
+  public var nextRegion: Region {
+    guard regionPoints.count == 2 else { return region }
+    let (center, rim) = (regionPoints[0], regionPoints[1])
+    return Self.region(center: (center.x, center.y), rim: (rim.x, rim.y))
+  }
 
   /// The size of the region to look at next, which is steadier than that of the points.
   public var speedUnit: Float { (nextRegion.width + nextRegion.height) / 2 }

@@ -108,7 +108,7 @@ public final class PoseLandmarker: LandmarkTask {
       for index in points.indices {
         (points[index].visibility, points[index].presence) = (values[5 * index + 3], values[5 * index + 4])
       }
-      let (middle, rim) = (points[PoseOutputs.bodyCount], points[PoseOutputs.bodyCount + 1])
+      let places = points[PoseOutputs.bodyCount..<PoseOutputs.bodyCount + 2]
       let world = region.worldLandmarks(
         try run.finiteValues(of: 4, count: 3 * PoseOutputs.pointCount, "landmarks in space"))
       return BodyPose(
@@ -116,7 +116,7 @@ public final class PoseLandmarker: LandmarkTask {
         worldLandmarks: Array(world.prefix(PoseOutputs.bodyCount)),
         mask: masks
           ? try outputs.mask(run, of: region, width: view.imageWidth, height: view.imageHeight) : nil,
-        region: region, nextRegion: BodyPose.region(center: (middle.x, middle.y), rim: (rim.x, rim.y)))
+        region: region, regionPoints: places.map { PixelPoint(x: $0.x, y: $0.y) })
     }
     assumptions = TaskAssumptions(
       task: "poses", kind: "MediaPipe's poses",

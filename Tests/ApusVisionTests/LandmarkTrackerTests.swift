@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusVision
+import Synchronization
+import TestSupport
+import Testing
+
+/// Landmarks of frames, smoothed as the rules in NumPy say.
+@Suite struct LandmarkTrackerTests {
+  /// A subject with points of every kind, always expected in the same place.
+  private struct Wanderer: LandmarkSubject, Encodable {
+    var landmarks: [Landmark]
+    var worldLandmarks: [WorldLandmark]
+    var regionPoints: [PixelPoint]
+    var region: Region { Region(center: PixelPoint(x: 8, y: 8), width: 4, height: 4) }
+    var nextRegion: Region { region }
+
+    /// Four points with visibilities, three in space, two of the next region.
+    init(_ numbers: [Float]) {
+      landmarks = (0..<4).map {
+        Landmark(
+          x: numbers[3 * $0], y: numbers[3 * $0 + 1], z: numbers[3 * $0 + 2], visibility: numbers[12 + $0],
+          presence: 0.25)
+      }
+      worldLandmarks = (0..<3).map {
+        WorldLandmark(x: numbers[16 + 3 * $0], y: numbers[17 + 3 * $0], z: numbers[18 + 3 * $0])
+      }
+      regionPoints = (0..<2).map { PixelPoint(x: numbers[25 + 2 * $0], y: numbers[26 + 2 * $0]) }
+    }
+
+    var numbers: [Float] {
+      landmarks.flatMap { [$0.x, $0.y, $0.z] } + landmarks.map { $0.visibility ?? -1 }
+        + worldLandmarks.flatMap { [$0.x, $0.y, $0.z] } + regionPoints.flatMap { [$0.x, $0.y] }
+    }
+
+    func encode(to encoder: any Encoder) throws {}
+  }
+
+  private struct Found: LandmarkResult {
+    var imageWidth: Int { 16 }
+    var imageHeight: Int { 16 }
+    var timings = StageTimings()
+    var subjects: [Wanderer]
+
+    func encode(to encoder: any Encoder) throws {}
+  }
+
+  /// A task that finds what it is told, one frame after the other.
+  private final class Script: LandmarkTask {
+    let assumptions: TaskAssumptions
+    let frames: [[Float]]
+    private let next = Mutex(0)
+
+    init(_ frames: [[Float]]) throws {
+      self.frames = frames
+      assumptions = try ImageClassifier(model: DetectorModel.answering([.rows([0, 1])]).model()).assumptions
+    }
+
+    func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) -> Found {
+      next.withLock { next in
+        defer { next += 1 }
+        return Found(subjects: frames[next].isEmpty ? [] : [Wanderer(frames[next])])
+      }
+    }
+
+    func follow(
+      _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+    ) -> Found { answer(frame, in: area, cancellation: cancellation) }
+  }
+
+  private func picture() throws -> ImageBuffer {
+    try ImageBuffer(bytes: [UInt8](repeating: 0, count: 768), width: 16, height: 16, format: .rgb)
+  }
+
+  private func smoothing(_ golden: LandmarkGolden) -> LandmarkSmoothing {
+    golden.withRegions == true ? .withRegions : LandmarkSmoothing()
+  }
+
+  @Test("there are cases")
+  func hasCases() {
+    #expect(LandmarkGolden.of("walks").count == 2 && LandmarkGolden.of("videos").count == 2)
+  }
+
+  @Test("every kind of point is smoothed by its own rule", arguments: LandmarkGolden.of("walks"))
+  func smooths(golden: LandmarkGolden) throws {
+    let (times, raw) = (try #require(golden.times), try #require(golden.raw))
+    let tracker = LandmarkTracker(try Script(raw), smoothing: smoothing(golden))
+    for (time, expected) in zip(times, try #require(golden.smooth)) {
+      let found = try tracker.track(picture(), at: time).subjects
+      #expect(found.count == (expected.isEmpty ? 0 : 1))
+      guard let found = found.first else { continue }
+      #expect(agree(found.numbers, expected, within: 1e-5), "\(time)")
+      #expect(found.landmarks.allSatisfy { $0.presence == 0.25 })
+    }
+  }
+
+  @Test("without smoothing, nothing changes", arguments: LandmarkGolden.of("walks"))
+  func keeps(golden: LandmarkGolden) throws {
+    let (times, raw) = (try #require(golden.times), try #require(golden.raw))
+    let tracker = LandmarkTracker(try Script(raw), smoothing: nil)
+    for (time, expected) in zip(times, raw) {
+      #expect(try tracker.track(picture(), at: time).subjects.first?.numbers ?? [] == expected)
+    }
+  }
+}
