@@ -28,12 +28,13 @@ private typealias Answer = DetectorModel.Answer
   }
 
   private func landmarker(
-    _ outputs: [[Float]], blendshapes: Model? = nil, maxFaces: Int = 2
+    _ outputs: [[Float]], blendshapes: Model? = nil, geometry: FaceGeometry? = nil, maxFaces: Int = 2
   ) throws -> FaceLandmarker {
     var options = FaceLandmarker.Options()
     options.maxFaces = maxFaces
     return try FaceLandmarker(
-      detector: detector(), landmarks: mesh(outputs), blendshapes: blendshapes, options: options)
+      detector: detector(), landmarks: mesh(outputs), blendshapes: blendshapes, geometry: geometry,
+      options: options)
   }
 
   @Test("faces are where the rules say")
@@ -116,6 +117,46 @@ private typealias Answer = DetectorModel.Answer
     odd = model
     odd.tensors[0].shape = [1, 145, 2]
     #expect(throws: ApusError.self) { try landmarker([points, [3], [0]], blendshapes: odd.model()) }
+  }
+
+  /// A model whose expressions are the places of the first 26 of the points that it gets.
+  private func places() throws(ApusError) -> Model {
+    func whole(_ values: [UInt8]) -> [UInt8] { values.flatMap { [$0, 0, 0, 0] } }
+    return try DetectorModel(
+      tensors: [
+        .init(name: "points", shape: [1, 146, 2]),
+        .init(name: "begin", shape: [3], type: DetectorModel.int32, data: whole([0, 0, 0])),
+        .init(name: "size", shape: [3], type: DetectorModel.int32, data: whole([1, 26, 2])),
+        .init(name: "scores", shape: [1, 26, 2]),
+      ], operators: [.init(code: 65, inputs: [0, 1, 2], outputs: [3])], outputs: [3]
+    ).model()
+  }
+
+  @Test("in frames, expressions and matrix are those of the smooth points")
+  func measuresSmoothPoints() throws {
+    let points = try #require(golden.points) + (0..<30).map { Float($0) }
+    let head = try #require(LandmarkGolden.of("geometry").first)
+    let geometry = try FaceGeometry(bytes: FaceGeometryTests.metadata(head))
+    let task = try landmarker([points, [3], [0]], blendshapes: places(), geometry: geometry, maxFaces: 1)
+    let (smooth, raw) = (LandmarkTracker(task), LandmarkTracker(task, smoothing: nil))
+    // The first of the points that MediaPipe's model of expressions takes.
+    let taken = [
+      0, 1, 4, 5, 6, 7, 8, 10, 13, 14, 17, 21, 33, 37, 39, 40, 46, 52, 53, 54, 55, 58, 61, 63, 65, 66,
+    ]
+    for (number, time) in [0, 0.04, 0.08, 0.2].enumerated() {
+      let picture = try golden.image()
+      let faces = try [smooth, raw].map { try #require($0.track(picture, at: time).faces.first) }
+      for face in faces {
+        #expect(
+          face.blendshapes.map(\.score) == taken.flatMap { [face.landmarks[$0].x, face.landmarks[$0].y] })
+        #expect(face.matrix != nil)
+        #expect(
+          face.matrix
+            == geometry.matrix(
+              of: face.landmarks, imageWidth: picture.width, imageHeight: picture.height))
+      }
+      #expect((faces[0] == faces[1]) == (number == 0) && faces[0].region == faces[1].region)
+    }
   }
 
   @Test("models of other shapes, and numbers that no face has, are refused")

@@ -46,6 +46,7 @@ public final class FaceLandmarker: LandmarkTask {
   public let assumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<FaceMesh>
+  private let meshes: FaceMeshReader
 
   /// Makes a landmarker from a bundle.
   ///
@@ -97,6 +98,7 @@ public final class FaceLandmarker: LandmarkTask {
     let meshes = try FaceMeshReader(
       landmarks, blendshapes: blendshapes, geometry: geometry, options: base,
       minimumScore: options.minPresenceConfidence)
+    self.meshes = meshes
     pipeline = TaskPipeline(
       detector: faces, reader: meshes.reader, limit: options.maxFaces,
       trackingOverlap: options.minTrackingConfidence
@@ -104,8 +106,8 @@ public final class FaceLandmarker: LandmarkTask {
       var region = Region(face)
       region.rotation = Region.rotation(from: face.keypoint(0), to: face.keypoint(1), target: 0)
       return region.squared(shiftedDown: 0, scaledBy: 1.5)
-    } read: { run, view, region, cancellation throws(ApusError) in
-      try meshes.face(run, in: region, of: view, cancellation: cancellation)
+    } read: { run, _, region, _ throws(ApusError) in
+      try meshes.face(run, in: region)
     }
     assumptions = TaskAssumptions(
       task: "face mesh", kind: "MediaPipe's face mesh",
@@ -129,7 +131,7 @@ public final class FaceLandmarker: LandmarkTask {
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> FaceMeshResult {
-    try result(image, nil, region, cancellation)
+    try result(image, nil, region, cancellation) { _ in }
   }
 
   /// Finds faces in a picture away from the caller's actor. Cancelling the caller's task stops the run,
@@ -144,22 +146,37 @@ public final class FaceLandmarker: LandmarkTask {
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> FaceMeshResult
   {
-    try result(image, nil, region, cancellation)
+    try result(image, nil, region, cancellation) { _ in }
   }
 
   /// Finds faces in a frame, first where those of the frame before are expected.
   public func follow(
     _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
   ) throws(ApusError) -> FaceMeshResult {
-    try result(frame, regions, area, cancellation)
+    try result(frame, regions, area, cancellation) { _ in }
+  }
+
+  /// Finds faces in a frame, and measures expressions and matrices from their changed points.
+  public func follow(
+    _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?,
+    adjusting adjust: (inout FaceMeshResult) -> Void
+  ) throws(ApusError) -> FaceMeshResult {
+    try result(frame, regions, area, cancellation, adjust)
   }
 
   private func result(
-    _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?
+    _ image: ImageBuffer, _ tracked: [Region]?, _ area: PixelRect?, _ cancellation: Cancellation?,
+    _ adjust: (inout FaceMeshResult) -> Void
   ) throws(ApusError) -> FaceMeshResult {
     let view = try PictureView(image, in: area)
     let (faces, timings) = try pipeline.subjects(in: view, after: tracked, cancellation: cancellation)
-    return FaceMeshResult(
+    var result = FaceMeshResult(
       imageWidth: view.imageWidth, imageHeight: view.imageHeight, faces: faces, timings: timings)
+    adjust(&result)
+    for index in result.faces.indices {
+      result.timings.postprocess += try meshes.measure(
+        &result.faces[index], of: view, cancellation: cancellation)
+    }
+    return result
   }
 }

@@ -15,11 +15,11 @@ public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
   public var score: Float
   /// The points in the numbering of MediaPipe's face mesh: 468, or 478 with irises.
   public var landmarks: [Landmark]
-  /// The expressions in the order of ``blendshapeNames``; empty without a model for them.
+  /// The expressions in the order of ``blendshapeNames``; empty without a model for them. In frames, they are those of the smoothed points.
   public var blendshapes: [Blendshape]
   /// Where the head is and how it is turned: the matrix that moves a usual face, in centimeters, in front of a camera at the origin
-  /// that looks along −z, with x to the right and y up. 16 numbers, row by row; nil without a ``FaceGeometry``. In frames, it is computed
-  /// before points are smoothed.
+  /// that looks along −z, with x to the right and y up. 16 numbers, row by row; nil without a ``FaceGeometry``. In frames, it is that of the
+  /// smoothed points.
   public var matrix: [Float]?
   /// Where the model looked.
   public let region: Region

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusRuntime
 import ApusSystem
 
 /// The models that find the points of a face in its region, and its expressions.
@@ -37,28 +38,47 @@ struct FaceMeshReader: Sendable {
     }
   }
 
-  /// The face that a run found in a region; nil if there is none.
-  func face(
-    _ run: ModelRun, in region: Region, of view: PictureView, cancellation: Cancellation?
-  ) throws(ApusError) -> FaceMesh? {
+  /// The points of the face that a run found in a region; nil if there is none.
+  func face(_ run: ModelRun, in region: Region) throws(ApusError) -> FaceMesh? {
     let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
     let score = 1 / (1 + exp(-logit))
     guard score >= minimumScore else { return nil }
     let (width, height) = reader.inputSize
     let points = region.landmarks(try mesh.points(run), width: width, height: height)
     return FaceMesh(
-      score: score, landmarks: points,
-      blendshapes: try blendshapes?.blendshapes(of: points, cancellation: cancellation) ?? [],
-      matrix: geometry?.matrix(of: points, imageWidth: view.imageWidth, imageHeight: view.imageHeight),
-      region: region, nextRegion: FaceMesh.region(around: points))
+      score: score, landmarks: points, blendshapes: [], region: region,
+      nextRegion: FaceMesh.region(around: points))
+  }
+
+  /// Measures a face's expressions and matrix from its points.
+  ///
+  /// - Returns: The time that it took.
+  func measure(
+    _ face: inout FaceMesh, of view: PictureView, cancellation: Cancellation?
+  ) throws(ApusError) -> Duration {
+    guard blendshapes != nil || geometry != nil else { return .zero }
+    let start = ContinuousClock.now
+    let tracing = Trace.now
+    if let blendshapes {
+      face.blendshapes = try blendshapes.blendshapes(of: face.landmarks, cancellation: cancellation)
+    }
+    face.matrix = geometry?.matrix(
+      of: face.landmarks, imageWidth: view.imageWidth, imageHeight: view.imageHeight)
+    Trace.record(.postprocess, since: tracing)
+    return ContinuousClock.now - start
   }
 
   /// Looks for a face in a region.
   func face(
     in region: Region, of view: PictureView, cancellation: Cancellation?
   ) throws(ApusError) -> (result: FaceMesh?, timings: StageTimings) {
-    try reader.run(on: region, of: view, cancellation: cancellation) { run, seen throws(ApusError) in
-      try face(run, in: seen, of: view, cancellation: cancellation)
+    let (found, times) = try reader.run(on: region, of: view, cancellation: cancellation) {
+      run, seen throws(ApusError) in
+      try face(run, in: seen)
     }
+    guard var face = found else { return (nil, times) }
+    var timings = times
+    timings.postprocess += try measure(&face, of: view, cancellation: cancellation)
+    return (face, timings)
   }
 }
