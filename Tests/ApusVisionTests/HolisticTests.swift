@@ -92,6 +92,29 @@ private typealias Answer = DetectorModel.Answer
     #expect(try tracker.answer(picture, in: nil, cancellation: nil).pose == first.pose)
   }
 
+  @Test("in frames, hands and face are looked for where the smooth body hints")
+  func smooths() throws {
+    let (task, picture) = (try landmarker(), try golden.image())
+    let (smooth, raw) = (HolisticTracker(task), HolisticTracker(task, smoothing: nil))
+    var region = try #require(task.detect(picture).pose?.region)
+    for (time, expected) in zip(try #require(golden.times), try #require(golden.smooth)) {
+      let person = try smooth.track(picture, at: time)
+      for (index, found) in [
+        person.pose?.region, person.leftHand?.region, person.rightHand?.region, person.face?.region,
+      ].enumerated() {
+        #expect(
+          agree(try #require(found).numbers, Array(expected[5 * index..<5 * index + 5]), within: 1e-3),
+          "\(time), \(index)")
+      }
+      // Without smoothing, a frame has what the models see in the region that the last one said.
+      let body = try #require(raw.track(picture, at: time).pose)
+      #expect(body.region == region)
+      region = body.nextRegion
+    }
+    let error = #expect(throws: ApusError.self) { try smooth.track(picture, at: 0.1) }
+    #expect(error?.code == .invalidArgument)
+  }
+
   @Test("a bundle without one of the models names it")
   func namesMissingModels() throws {
     let error = #expect(throws: ApusError.self) {

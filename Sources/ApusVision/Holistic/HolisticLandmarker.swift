@@ -164,7 +164,7 @@ public final class HolisticLandmarker: VisionTask {
   public func detect(
     _ image: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> HolisticResult {
-    try result(image, after: nil, isFrame: false, region, cancellation)
+    try result(image, after: nil, isFrame: false, region, cancellation) { _ in }
   }
 
   /// The result under the name that all tasks share.
@@ -194,20 +194,32 @@ public final class HolisticLandmarker: VisionTask {
     _ frame: ImageBuffer, after former: HolisticResult?, in region: PixelRect? = nil,
     cancellation: Cancellation? = nil
   ) throws(ApusError) -> HolisticResult {
-    try result(frame, after: former, isFrame: true, region, cancellation)
+    try result(frame, after: former, isFrame: true, region, cancellation) { _ in }
+  }
+
+  /// The person in a frame, whose hands and face are looked for where the changed body hints.
+  ///
+  /// - Parameter adjust: Changes the body that was found, such as smooths its points.
+  func follow(
+    _ frame: ImageBuffer, after former: HolisticResult?, in region: PixelRect?, cancellation: Cancellation?,
+    adjusting adjust: (inout BodyPose) -> Void
+  ) throws(ApusError) -> HolisticResult {
+    try result(frame, after: former, isFrame: true, region, cancellation, adjust)
   }
 
   private func result(
     _ image: ImageBuffer, after former: HolisticResult?, isFrame: Bool, _ area: PixelRect?,
-    _ cancellation: Cancellation?
+    _ cancellation: Cancellation?, _ adjust: (inout BodyPose) -> Void
   ) throws(ApusError) -> HolisticResult {
     let view = try PictureView(image, in: area)
     var tracked: [Region]?
     if isFrame { tracked = former?.pose.map { [$0.nextRegion] }?.filter(\.isUsable) ?? [] }
     let (people, timings) = try poses.people(in: view, after: tracked, cancellation)
     var result = HolisticResult(
-      imageWidth: view.imageWidth, imageHeight: view.imageHeight, pose: people.first, timings: timings)
-    guard let pose = people.first else { return result }
+      imageWidth: view.imageWidth, imageHeight: view.imageHeight, timings: timings)
+    guard var pose = people.first else { return result }
+    adjust(&pose)
+    result.pose = pose
     // What the pose hints at must be in the picture: a region without an area is one that is not seen.
     result.leftHand = try hand(.left, of: pose, after: former?.leftHand, view, &result.timings, cancellation)
     result.rightHand = try hand(

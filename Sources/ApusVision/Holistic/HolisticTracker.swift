@@ -13,10 +13,25 @@ import Synchronization
 public final class HolisticTracker: VisionTask {
   /// What finds the person in each frame.
   public let task: HolisticLandmarker
-  private let last = Mutex<HolisticResult?>(nil)
+  /// How the body is smoothed, where hands and face are looked for included; nil for not at all. Hands and faces are as the models find them.
+  public let smoothing: LandmarkSmoothing?
 
-  /// Makes a tracker for one video.
-  public init(_ task: HolisticLandmarker) { self.task = task }
+  /// What is known from the frames before.
+  private struct State {
+    var last: HolisticResult?
+    /// The body's filters.
+    var filter: SubjectFilter?
+    var lastTime: Double?
+  }
+
+  private let state = Mutex(State())
+  private let start = ContinuousClock.now
+
+  /// Makes a tracker for one video. Bodies are smoothed as by MediaPipe's `HolisticLandmarker`.
+  public init(_ task: HolisticLandmarker, smoothing: LandmarkSmoothing? = .withRegions) {
+    self.task = task
+    self.smoothing = smoothing
+  }
 
   /// What the task assumes about the pose model.
   public var assumptions: TaskAssumptions { task.assumptions }
@@ -25,17 +40,43 @@ public final class HolisticTracker: VisionTask {
   public var imageReduction: ImageReduction { task.imageReduction }
 
   /// Forgets all frames, as at a cut.
-  public func reset() { last.withLock { $0 = nil } }
+  public func reset() { state.withLock { $0 = State() } }
 
-  /// The result for the next frame.
+  /// The result for the next frame of a live video: its time is now.
   ///
   /// - Throws: What the task throws; the tracker is then as it was.
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> HolisticResult
   {
-    try last.withLock { last throws(ApusError) in
-      let result = try task.follow(image, after: last, in: region, cancellation: cancellation)
-      last = result
+    try track(
+      image, at: (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation
+    )
+  }
+
+  /// The result for the next frame.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - time: Its time in seconds, later than that of the frame before.
+  ///   - region: The part in which people are searched for, in pixels after orientation; nil for the whole frame. What is tracked may leave it.
+  ///   - cancellation: A flag that stops the run.
+  /// - Throws: `invalidArgument` for a time that is not later; what the task throws. The tracker is then as it was.
+  public func track(
+    _ frame: ImageBuffer, at time: Double, in region: PixelRect? = nil, cancellation: Cancellation? = nil
+  ) throws(ApusError) -> HolisticResult {
+    // One frame at a time: the next one needs what this one finds.
+    try state.withLock { state throws(ApusError) in
+      try FrameTime.check(time, after: state.lastTime)
+      let former = state
+      var filter: SubjectFilter?
+      let result = try task.follow(
+        frame, after: former.last, in: region, cancellation: cancellation
+      ) { pose in
+        let isKnown = former.last?.pose?.nextRegion == pose.region
+        filter = (isKnown ? former.filter : nil) ?? smoothing.map(SubjectFilter.init)
+        filter?.smooth(&pose, at: time)
+      }
+      state = State(last: result, filter: filter, lastTime: time)
       return result
     }
   }
