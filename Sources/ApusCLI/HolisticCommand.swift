@@ -30,14 +30,30 @@ struct HolisticCommand: PictureCommand {
   )
   var refinementCells = 7
 
-  @Flag(help: "The pictures are the frames of one video: the person is tracked from one to the next.")
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The pictures are the frames of one video at this rate: the person is tracked from one to the next.",
+      valueName: "RATE"))
+  var fps: Double?
+
+  @Flag(help: "The pictures are the frames of one video, at 30 a second unless --fps says otherwise.")
   var frames = false
+
+  @Flag(help: "Do not smooth the body's landmarks of frames.")
+  var noSmoothing = false
 
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: RegionInputOptions
 
-  func validate() throws { try others.check(bundle: models.model) }
+  func validate() throws {
+    try others.check(bundle: models.model)
+    try FrameOptions.check(fps: fps)
+    if noSmoothing, !frames, fps == nil {
+      throw ValidationError("--no-smoothing is for frames: --fps is missing")
+    }
+  }
 
   func run() throws {
     var options = HolisticLandmarker.Options()
@@ -46,17 +62,17 @@ struct HolisticCommand: PictureCommand {
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker = try HolisticLandmarker(
       others.models(bundle: models.bundle, body: models.pair), options: options)
-    let (region, isVideo) = (input.region, frames)
-    let tracker = HolisticTracker(landmarker)
+    let (region, rate) = (input.region, fps ?? (frames ? 30 : nil))
+    let tracker = HolisticTracker(landmarker, smoothing: noSmoothing ? nil : .withRegions)
+    let count = FrameCount()
     try PictureRunner(
       sources: sources, options: pictures, annotations: try annotation.files(for: sources),
       annotationFolder: annotation.annotateDir, assumptions: { landmarker.assumptions },
       // Frames are processed in their order.
-      isUndecided: { isVideo },
+      isUndecided: { rate != nil },
       answer: { image throws(ApusError) in
-        isVideo
-          ? try tracker.answer(image, in: region, cancellation: nil)
-          : try landmarker.detect(image, in: region)
+        guard let rate else { return try landmarker.detect(image, in: region) }
+        return try tracker.track(image, at: Double(count.next()) / rate, in: region)
       }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(person: result) }
     ).run()

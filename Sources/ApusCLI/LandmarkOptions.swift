@@ -61,13 +61,18 @@ struct FrameOptions: ParsableArguments {
   var noSmoothing = false
 
   func validate() throws {
-    if let fps, !(fps > 0 && fps <= 1e6) {
-      throw ValidationError("--fps is \(fps), not above 0 to 1000000")
-    }
+    try Self.check(fps: fps)
     if trackingThreshold != nil, fps == nil {
       throw ValidationError("--tracking-threshold is for frames: --fps is missing")
     }
     if noSmoothing, fps == nil { throw ValidationError("--no-smoothing is for frames: --fps is missing") }
+  }
+
+  /// Throws wrong usage for a rate that no video has.
+  static func check(fps: Double?) throws {
+    if let fps, !(fps > 0 && fps <= 1e6) {
+      throw ValidationError("--fps is \(fps), not above 0 to 1000000")
+    }
   }
 }
 

@@ -14,6 +14,8 @@ struct LandmarkRunner<Task: LandmarkTask> {
   let input: RegionInputOptions
   let text: @Sendable (Task.Answer) -> String
   let draw: @Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
+  /// How landmarks of frames are smoothed, unless they are not.
+  var smoothing = LandmarkSmoothing()
   /// What else is done with a result, given the picture's position among the sources.
   var finish: (@Sendable (Int, ImageBuffer, Task.Answer) throws(ApusError) -> Void)?
 
@@ -23,7 +25,7 @@ struct LandmarkRunner<Task: LandmarkTask> {
       try task.answer(image, in: region, cancellation: nil)
     }
     if let fps = frames.fps {
-      let tracker = LandmarkTracker(task, smoothing: frames.noSmoothing ? nil : LandmarkSmoothing())
+      let tracker = LandmarkTracker(task, smoothing: frames.noSmoothing ? nil : smoothing)
       let count = FrameCount()
       answer = { image throws(ApusError) in
         try tracker.track(image, at: Double(count.next()) / fps, in: region)
@@ -40,7 +42,7 @@ struct LandmarkRunner<Task: LandmarkTask> {
 }
 
 /// Counts frames.
-private final class FrameCount: Sendable {
+final class FrameCount: Sendable {
   private let count = Atomic(0)
 
   /// The next number, from 0.

@@ -42,9 +42,23 @@ struct PoseCommand: PictureCommand {
 
   @OptionGroup var frames: FrameOptions
 
+  @Flag(
+    help: "With --fps, smooth also where a person is looked for in the next frame, as mp.solutions.pose does."
+  )
+  var smoothRegions = false
+
   @OptionGroup var annotation: AnnotationOptions
 
   @OptionGroup var input: RegionInputOptions
+
+  func validate() throws {
+    if smoothRegions, frames.fps == nil {
+      throw ValidationError("--smooth-regions is for frames: --fps is missing")
+    }
+    if smoothRegions, frames.noSmoothing {
+      throw ValidationError("--no-smoothing excludes --smooth-regions")
+    }
+  }
 
   func run() throws {
     var options = PoseLandmarker.Options()
@@ -68,6 +82,7 @@ struct PoseCommand: PictureCommand {
       task: landmarker, sources: sources, pictures: pictures, frames: frames, annotation: annotation,
       input: input, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(bodies: result.poses) })
+    if smoothRegions { runner.smoothing = .withRegions }
     if let maskDir {
       do {
         try FileManager.default.createDirectory(atPath: maskDir, withIntermediateDirectories: true)

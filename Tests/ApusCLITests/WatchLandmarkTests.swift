@@ -54,7 +54,9 @@ struct WatchLandmarkTests {
     let models: [(name: String, option: String, bytes: [UInt8])]
     /// How the command for pictures is told that they are frames.
     let frames: String
-    var testDescription: String { task }
+    /// What both commands are told.
+    var options = ""
+    var testDescription: String { "\(task) \(options)" }
   }
 
   static let kinds: [Kind] = [
@@ -71,12 +73,16 @@ struct WatchLandmarkTests {
       models: [("pose_detector", "detector", person), ("pose_landmarks_detector", "landmarks", body)],
       frames: "--fps 10"),
     Kind(
+      task: "pose", key: "poses", label: "person",
+      models: [("pose_detector", "detector", person), ("pose_landmarks_detector", "landmarks", body)],
+      frames: "--fps 10", options: "--smooth-regions"),
+    Kind(
       task: "holistic", key: "pose", label: "person",
       models: [
         ("pose_detector", "detector", person), ("pose_landmarks_detector", "landmarks", body),
         ("hand_landmarks_detector", "hand", hand), ("hand_roi_refinement", "hand-region", handRegion),
         ("face_detector", "face-detector", faces), ("face_landmarks_detector", "face", mesh),
-      ], frames: "--frames"),
+      ], frames: "--fps 10"),
   ]
 
   /// A folder with a film of five frames, the models' files and their bundle.
@@ -107,9 +113,9 @@ struct WatchLandmarkTests {
     try withFilm(kind) { folder in
       let answer = try shell(
         """
-        $APUS watch film.mp4 --task \(kind.task) --model models.task --track sort --minimum-hits 1 --annotate found.mp4 \
+        $APUS watch film.mp4 --task \(kind.task) \(kind.options) --model models.task --track sort --minimum-hits 1 --annotate found.mp4 \
         --save-frames frames --json > lines.json && $APUS \(kind.task) frames/0.png frames/1.png frames/2.png frames/3.png \
-        frames/4.png --model models.task \(kind.frames) --json > pictures.json && $APUS watch found.mp4 --frames 1 > annotated.txt
+        frames/4.png --model models.task \(kind.frames) \(kind.options) --json > pictures.json && $APUS watch found.mp4 --frames 1 > annotated.txt
         """, in: folder)
       #expect(answer.status == 0, "\(answer.errors)")
       let lines = try documents("lines.json", in: folder)
@@ -158,6 +164,8 @@ struct WatchLandmarkTests {
       ("--task pose --model b.task --gallery g", "--gallery is for --task hands"),
       ("--task hands --model b.task --distance 1", "--gallery is missing"),
       ("--task detect --no-smoothing", "--no-smoothing is for --task hands"),
+      ("--task holistic --model b.task --smooth-regions", "--smooth-regions is for --task pose"),
+      ("--task pose --model b.task --smooth-regions --no-smoothing", "--no-smoothing excludes"),
       ("--task holistic --model b.task --tracking-threshold 1", "--tracking-threshold is for --task"),
       ("--task holistic --model b.task --max-results 2", "finds one person"),
       ("--task pose --model b.task --iou-threshold 0.2", "--iou-threshold is not for pose"),

@@ -31,6 +31,10 @@ struct WatchLandmarkOptions: ParsableArguments {
   @Flag(help: "For tasks with landmarks: do not smooth them from frame to frame.")
   var noSmoothing = false
 
+  @Flag(
+    help: "For pose: smooth also where a person is looked for in the next frame, as for holistic.")
+  var smoothRegions = false
+
   @Option(name: .long, help: "For hands: a gallery of gestures, made with apus gallery add --hands.")
   var gallery: String?
 
@@ -45,7 +49,8 @@ struct WatchLandmarkOptions: ParsableArguments {
       (detectionThreshold.map { _ in "--detection-threshold" }, WatchTask.withLandmarks),
       // Holistic follows one person, by rules of its own.
       (trackingThreshold.map { _ in "--tracking-threshold" }, [.hands, .faceMesh, .pose]),
-      (noSmoothing ? "--no-smoothing" : nil, [.hands, .faceMesh, .pose]),
+      (noSmoothing ? "--no-smoothing" : nil, WatchTask.withLandmarks),
+      (smoothRegions ? "--smooth-regions" : nil, [.pose]),
       (blendshapes.map { _ in "--blendshapes" }, [.faceMesh]), (others.given, [.holistic]),
       (gallery.map { _ in "--gallery" }, [.hands]), (distance.map { _ in "--distance" }, [.hands]),
     ]
@@ -60,10 +65,21 @@ struct WatchLandmarkOptions: ParsableArguments {
     if blendshapes != nil, bundle != nil {
       throw ValidationError("--model has the blendshapes: it excludes --blendshapes")
     }
+    if noSmoothing, smoothRegions {
+      throw ValidationError("--no-smoothing excludes --smooth-regions")
+    }
     if let distance {
       if gallery == nil { throw ValidationError("--distance is for gestures: --gallery is missing") }
       if !(distance >= 0) { throw ValidationError("--distance is \(distance), not 0 or more") }
     }
+  }
+
+  /// How landmarks are smoothed; nil for not at all.
+  ///
+  /// - Parameter task: One that finds landmarks.
+  func smoothing(for task: WatchTask) -> LandmarkSmoothing? {
+    if noSmoothing { return nil }
+    return smoothRegions || task == .holistic ? .withRegions : LandmarkSmoothing()
   }
 
   /// The detector and the model of landmarks; nil if there is a bundle.

@@ -30,7 +30,7 @@ NOT_DRAWN = {"diff", "doctor", "generate"}
 # An evaluation refuses a region.
 OPTIONS_NOT_DRAWN = {"evaluate": ("region",), "hands": ("gallery", "distance"), "watch": (
     "camera-format", "camera-rate", "control", "detector", "landmarks", "blendshapes", "hand", "hand-region", "face-detector", "face",
-    "detection-threshold", "tracking-threshold", "no-smoothing", "gallery", "distance")}
+    "detection-threshold", "tracking-threshold", "no-smoothing", "smooth-regions", "gallery", "distance")}
 
 
 class Command:

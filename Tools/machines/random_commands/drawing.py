@@ -327,7 +327,8 @@ class Drawer:
         """A value that users mean, or None where the option does not go with the rest."""
         name = argument.name
         if argument.kind == "flag":
-            return Option(name, is_plain=name not in ("video", "markdown", "no-smoothing", "real-time", "live") and not (
+            beside = ("video", "markdown", "no-smoothing", "smooth-regions", "real-time", "live")
+            return Option(name, is_plain=name not in beside and not (
                 name == "reduced" and line.command.name == "watch"))
         number = lambda low, high: str(round(float(random.uniform(low, high)), 3))  # noqa: E731
         whole = lambda low, high: str(int(random.integers(low, high)))  # noqa: E731

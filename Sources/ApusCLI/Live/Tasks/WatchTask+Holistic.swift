@@ -13,9 +13,10 @@ extension WatchTask {
     let region = try command.input.regionRect
     let tracker = HolisticTracker(
       try HolisticLandmarker(
-        models.others.models(bundle: command.model ?? "", body: models.pair), options: options))
-    return { picture, _ throws(ApusError) in
-      let result = try tracker.answer(picture, in: region, cancellation: nil)
+        models.others.models(bundle: command.model ?? "", body: models.pair), options: options),
+      smoothing: models.smoothing(for: self))
+    return { picture, time throws(ApusError) in
+      let result = try tracker.track(picture, at: time, in: region)
       let person = result.pose.flatMap { pose in
         Self.detection(
           Category(index: 0, score: pose.score, label: "person"), around: pose.landmarks,

@@ -19,8 +19,7 @@ extension WatchTask {
     draw: @escaping (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
   ) throws -> Finder {
     let region = try command.input.regionRect
-    let tracker = LandmarkTracker(
-      task, smoothing: command.landmarks.noSmoothing ? nil : LandmarkSmoothing())
+    let tracker = LandmarkTracker(task, smoothing: command.landmarks.smoothing(for: self))
     return { picture, time throws(ApusError) in
       let result = try tracker.track(picture, at: time, in: region)
       let detections = result.subjects.compactMap { subject in
