@@ -110,23 +110,39 @@ def solution_poses(smooth=False):
             body = answer.pose_landmarks.landmark
             points = pixels(body, width, height)
             return [{"points": points, "world": pixels(answer.pose_world_landmarks.landmark, 1, 1),
-                     "visibility": [p.visibility for p in body], "regions": regions[:1]}]
+                     **confidences(body), "regions": regions[:1]}]
         return find
     return make
 
 
+def confidences(body):
+    return {"visibility": [p.visibility for p in body], "presence": [p.presence for p in body]}
+
+
 def parts(answer, width, height, listed):
     found = {}
-    for part, attribute in (("pose", "pose_landmarks"), ("left_hand", "left_hand_landmarks"),
-                            ("right_hand", "right_hand_landmarks"), ("face", "face_landmarks")):
-        points = getattr(answer, attribute)
-        points = points if listed or not points else points.landmark
-        found[part] = [{"points": pixels(points, width, height)}] if points else []
+    for part in ("pose", "left_hand", "right_hand", "face"):
+        points, world = (getattr(answer, f"{part}_{kind}landmarks", None) for kind in ("", "world_"))
+        if not points:
+            found[part] = []
+            continue
+        if not listed:
+            points, world = points.landmark, world and world.landmark
+        found[part] = [{"points": pixels(points, width, height)}]
+        if world:
+            # Those of hands begin at the pose's wrist.
+            space = np.array(pixels(world, 1, 1))
+            found[part][0]["world"] = (space if part == "pose" else space - space[0]).tolist()
+        if part == "pose":
+            found[part][0] |= confidences(points)
+    if listed and found["face"] and answer.face_blendshapes:
+        found["face"][0]["blendshapes"] = {shape.category_name: float(shape.score) for shape in answer.face_blendshapes}
     return found
 
 
 def solution_holistic(folder, video):
-    task = mp.solutions.holistic.Holistic(static_image_mode=not video, smooth_landmarks=False)
+    # Smoothing would not change pictures, which are no frames.
+    task = mp.solutions.holistic.Holistic(static_image_mode=not video, smooth_landmarks=video)
     return lambda pixel, _: parts(task.process(pixel), pixel.shape[1], pixel.shape[0], listed=False)
 
 
@@ -182,8 +198,7 @@ def task_poses(count=MANY):
         def find(pixel, milliseconds):
             height, width = pixel.shape[:2]
             answer = ask(pixel, milliseconds)
-            return [{"points": pixels(body, width, height), "world": pixels(world, 1, 1),
-                     "visibility": [p.visibility for p in body]}
+            return [{"points": pixels(body, width, height), "world": pixels(world, 1, 1), **confidences(body)}
                     for body, world in zip(answer.pose_landmarks, answer.pose_world_landmarks)]
         return find
     return make
@@ -225,7 +240,7 @@ def main():
     for number, path in enumerate(json.loads(arguments.list.read_text())):
         pixel = image(path)
         start = time.perf_counter()
-        found.append(find(pixel, round(number * 1000 / arguments.fps) if arguments.fps else 0))
+        found.append(find(pixel, round((number + 1) * 1000 / arguments.fps) if arguments.fps else 0))
         times.append(1000 * (time.perf_counter() - start))
     arguments.result.write_text(json.dumps({"version": mp.__version__, "found": found, "milliseconds": times}))
 

@@ -65,7 +65,7 @@ def main():
             for python in arguments.peer:
                 for peer in peers:
                     command, framed = commands[peer]
-                    options = ["--frames"] if framed is None else ["--fps", 30, *framed]
+                    options = ["--fps", 30, *framed]
                     ours, theirs, version = [], [], None
                     for _ in range(arguments.rounds):
                         process = subprocess.run(
