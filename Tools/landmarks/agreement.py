@@ -163,6 +163,7 @@ class Comparison:
             extra.append(f"world {np.median(self.world):.5f}/{max(self.world):.4f} m")
         if self.visible:
             extra.append(f"visibility {np.median(self.visible):.4f}/{max(self.visible):.3f}")
+        if self.present:
             extra.append(f"presence {np.median(self.present):.4f}/{max(self.present):.3f}")
         if self.shapes:
             extra.append(f"expressions {np.median(self.shapes):.4f}/{max(self.shapes):.4f}")

@@ -116,7 +116,9 @@ def solution_poses(smooth=False):
 
 
 def confidences(body):
-    return {"visibility": [p.visibility for p in body], "presence": [p.presence for p in body]}
+    found = {"visibility": [p.visibility for p in body], "presence": [p.presence for p in body]}
+    # The older interfaces do not say the presence.
+    return found if any(found["presence"]) else {"visibility": found["visibility"]}
 
 
 def parts(answer, width, height, listed):
