@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct DecodingTests {
   @Test func hasFiles() {
-    #expect(PictureFixture.all.count == 75)
+    #expect(PictureFixture.all.count == 101)
   }
 
   @Test("every kind of file has the pixels that Pillow reads", arguments: PictureFixture.all)

@@ -125,9 +125,10 @@ struct ModelInterfaceTests {
 
   /// A model whose inputs are pictures and whose outputs are constants of four floats.
   private func model(
-    _ inputs: [String], _ outputs: [String], signature: [Int32]? = nil, signatures: [String] = []
+    _ inputs: [String], _ outputs: [String], signature: [Int32]? = nil, signatures: [String] = [],
+    classes: Int = 4
   ) -> [UInt8] {
-    let values = [UInt8](repeating: 0, count: 16)
+    let values = [UInt8](repeating: 0, count: 4 * classes)
     func tensor(_ name: String, _ shape: [Int32], buffer: Int32) -> FlatTable {
       var fields: [Int: FlatTable.Field] = [
         0: .ints(shape), 1: .byte(0), 2: .int(buffer), 3: .text(name),
@@ -140,7 +141,8 @@ struct ModelInterfaceTests {
     }
     let graph = FlatTable([
       0: .tables(
-        inputs.map { tensor($0, [1, 8, 8, 3], buffer: 0) } + outputs.map { tensor($0, [1, 4], buffer: 1) }),
+        inputs.map { tensor($0, [1, 8, 8, 3], buffer: 0) }
+          + outputs.map { tensor($0, [1, Int32(classes)], buffer: 1) }),
       1: .ints(inputs.indices.map { Int32($0) }),
       2: .ints(outputs.indices.map { Int32(inputs.count + $0) }), 3: .tables([]),
     ])
@@ -184,13 +186,13 @@ struct ModelInterfaceTests {
       let source = try ModelInterface(modelFile: file).source()
       for line in [
         "    /// `image`: float32 ?×?×?×3, 1×8×8×3 unless `Options.inputShapes` says otherwise.",
-        #"    let expected: [String] = ["float32 [-1, -1, -1, 3]", "float32 []"]"#,
+        #"    let expected: [String] = ["float32 [-1, -1, -1, 3]", "float32 [1, 4]"]"#,
       ] { #expect(source.contains(line + "\n"), "\(line)") }
       #expect(source.contains("$0.shapeSignature"))
       var options = Interpreter.Options()
       options.inputShapes[0] = [2, 9, 7, 3]
       let resized = try Interpreter(model: Model(contentsOfFile: file), options: options)
-      #expect((resized.inputs + resized.outputs).map(\.shapeSignature) == [[-1, -1, -1, 3], []])
+      #expect((resized.inputs + resized.outputs).map(\.shapeSignature) == [[-1, -1, -1, 3], [1, 4]])
     }
     try withFile(model(["image"], ["scores"])) { file, _ in
       let source = try ModelInterface(modelFile: file).source()
@@ -225,7 +227,11 @@ struct ModelInterfaceTests {
       for line in ["case cat = 0", "case class1 = 1", "case self_2 = 2"] {
         #expect(few.contains(line), "\(line)")
       }
-      let many = try source((0...2_000).map { "a \"label\" \($0)" })
+    }
+    try withFile(model(["x"], ["y"], classes: 2_001)) { file, folder in
+      let labels = folder.appendingPathComponent("labels.txt")
+      try Data((0...2_000).map { "a \"label\" \($0)\n" }.joined().utf8).write(to: labels)
+      let many = try ModelInterface(modelFile: file, labelsFile: labels.path).source()
       #expect(!many.contains("enum Label") && many.contains("names of the model's 2001 classes"))
       #expect(many.contains("static let labelNames: [String] = \"\"\"\n    a \\\"label\\\" 0\n"))
     }

@@ -119,12 +119,12 @@ import Testing
       let model = try Model(bytes: Array(bytes))
       let array = try #require(golden.files["tensor_9"])
       #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["a;", "t12"])
-      try array.write(to: folder.appending(path: "a;.npy"))
-      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["t12"])
-      // Two files may have its values.
       try array.write(to: folder.appending(path: "a:.npy"))
+      #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["t12"])
+      // Two files may have its values, but for one with its very name.
+      try array.write(to: folder.appending(path: "a|.npy"))
       #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["a;", "t12"])
-      try array.write(to: folder.appending(path: "a_.npy"))
+      try array.write(to: folder.appending(path: "a;.npy"))
       #expect(try TensorComparison(of: model, withReference: folder.path).uncompared == ["t12"])
     }
   }

@@ -91,8 +91,8 @@ import Testing
     let open = try loudness(shape: [1, 1], signature: [-1, -1])
     #expect(throws: ApusError.self) { try AudioClassifier(model: open) }
     var options = AudioClassifier.Options()
-    options.windowSampleCount = 250
-    #expect(try AudioClassifier(model: open, options: options).classify(ramp(600)).windows.count == 3)
+    options.windowSampleCount = 450
+    #expect(try AudioClassifier(model: open, options: options).classify(ramp(1_200)).windows.count == 3)
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
     for shape in [[2, 500], [1, 1], [1, 500, 2], [1, 500, 1, 1]] as [[Int32]] {
       let error = #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: shape)) }

@@ -197,6 +197,9 @@ import Testing
     if let place = expected.options.firstIndex(of: "--anchors") {
       options.anchors = expected.options[place + 1].split(separator: ",").compactMap { Float($0) }
     }
+    if let place = expected.options.firstIndex(of: "--candidates") {
+      options.baseOptions.candidates = CandidateAxis(rawValue: expected.options[place + 1])
+    }
     let readings = try ObjectDetector(model: Model(bytes: expected.bytes), options: options).assumptions
       .readings
     #expect(
