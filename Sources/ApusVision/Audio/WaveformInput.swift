@@ -63,7 +63,8 @@ struct WaveformInput: Sendable {
   static let maximumSampleCount = 1 << 24
   /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
   static let leastSampleCount = 64
-  /// The same where the caller does not say so either: 25 ms at 16 kHz, from which one column of features is computed. A classifier hears longer.
+  /// The shortest window of a model if neither its metadata nor the caller says that it takes sound: 25 ms at 16 kHz, from which one column of
+  /// features is computed. A classifier hears longer.
   static let usualSampleCount = 400
 
   private let tensor: Tensor
