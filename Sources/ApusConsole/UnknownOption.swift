@@ -22,10 +22,10 @@ struct UnknownOption {
     let names = Self.names(of: Self.command(arguments, root), root)
     for argument in arguments.prefix(while: { $0 != "--" }) {
       let name = argument.prefix { $0 != "=" }
-      // A number below 0 is a value.
-      guard name.hasPrefix("-"), name.count > 1, Double(name) == nil, !names.contains(String(name)) else {
-        continue
-      }
+      // A number below 0 is a value, such as one of -1:1.
+      guard name.hasPrefix("-"), let second = name.dropFirst().first, !second.isNumber, second != ".",
+        !names.contains(String(name))
+      else { continue }
       self.name = String(name)
       let near = names.map { ($0, Self.distance($0, name)) }.filter { $0.1 <= Self.mostMistakes }
       nearest = near.filter { $0.0.hasPrefix("--") && $0.1 < $0.0.count - 2 }.min { $0.1 < $1.1 }?.0
