@@ -45,12 +45,15 @@ public final class AudioClassifier: Sendable {
     [rateReading] + heads.readings + (heads.labels?.readings ?? [LabelSource.nothing])
   }
   /// What is suspicious about the model, and what its answers have shown so far; usually empty.
-  public var warnings: [String] { heads.warnings + (heads.labels?.warnings ?? []) }
+  public var warnings: [String] {
+    (lengthWarning.map { [$0] } ?? []) + heads.warnings + (heads.labels?.warnings ?? [])
+  }
 
   /// The most classes that the windows of an answer name together.
   private static let mostCategories = 1 << 24
 
   private let rateReading: Assumption
+  private let lengthWarning: String?
   private let input: WaveformInput
   private let heads: ClassificationHeads
   private let hop: Int
@@ -81,6 +84,7 @@ public final class AudioClassifier: Sendable {
       )
     }
     rateReading = prepared.rateReading
+    lengthWarning = prepared.lengthWarning
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
     hop = max(Int((Double(prepared.input.sampleCount) * (1 - options.overlap)).rounded()), 1)

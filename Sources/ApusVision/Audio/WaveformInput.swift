@@ -14,6 +14,8 @@ struct PreparedWaveformModel: DescribedModel {
   let sampleRate: Int
   /// How the rate is read.
   let rateReading: Assumption
+  /// What is doubtful about the length of the input; nil if nothing.
+  let lengthWarning: String?
 
   /// Checks that the model's only input is a waveform, and prepares an interpreter.
   init(_ model: Model, options: AudioClassifier.Options) throws(ApusError) {
@@ -40,15 +42,19 @@ struct PreparedWaveformModel: DescribedModel {
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
       of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
-    let least = options.sampleRate == nil ? WaveformInput.usualSampleCount : WaveformInput.leastSampleCount
-    guard isSound || shape.elementCount >= least else {
+    guard isSound || shape.elementCount >= WaveformInput.leastSampleCount else {
       throw ApusError(
         .invalidArgument,
-        """
-        the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform, and rather features of a sound: its metadata does not \
-        say that it is one\(shape.elementCount >= WaveformInput.leastSampleCount ? "; --rate (sampleRate) says so" : "")
-        """)
+        "the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform: its metadata does not say that it is one"
+      )
     }
+    let isShort = shape.elementCount < WaveformInput.usualSampleCount
+    lengthWarning =
+      isShort && !isSound && options.sampleRate == nil
+      ? """
+      the input \(tensor) takes \(shape.elementCount) numbers: taken for samples, though so few may be features of a sound; --rate (sampleRate) \
+      says that they are samples
+      """ : nil
     interpreterOptions.inputShapes[0] = shape
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
@@ -63,8 +69,7 @@ struct WaveformInput: Sendable {
   static let maximumSampleCount = 1 << 24
   /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
   static let leastSampleCount = 64
-  /// The shortest window of a model if neither its metadata nor the caller says that it takes sound: 25 ms at 16 kHz, from which one column of
-  /// features is computed. A classifier hears longer.
+  /// The shortest window that is usual: 25 ms at 16 kHz, from which one column of features is computed. A classifier hears longer.
   static let usualSampleCount = 400
 
   private let tensor: Tensor

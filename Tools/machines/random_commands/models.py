@@ -209,7 +209,10 @@ def detector(random, number):
             return models.with_files(models.constant_model([output]), facts) if facts else models.constant_model([output])
 
         options = ["--layout", layout] if random.random() < 0.5 else []
-        model = Model("detect", f"{layout}-{number}", data(rows), bool(is_whole and options and (not facts or names >= classes)), options,
+        is_known = bool(is_whole and options and (not facts or names >= classes))
+        if kind != 7 and rows.shape[0] == rows.shape[1]:
+            options = [*options, "--candidates", "columns"]
+        model = Model("detect", f"{layout}-{number}", data(rows), is_known, options,
                       is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
         if is_whole and kind < 7:
             other = rows.copy()
