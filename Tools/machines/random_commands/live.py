@@ -85,7 +85,7 @@ def watch(line, documents, ending, world):
     every, most = line.value("every"), line.value("frames")
     if every and every.isascii() and every.isdigit() and any(value % int(every) for value in numbers):
         raise Broken("--every is not obeyed", numbers)
-    if most and len(frames) > int(most):
+    if most and most.isascii() and most.isdigit() and len(frames) > int(most):
         raise Broken("more frames than --frames", len(frames))
     if line.has("seconds") and any(time >= float(line.value("seconds")) for time in times):
         raise Broken("--seconds is not obeyed", times)

@@ -210,11 +210,13 @@ def detector(random, number):
 
         options = ["--layout", layout] if random.random() < 0.5 else []
         is_known = bool(is_whole and options and (not facts or names >= classes))
-        if kind != 7 and rows.shape[0] == rows.shape[1]:
+        # All rows of a square count for how it is read.
+        is_square = kind != 7 and rows.shape[0] == rows.shape[1]
+        if is_square:
             options = [*options, "--candidates", "columns"]
         model = Model("detect", f"{layout}-{number}", data(rows), is_known, options,
                       is_refused=is_nan(rows[:, 4] if kind == 7 else rows[:, 4:]))
-        if is_whole and kind < 7:
+        if is_whole and kind < 7 and not is_square:
             other = rows.copy()
             other[weak, :4] = random.choice(np.array([2.1, 1.2, -0.5, 3.5, 0], np.float32), (3, 4))
             model.twin = Model("detect", f"{layout}-twin-{number}", data(other), options=options)

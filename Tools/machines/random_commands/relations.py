@@ -70,7 +70,9 @@ class Relations:
             choice += ["twin"] * 2 * (sound is not None and sound.twin is not None)
         if name == "track":
             choice += ["shuffled"] * 2
-        if line.model is not None and line.model.twin is not None and line.has("model"):
+        # A logit of 0 is no low score.
+        if name == "detect" and line.model is not None and line.model.twin is not None and line.has("model") \
+                and "logit" not in line.values("scores"):
             choice += ["rows"] * 4
         if name == "compare" and line.has("json"):
             choice += ["swapped", "kernels"]
