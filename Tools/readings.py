@@ -41,7 +41,7 @@ wrong answer.
 
 def cases():
     """The task, kind, name, options and model of each case, and the error that refuses it."""
-    for name in ("yolo-2-to-7", "yolo-later", "detectors", "tasks"):
+    for name in ("yolo-2-to-7", "yolo-later", "yolo-square", "detectors", "tasks"):
         for case in json.loads((ROOT / "Tests/Goldens" / f"{name}.json").read_text()):
             yield case.get("task", "detector"), case
 

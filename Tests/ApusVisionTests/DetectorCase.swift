@@ -44,7 +44,7 @@ struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
   /// The file.
   var bytes: [UInt8] { Array(Data(base64Encoded: model) ?? Data()) }
 
-  static let all: [DetectorCase] = ["yolo-2-to-7", "yolo-later", "detectors"].flatMap {
+  static let all: [DetectorCase] = ["yolo-2-to-7", "yolo-later", "yolo-square", "detectors"].flatMap {
     goldens($0)
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes small models of every layout, and what the public rules and LiteRT answer, to Tests/Goldens: yolo-2-to-7.json,
-yolo-later.json, detectors.json, tasks.json, inputs.json and sounds.json.
+yolo-later.json, yolo-square.json, detectors.json, tasks.json, inputs.json and sounds.json.
 
 Needs what Tools/goldens/requirements.txt lists. From the root of the package:
 
@@ -31,7 +31,9 @@ def rounded(value):
 
 
 def file_of(record):
-    """Which file has a case of a detector: by its layout, as one file would be large."""
+    """Which file has a case of a detector: by its layout and shape, as one file would be large."""
+    if record["name"].startswith("square"):
+        return "yolo-square"
     kind = record.get("kind", "")
     if re.match("yolo[2-7]", kind):
         return "yolo-2-to-7"
@@ -46,7 +48,7 @@ def main():
             if getattr(case, key) is not None:
                 record[key] = rounded(getattr(case, key))
         records.append(record)
-    for name in ("yolo-2-to-7", "yolo-later", "detectors"):
+    for name in ("yolo-2-to-7", "yolo-later", "yolo-square", "detectors"):
         write(name, [record for record in records if file_of(record) == name])
     write("tasks", [rounded({
         "name": case.name, "task": case.task, "model": base64.b64encode(case.model).decode(),
