@@ -134,6 +134,17 @@ def test_a_source_that_is_not_there_is_said_and_tried_again(live):
     assert live.request("/cameras/none", b"x")[0] == 405
 
 
+def takes_a_viewer(live, path, seconds):
+    """Asks until there is a place again for a viewer."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with Events(live, path) as viewer:
+            if b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data):
+                return
+        time.sleep(0.2)
+    raise AssertionError("viewers who left still count")
+
+
 def test_viewers_are_bounded_and_leave(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     viewers = [Events(live, "/cameras/pattern/stream") for _ in range(16)]
@@ -143,13 +154,7 @@ def test_viewers_are_bounded_and_leave(live):
     assert live.request("/cameras/pattern/snapshot.jpg")[0] == 200
     for viewer in viewers:
         viewer.socket.close()
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        with Events(live, "/cameras/pattern/events") as viewer:
-            if b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data):
-                return
-        time.sleep(0.2)
-    raise AssertionError("viewers who left still count")
+    takes_a_viewer(live, "/cameras/pattern/events", 20)
 
 
 def test_viewers_who_leave_a_camera_that_fails_leave_their_places(live):
@@ -158,13 +163,7 @@ def test_viewers_who_leave_a_camera_that_fails_leave_their_places(live):
         with Events(live, "/cameras/none/stream") as viewer:
             viewer.read(lambda data: b"\r\n\r\n" in data)
     # The source is tried again every 30 seconds at the latest, and a client that is gone shows at the second write.
-    end = time.monotonic() + 90
-    while time.monotonic() < end:
-        with Events(live, "/cameras/none/stream") as viewer:
-            if b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data):
-                return
-        time.sleep(1)
-    raise AssertionError("viewers who left still count")
+    takes_a_viewer(live, "/cameras/none/stream", 90)
 
 
 def test_a_viewer_who_does_not_read_slows_nobody(live):
