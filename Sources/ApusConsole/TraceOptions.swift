@@ -60,7 +60,15 @@ package struct TraceOptions: ParsableArguments {
   /// Writes what was recorded, and says what is missing.
   package static func finish(_ path: String) throws(ApusError) {
     let recording = Trace.recording
-    try write(recording.chromeFile, to: path)
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw unwritable(path) }
+    let outcome = Result { () throws(ApusError) in
+      try recording.writeChromeFile { bytes throws(ApusError) in
+        guard unsafe bytes.withUnsafeBytes({ unsafe writeAll($0, to: file) }) else { throw unwritable(path) }
+      }
+    }
+    guard close(file) == 0 else { throw unwritable(path) }
+    try outcome.get()
     if recording.lostCount > 0 {
       Output.writeError(
         "warning: the trace lacks its \(recording.lostCount) oldest events: a thread keeps \(Trace.mostEvents); "
@@ -71,8 +79,12 @@ package struct TraceOptions: ParsableArguments {
   /// Writes a file for which the user has given a name.
   package static func write(_ bytes: [UInt8], to path: String) throws(ApusError) {
     do { try Data(bytes).write(to: URL(filePath: path)) } catch {
-      throw ApusError(ApusError.Code(rawValue: "unwritableFile"), "cannot write '\(path)'")
+      throw unwritable(path)
     }
+  }
+
+  private static func unwritable(_ path: String) -> ApusError {
+    ApusError(ApusError.Code(rawValue: "unwritableFile"), "cannot write '\(path)'")
   }
 }
 
@@ -80,4 +92,16 @@ package struct TraceOptions: ParsableArguments {
 package protocol TracedCommand: ParsableCommand {
   /// Where the trace goes.
   var traceOptions: TraceOptions { get }
+}
+
+/// Writes all bytes to an open file; returns whether that succeeded.
+private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Bool {
+  var rest = unsafe bytes
+  while let start = rest.baseAddress, rest.count > 0 {
+    let count = unsafe write(file, start, rest.count)
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return false }
+    unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+  }
+  return true
 }

@@ -3,177 +3,170 @@
 import ApusSystem
 
 extension Trace.Recording {
-  /// The recording in Chrome's trace event format, which chrome://tracing and Perfetto read.
+  /// Writes the recording in Chrome's trace event format, which chrome://tracing and Perfetto read.
   ///
   /// Each event is complete (`"ph":"X"`), with its beginning and duration in microseconds. The events of a thread nest: an
   /// event lies within another one, or apart from it. Outer events come first.
-  package var chromeFile: [UInt8] {
+  ///
+  /// - Parameter write: Takes the next bytes of the file, some 64 KiB.
+  package func writeChromeFile<E: Error>(_ write: ([UInt8]) throws(E) -> Void) throws(E) {
     var text = ChromeText(of: self)
-    for thread in threads { text.name(thread) }
     for thread in threads {
       // Of events with equal times, the outer one ended last.
       let order = thread.events.indices.sorted { one, other in
         let (first, second) = (thread.events[one], thread.events[other])
         return (first.start, -first.end, -one) < (second.start, -second.end, -other)
       }
-      let place = Array(#","pid":\#(text.process),"tid":\#(thread.number)"#.utf8)
-      for index in order { text.add(thread.events[index], at: place) }
+      var numbers = ChromeNumbers(thread: thread.number)
+      for index in order {
+        text.add(thread.events[index], &numbers)
+        guard text.bytes.count >= 1 << 16 else { continue }
+        try write(text.bytes)
+        text.bytes.removeAll(keepingCapacity: true)
+      }
     }
     text.end(lostCount: lostCount)
-    return text.bytes
+    try write(text.bytes)
   }
 }
 
 /// JSON of events, as bytes.
 ///
-/// A trace has a hundred thousand events of a few hundred names: what is the same in all events of a name is made once.
+/// A trace has a hundred thousand events of a few hundred names. So what all events of a kind and a name have in common is made once and
+/// comes first in an event's text; the numbers in which they differ come last.
 private struct ChromeText {
-  private(set) var bytes: [UInt8] = []
-  let process = Int(getpid())
+  /// What has not been written yet.
+  var bytes: [UInt8] = []
+  private let process = Int(getpid())
   private let began: Int
-  private let labels: [LabelText]
-  /// The beginning of an event without a name of its own, by its kind.
-  private let heads: [[UInt8]]
-  private var digits = [UInt8](repeating: 0, count: 24)
-  private var isFirst = true
+  private let labels: [Trace.Label]
+  /// The beginnings of events by label and kind, as far as they have been needed; see ``head(of:)``.
+  private var heads: [[UInt8]]
 
-  private static let duration = Array(#","dur":"#.utf8)
-  private static let tileNumbers = (Array(#","args":{"first":"#.utf8), Array(#","tiles":"#.utf8))
-  private static let tileName = (
-    Array(#"{"ph":"X","name":"tile "#.utf8), Array(#"","cat":"tile","ts":"#.utf8)
-  )
-  private static let tilesName = (
-    Array(#"{"ph":"X","name":""#.utf8), Array(#" tiles","cat":"tile","ts":"#.utf8)
-  )
-
-  /// What events of a label have in the file.
-  private struct LabelText {
-    /// The beginning of a step or a picture, up to its time.
-    let step, picture: [UInt8]
-    /// The arguments of a step; empty for what is no operator.
-    let arguments: [UInt8]
-    /// The end of a tile of the step.
-    let tile: [UInt8]
-
-    init(_ label: Trace.Label) {
-      step = head(label.name, category: "step")
-      picture = head(label.name, category: "stage")
-      arguments =
-        label.index.map { index in
-          Array(#","args":{"operator":\#(index),"kernels":"#.utf8) + quoted(label.kernels) + Array("}".utf8)
-        } ?? []
-      tile = Array(#","step":"#.utf8) + quoted(label.name) + Array("}}".utf8)
-    }
-  }
-
-  /// Begins the text of a recording.
+  /// Begins the text of a recording, with the names of its threads.
   init(of recording: Trace.Recording) {
-    began = recording.began
-    labels = recording.labels.map(LabelText.init)
-    heads = TraceEvent.Kind.allCases.map { kind in
-      switch kind {
-      case .join: head("wait for other threads", category: "wait")
-      case .idle: head("wait for work", category: "wait")
-      case .step, .share: head("step", category: "step")
-      default: head("\(kind)", category: "stage")
-      }
+    (began, labels) = (recording.began, recording.labels)
+    heads = Array(repeating: [], count: (labels.count + 1) * TraceEvent.Kind.allCases.count)
+    bytes.reserveCapacity(1 << 17)
+    let threads = recording.threads.map { thread in
+      let place = #""pid":\#(process),"tid":\#(thread.number)"#
+      return #"""
+        {"ph":"M","name":"thread_name",\#(place),"args":{"name":\#(quoted(thread.name))}},
+        {"ph":"M","name":"thread_sort_index",\#(place),"args":{"sort_index":\#(thread.number)}}
+        """#
     }
-    bytes.reserveCapacity(recording.threads.reduce(4096) { $0 + $1.events.count * 192 })
-    write(#"{"displayTimeUnit":"ns","traceEvents":["#)
+    // Events follow those of their threads, so that each begins with a comma.
+    bytes += (#"{"displayTimeUnit":"ns","traceEvents":["# + "\n" + threads.joined(separator: ",\n")).utf8
   }
 
-  /// The thread's name.
-  mutating func name(_ thread: Trace.ThreadEvents) {
-    separate()
-    write(#"{"ph":"M","name":"thread_name","pid":\#(process),"tid":\#(thread.number),"args":{"name":"#)
-    bytes += quoted(thread.name)
-    write("}},\n")
-    write(
-      #"{"ph":"M","name":"thread_sort_index","pid":\#(process),"tid":\#(thread.number),"args":{"sort_index":\#(thread.number)}}"#
-    )
-  }
-
-  /// An event; `place` is the text that names its process and thread.
-  mutating func add(_ event: TraceEvent, at place: [UInt8]) {
-    let label = labels.indices.contains(Int(event.label)) ? labels[Int(event.label)] : nil
-    separate()
-    switch event.kind {
-    case .tile:
-      let name = event.count > 1 ? Self.tilesName : Self.tileName
-      bytes += name.0
-      write(event.count > 1 ? event.count : event.number)
-      bytes += name.1
-    case .step, .share: bytes += label?.step ?? heads[Int(event.kind.rawValue)]
-    case .picture: bytes += label?.picture ?? heads[Int(event.kind.rawValue)]
-    default: bytes += heads[Int(event.kind.rawValue)]
-    }
-    write(microseconds: event.start - began)
-    bytes += Self.duration
-    write(microseconds: event.end - event.start)
-    bytes += place
-    switch event.kind {
-    case .tile:
-      bytes += Self.tileNumbers.0
-      write(event.number)
-      bytes += Self.tileNumbers.1
-      write(event.count)
-      if let label { bytes += label.tile } else { write("}}") }
-    case .step, .share:
-      if let label { bytes += label.arguments }
-      bytes.append(UInt8(ascii: "}"))
-    default: bytes.append(UInt8(ascii: "}"))
-    }
+  /// Adds an event; `numbers` are those of its thread.
+  mutating func add(_ event: TraceEvent, _ numbers: inout ChromeNumbers) {
+    let label = labels.indices.contains(Int(event.label)) ? Int(event.label) + 1 : 0
+    let place = label * TraceEvent.Kind.allCases.count + Int(event.kind.rawValue)
+    if heads[place].isEmpty { heads[place] = head(event.kind, label > 0 ? labels[label - 1] : nil) }
+    bytes += heads[place]
+    bytes += numbers.text(of: event, began: began)
   }
 
   mutating func end(lostCount: Int) {
-    write("\n],\n\"otherData\":{\"lost_events\":\(lostCount)}}\n")
+    bytes += "\n],\n\"otherData\":{\"lost_events\":\(lostCount)}}\n".utf8
   }
 
-  // MARK: Parts
+  /// The beginning of an event, up to its first number.
+  private func head(_ kind: TraceEvent.Kind, _ label: Trace.Label?) -> [UInt8] {
+    let (name, category) =
+      switch kind {
+      case .step, .share: (label?.name ?? "step", "step")
+      case .picture: (label?.name ?? "picture", "stage")
+      case .join: ("wait for other threads", "wait")
+      case .idle: ("wait for work", "wait")
+      case .tile: ("", "tile")
+      default: ("\(kind)", "stage")
+      }
+    let text = #","# + "\n" + #"{"ph":"X","cat":"\#(category)","pid":\#(process)"#
+    guard kind != .tile else {
+      let step = label.map { #""step":\#(quoted($0.name)),"# } ?? ""
+      return Array(#"\#(text),"args":{\#(step)"first":"#.utf8)
+    }
+    var arguments = ""
+    if kind == .step || kind == .share, let label, let index = label.index {
+      arguments = #","args":{"operator":\#(index),"kernels":\#(quoted(label.kernels))}"#
+    }
+    return Array(#"\#(text),"name":\#(quoted(name))\#(arguments),"ts":"#.utf8)
+  }
+}
 
-  private mutating func separate() {
-    if !isFirst { bytes.append(UInt8(ascii: ",")) }
-    bytes.append(UInt8(ascii: "\n"))
-    isFirst = false
+/// The numbers at the end of an event's text, written from the last digit to the first.
+private struct ChromeNumbers {
+  private var bytes: [UInt8]
+  /// The first byte of the text.
+  private var start: Int
+  /// The first byte of what all events of the thread end with.
+  private let suffix: Int
+
+  private static let duration = Array(#","dur":"#.utf8)
+  private static let time = Array(#"","ts":"#.utf8)
+  private static let tile = Array(#"},"name":"tile "#.utf8)
+  private static let tiles = (Array(#"},"name":""#.utf8), Array(#" tiles"#.utf8))
+  private static let count = Array(#","tiles":"#.utf8)
+
+  init(thread: Int) {
+    let end = #","tid":\#(thread)}"#.utf8
+    bytes = Array(repeating: 0, count: 256 - end.count) + end
+    suffix = 256 - end.count
+    start = suffix
+  }
+
+  /// What follows an event's head; times are given from `began` on.
+  mutating func text(of event: TraceEvent, began: Int) -> ArraySlice<UInt8> {
+    start = suffix
+    prepend(microseconds: event.end - event.start)
+    prepend(Self.duration)
+    prepend(microseconds: event.start - began)
+    if event.kind == .tile {
+      prepend(Self.time)
+      if event.count > 1 { prepend(Self.tiles.1) }
+      prepend(event.count > 1 ? event.count : event.number)
+      prepend(event.count > 1 ? Self.tiles.0 : Self.tile)
+      prepend(event.count)
+      prepend(Self.count)
+      prepend(event.number)
+    }
+    return bytes[start...]
+  }
+
+  private mutating func prepend(_ text: [UInt8]) {
+    for byte in text.reversed() { prepend(byte) }
+  }
+
+  private mutating func prepend(_ byte: UInt8) {
+    start -= 1
+    bytes[start] = byte
+  }
+
+  private mutating func prepend(_ number: Int32) {
+    _ = prepend(digits: UInt(number.magnitude), atLeast: 1)
+    if number < 0 { prepend(UInt8(ascii: "-")) }
   }
 
   /// A number of nanoseconds as microseconds, exactly.
-  private mutating func write(microseconds nanoseconds: Int) {
-    if nanoseconds < 0 { bytes.append(UInt8(ascii: "-")) }
-    write(nanoseconds.magnitude, decimals: 3)
+  private mutating func prepend(microseconds nanoseconds: Int) {
+    let rest = prepend(digits: nanoseconds.magnitude, atLeast: 3, atMost: 3)
+    prepend(UInt8(ascii: "."))
+    _ = prepend(digits: rest, atLeast: 1)
+    if nanoseconds < 0 { prepend(UInt8(ascii: "-")) }
   }
 
-  private mutating func write(_ number: Int32) {
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    write(UInt(number.magnitude), decimals: 0)
-  }
-
-  /// A number whose last `decimals` digits stand behind the point.
-  private mutating func write(_ number: UInt, decimals: Int) {
-    var (rest, place) = (number, digits.count)
-    for _ in 0..<decimals {
-      place -= 1
-      digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+  /// The last digits of a number; returns the number without them.
+  private mutating func prepend(digits number: UInt, atLeast least: Int, atMost most: Int = 20) -> UInt {
+    var (rest, count) = (number, 0)
+    while count < least || rest > 0 && count < most {
+      prepend(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
+      count += 1
     }
-    if decimals > 0 {
-      place -= 1
-      digits[place] = UInt8(ascii: ".")
-    }
-    repeat {
-      place -= 1
-      digits[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
-    } while rest > 0
-    bytes += digits[place...]
+    return rest
   }
-
-  private mutating func write(_ text: String) { bytes += text.utf8 }
-}
-
-/// The beginning of an event, up to its time.
-private func head(_ name: String, category: String) -> [UInt8] {
-  Array(#"{"ph":"X","name":"#.utf8) + quoted(name) + Array(#","cat":"\#(category)","ts":"#.utf8)
 }
 
 /// A text as JSON.
