@@ -99,8 +99,6 @@ private struct ChromeText {
 /// The numbers at the end of an event's text, written from the last digit to the first.
 private struct ChromeNumbers {
   private var bytes: [UInt8]
-  /// The first byte of the text.
-  private var start: Int
   /// The first byte of what all events of the thread end with.
   private let suffix: Int
 
@@ -112,65 +110,70 @@ private struct ChromeNumbers {
 
   init(thread: Int) {
     let end = #","tid":\#(thread)}"#.utf8
-    bytes = Array(repeating: 0, count: 256 - end.count) + end
     suffix = 256 - end.count
-    start = suffix
+    bytes = Array(repeating: 0, count: suffix) + end
   }
 
   /// What follows an event's head; times are given from `began` on.
   mutating func text(of event: TraceEvent, began: Int) -> ArraySlice<UInt8> {
-    start = suffix
-    prepend(microseconds: event.end - event.start)
-    prepend(Self.duration)
-    prepend(microseconds: event.start - began)
+    var place = suffix
+    var text = bytes.mutableSpan
+    prepend(microseconds: event.end - event.start, to: &text, &place)
+    prepend(Self.duration, to: &text, &place)
+    prepend(microseconds: event.start - began, to: &text, &place)
     if event.kind == .tile {
-      prepend(Self.time)
-      if event.count > 1 { prepend(Self.tiles.1) }
-      prepend(event.count > 1 ? event.count : event.number)
-      prepend(event.count > 1 ? Self.tiles.0 : Self.tile)
-      prepend(event.count)
-      prepend(Self.count)
-      prepend(event.number)
+      prepend(Self.time, to: &text, &place)
+      if event.count > 1 { prepend(Self.tiles.1, to: &text, &place) }
+      prepend(event.count > 1 ? event.count : event.number, to: &text, &place)
+      prepend(event.count > 1 ? Self.tiles.0 : Self.tile, to: &text, &place)
+      prepend(event.count, to: &text, &place)
+      prepend(Self.count, to: &text, &place)
+      prepend(event.number, to: &text, &place)
     }
-    return bytes[start...]
-  }
-
-  private mutating func prepend(_ text: [UInt8]) {
-    for byte in text.reversed() { prepend(byte) }
-  }
-
-  private mutating func prepend(_ byte: UInt8) {
-    start -= 1
-    bytes[start] = byte
-  }
-
-  private mutating func prepend(_ number: Int32) {
-    _ = prepend(digits: UInt(number.magnitude), atLeast: 1)
-    if number < 0 { prepend(UInt8(ascii: "-")) }
-  }
-
-  /// A number of nanoseconds as microseconds, exactly.
-  private mutating func prepend(microseconds nanoseconds: Int) {
-    let rest = prepend(digits: nanoseconds.magnitude, atLeast: 3, atMost: 3)
-    prepend(UInt8(ascii: "."))
-    _ = prepend(digits: rest, atLeast: 1)
-    if nanoseconds < 0 { prepend(UInt8(ascii: "-")) }
-  }
-
-  /// The last digits of a number; returns the number without them.
-  private mutating func prepend(digits number: UInt, atLeast least: Int, atMost most: Int = 20) -> UInt {
-    var (rest, count) = (number, 0)
-    while count < least || rest > 0 && count < most {
-      prepend(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-      rest /= 10
-      count += 1
-    }
-    return rest
+    return bytes[place...]
   }
 }
 
+/// Writes bytes before those from `place` on, which it moves.
+private func prepend(_ bytes: [UInt8], to text: inout MutableSpan<UInt8>, _ place: inout Int) {
+  place -= bytes.count
+  for index in bytes.indices { text[place + index] = bytes[index] }
+}
+
+private func prepend(_ number: Int32, to text: inout MutableSpan<UInt8>, _ place: inout Int) {
+  _ = prepend(digits: UInt(number.magnitude), atLeast: 1, to: &text, &place)
+  if number < 0 { prepend(byte: UInt8(ascii: "-"), to: &text, &place) }
+}
+
+/// Writes a number of nanoseconds as microseconds, exactly.
+private func prepend(microseconds nanoseconds: Int, to text: inout MutableSpan<UInt8>, _ place: inout Int) {
+  let rest = prepend(digits: nanoseconds.magnitude, atLeast: 3, atMost: 3, to: &text, &place)
+  prepend(byte: UInt8(ascii: "."), to: &text, &place)
+  _ = prepend(digits: rest, atLeast: 1, to: &text, &place)
+  if nanoseconds < 0 { prepend(byte: UInt8(ascii: "-"), to: &text, &place) }
+}
+
+/// Writes the last digits of a number; returns the number without them.
+private func prepend(
+  digits number: UInt, atLeast least: Int, atMost most: Int = 20, to text: inout MutableSpan<UInt8>,
+  _ place: inout Int
+) -> UInt {
+  var (rest, count) = (number, 0)
+  while count < least || rest > 0 && count < most {
+    prepend(byte: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10), to: &text, &place)
+    rest /= 10
+    count += 1
+  }
+  return rest
+}
+
+private func prepend(byte: UInt8, to text: inout MutableSpan<UInt8>, _ place: inout Int) {
+  place -= 1
+  text[place] = byte
+}
+
 /// A text as JSON.
-private func quoted(_ text: String) -> [UInt8] {
+private func quoted(_ text: String) -> String {
   var quoted = "\""
   for scalar in text.unicodeScalars {
     switch scalar {
@@ -181,5 +184,5 @@ private func quoted(_ text: String) -> [UInt8] {
     default: quoted.unicodeScalars.append(scalar)
     }
   }
-  return Array((quoted + "\"").utf8)
+  return quoted + "\""
 }
