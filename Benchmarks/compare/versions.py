@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares two builds of apus-benchmark on the same models, in turn, each measurement in a process of its own.
 
-    Benchmarks/compare/versions.py BEFORE AFTER MODELS_DIR [--rounds 7] [--threads 1] [--runs 30]
+    Benchmarks/compare/versions.py BEFORE AFTER MODELS_DIR [--rounds 7] [--threads 1] [--runs 30] [--best]
 
 BEFORE and AFTER are executables named apus-benchmark. Each line is a model with AFTER's figures and, after the ÷, their
-ratio to BEFORE's: below 1 is faster or smaller. The last line has the geometric means of the ratios.
+ratio to BEFORE's: below 1 is faster or smaller. The last line has the geometric means of the ratios. Figures are medians of the rounds, or
+with --best the lowest, which a machine with other work disturbs less.
 """
 
 import argparse
@@ -45,6 +46,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--runs", type=int, default=30)
+    parser.add_argument("--best", action="store_true")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         # The system maps a copy in larger pieces than a file that a linker wrote, which changes load times by a third.
@@ -55,6 +57,7 @@ def main():
 
 def compare(arguments):
     ratios = {name: [] for name in FIGURES}
+    summary = min if arguments.best else statistics.median
     print(f"{'model':56}" + "".join(f"{name:>24}" for name in FIGURES))
     for model in sorted(arguments.models.glob("*.tflite")):
         rounds = []
@@ -69,7 +72,7 @@ def compare(arguments):
             continue
         line = f"{model.name[:55]:56}"
         for name, figure in FIGURES.items():
-            before, after = (statistics.median(figure(pair[side]) for pair in rounds) for side in (0, 1))
+            before, after = (summary(figure(pair[side]) for pair in rounds) for side in (0, 1))
             line += f"{after:15.3f} ÷ {after / before:.3f} " if before > 0 else f"{after:15.3f}         "
             if before > 0 and after > 0:
                 ratios[name].append(after / before)
