@@ -4,6 +4,8 @@ import ApusRuntime
 
 /// How many bytes are filled or copied before the clock is looked at again.
 private let polledByteCount = 4 << 20
+/// How many bytes are copied at once to fill memory.
+private let cachedByteCount = 1 << 13
 
 /// Fills memory with copies of an element of `pattern.count` bytes. Ends early if the run must end.
 package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan, threads: ThreadTeam) {
@@ -16,8 +18,15 @@ package func fillElements(_ destination: inout MutableRawSpan, with pattern: Raw
       for start in stride(from: 0, to: count, by: part) {
         let length = min(part, count &- start)
         if poll.mustStop(before: length &* width) { return }
-        let loop = StridedCopy.Loop(count: length, source: 0, destination: width)
-        unsafe copyUnits(loop, run: width, from, to + start &* width)
+        let place = unsafe to + start &* width
+        unsafe place.copyMemory(from: from, byteCount: width)
+        // What is filled doubles up to a size that stays in the first-level cache.
+        var filled = width
+        while filled < length &* width {
+          let next = min(filled, max(width, cachedByteCount / width &* width), length &* width &- filled)
+          unsafe (place + filled).copyMemory(from: place, byteCount: next)
+          filled &+= next
+        }
       }
     }
   }
