@@ -35,6 +35,8 @@ def models(folder):
                 put(folder, "model", label, model)
                 put(folder, "run", label, model)
                 put(folder, "differential", label, b"m" + model)
+                calls = random.Random(label).randbytes(400)
+                put(folder, "calls", label, struct.pack("<H", len(calls)) + calls + model)
             for name in [n for n in names if n.endswith(".npy") and contents.getinfo(n).file_size <= 1024][:1]:
                 put(folder, "numpy", archive.stem, contents.read(name))
     with zipfile.ZipFile(ROOT / "Tests/Corpus/corpus.zip") as contents:

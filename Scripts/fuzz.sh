@@ -12,7 +12,7 @@
 # left in Fuzzing/.build/findings and ends the script with 1.
 set -euo pipefail
 cd "$(dirname "$0")/../Fuzzing"
-targets=(model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery wav edge)
+targets=(model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery wav edge calls)
 
 kind=address scratch=.build sanitizers=fuzzer,address
 if [[ "${1:-}" == --plain ]]; then
@@ -42,22 +42,25 @@ bin=$(swift build -c release --scratch-path "$scratch" --show-bin-path)/apus-fuz
 mkdir -p .build/corpus .build/findings
 python3 seeds.py .build/corpus
 
+# Options of a target. Messages of calls without a reporter go to standard error, where libFuzzer then writes alone.
+options() { if [[ $1 == calls ]]; then echo "-close_fd_mask=2"; fi; }
+
 # Runs each file of a target's folders once.
 replay() {
   local target=$1 log=.build/$1-replay.log folders=() folder
   for folder in "Kept/$target" ".build/corpus/$target"; do
     if [[ -d $folder ]]; then folders+=("$folder"); fi
   done
-  find "${folders[@]}" -type f -print0 | APUS_FUZZ_TARGET=$target xargs -0 -r "$bin" "${limits[@]}" >"$log" 2>&1 \
+  find "${folders[@]}" -type f -print0 | APUS_FUZZ_TARGET=$target xargs -0 -r "$bin" "${limits[@]}" $(options "$target") >"$log" 2>&1 \
     || { tail -40 "$log"; echo "error: $target: a kept input fails"; exit 1; }
 }
 
 fuzz() { # target, seconds
   local target=$1 seconds=$2 log=.build/$1.log options=() length=4096 began=$SECONDS count
-  case $target in model | run | differential) length=16384 ;; esac
+  case $target in model | run | differential | calls) length=16384 ;; esac
   if [[ -f Dictionaries/$target.dict ]]; then options+=("-dict=Dictionaries/$target.dict"); fi
   mkdir -p ".build/corpus/$target"
-  APUS_FUZZ_TARGET=$target "$bin" "${options[@]}" "${limits[@]}" -max_total_time="$seconds" -max_len="$length" \
+  APUS_FUZZ_TARGET=$target "$bin" "${options[@]}" "${limits[@]}" $(options "$target") -max_total_time="$seconds" -max_len="$length" \
     -print_final_stats=1 -artifact_prefix=".build/findings/$target-" ".build/corpus/$target" >"$log" 2>&1 \
     || { tail -40 "$log"; echo "error: $target found something, see Fuzzing/.build/findings"; exit 1; }
   grep -q 'cov:' "$log" || { echo "error: the build has no coverage"; exit 1; }

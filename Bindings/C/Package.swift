@@ -8,7 +8,9 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     // The file is `libtensorflowlite_c.so`: `Scripts/c-library.sh` builds it with its Swift runtime inside.
-    .library(name: "tensorflowlite_c", type: .dynamic, targets: ["TensorFlowLiteC"])
+    .library(name: "tensorflowlite_c", type: .dynamic, targets: ["TensorFlowLiteC"]),
+    // The same functions for Swift: fuzzers call them.
+    .library(name: "TensorFlowLiteC", targets: ["TensorFlowLiteC"]),
   ],
   // The name is given because a path's identity is its folder, and a clone's folder may have any name.
   dependencies: [.package(name: "apus", path: "../..", traits: [])],

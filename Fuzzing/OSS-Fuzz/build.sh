@@ -6,7 +6,7 @@ for configuration in release debug; do
   swift build -c "$configuration" --static-swift-stdlib --sanitize=fuzzer -Xswiftc "-sanitize=fuzzer,$SANITIZER" \
     --product apus-fuzz
   program="$(swift build -c "$configuration" --show-bin-path)/apus-fuzz"
-  for target in model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery wav edge; do
+  for target in model run operator differential detection flexbuffer archive labels numpy jpeg png bmp pnm export gallery wav edge calls; do
     suffix=""; if [[ $configuration == debug ]]; then suffix="_debug"; fi
     cp "$program" "$OUT/fuzz-$target$suffix"
     if [[ -f Dictionaries/$target.dict ]]; then cp "Dictionaries/$target.dict" "$OUT/fuzz-$target$suffix.dict"; fi

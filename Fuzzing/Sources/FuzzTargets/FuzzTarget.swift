@@ -23,7 +23,7 @@ public enum FuzzTargets {
       ModelTarget.self, RunTarget.self, OperatorTarget.self, DifferentialTarget.self, DetectionTarget.self,
       FlexBufferTarget.self, ArchiveTarget.self, LabelsTarget.self, NumPyTarget.self, JPEGTarget.self,
       PNGTarget.self, BMPTarget.self, PNMTarget.self, ExportTarget.self, GalleryTarget.self, WAVTarget.self,
-      EdgeMetadataTarget.self,
+      EdgeMetadataTarget.self, CallTarget.self,
     ]
   }
 
