@@ -42,8 +42,8 @@ bin=$(swift build -c release --scratch-path "$scratch" --show-bin-path)/apus-fuz
 mkdir -p .build/corpus .build/findings
 python3 seeds.py .build/corpus
 
-# Options of a target. Messages of calls without a reporter go to standard error, where libFuzzer then writes alone.
-options() { if [[ $1 == calls ]]; then echo "-close_fd_mask=2"; fi; }
+# Messages of calls without a reporter go to standard error, where libFuzzer then writes alone.
+quiet() { if [[ $1 == calls ]]; then echo "-close_fd_mask=2"; fi; }
 
 # Runs each file of a target's folders once.
 replay() {
@@ -51,7 +51,7 @@ replay() {
   for folder in "Kept/$target" ".build/corpus/$target"; do
     if [[ -d $folder ]]; then folders+=("$folder"); fi
   done
-  find "${folders[@]}" -type f -print0 | APUS_FUZZ_TARGET=$target xargs -0 -r "$bin" "${limits[@]}" $(options "$target") >"$log" 2>&1 \
+  find "${folders[@]}" -type f -print0 | APUS_FUZZ_TARGET=$target xargs -0 -r "$bin" "${limits[@]}" $(quiet "$target") >"$log" 2>&1 \
     || { tail -40 "$log"; echo "error: $target: a kept input fails"; exit 1; }
 }
 
@@ -60,7 +60,7 @@ fuzz() { # target, seconds
   case $target in model | run | differential | calls) length=16384 ;; esac
   if [[ -f Dictionaries/$target.dict ]]; then options+=("-dict=Dictionaries/$target.dict"); fi
   mkdir -p ".build/corpus/$target"
-  APUS_FUZZ_TARGET=$target "$bin" "${options[@]}" "${limits[@]}" $(options "$target") -max_total_time="$seconds" -max_len="$length" \
+  APUS_FUZZ_TARGET=$target "$bin" "${options[@]}" "${limits[@]}" $(quiet "$target") -max_total_time="$seconds" -max_len="$length" \
     -print_final_stats=1 -artifact_prefix=".build/findings/$target-" ".build/corpus/$target" >"$log" 2>&1 \
     || { tail -40 "$log"; echo "error: $target found something, see Fuzzing/.build/findings"; exit 1; }
   grep -q 'cov:' "$log" || { echo "error: the build has no coverage"; exit 1; }
