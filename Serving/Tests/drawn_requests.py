@@ -385,7 +385,7 @@ class Drawer:
             drawn.expected = {400, 415}
         elif kind == 2:
             drawn.target += "&" + choice.choice(["score_threshold=x", "score_threshold=nan", "max_results=0", "max_results=-1", "fit=x", "annotate=gif",
-                                                 "unknown=1", "channels=x", "layout=x", "anchors=1,x", "keypoints=17", "output=gif", "fit_output=1", "output_pixels=x", "scores=x", "box_units=", "pixels=1:0", "a=%ff", "max_results=99999999999999999999"])
+                                                 "unknown=1", "channels=x", "layout=x", "candidates=x", "anchors=1,x", "keypoints=17", "output=gif", "fit_output=1", "output_pixels=x", "scores=x", "box_units=", "pixels=1:0", "a=%ff", "max_results=99999999999999999999"])
             drawn.expected = {400}
         else:
             changed = bytearray(drawn.body)

@@ -337,6 +337,36 @@ def test_anchors_and_layouts_of_the_query(tmp_path, sample):
             assert status == 400 and wrong.split("=")[0] in answer["error"], (wrong, answer)
 
 
+def square():
+    """A YOLO output of 84 candidates with 84 numbers of each: nothing says which axis has the candidates. One number is high: that of
+    class 36 in row 20, or of class 16 in column 40."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    nothing, brightest = graph.hidden("float32", [1]), graph.hidden("float32", [1])
+    graph.add("REDUCE_MAX", [picture, graph.constant(np.array([1, 2, 3], np.int32))], [brightest], schema.ReducerOptionsT())
+    graph.add("MUL", [brightest, graph.constant(np.zeros(1, np.float32))], [nothing], schema.MulOptionsT())
+    numbers = np.full((1, 84, 84), 0.1, np.float32)
+    numbers[0, 20, :4], numbers[0, :4, 40], numbers[0, 20, 40] = [0.5, 0.5, 0.2, 0.2], [0.3, 0.3, 0.1, 0.1], 0.9
+    graph.add("ADD", [nothing, graph.constant(numbers)], [graph.named_output("y", "float32", [1, 84, 84])], schema.AddOptionsT())
+    return graph
+
+
+def test_candidates_of_the_query(tmp_path, sample):
+    (tmp_path / "square.tflite").write_bytes(square().bytes())
+    (tmp_path / "p.jpg").write_bytes(sample)
+    with Server(tmp_path / "square.tflite") as server:
+        for axis, index in (("rows", 36), ("columns", 16)):
+            status, answer = server.json(f"/v1/detect?layout=yolo8&candidates={axis}&score_threshold=0.5", sample)
+            expected = detect_by_command(tmp_path / "p.jpg", "--model", tmp_path / "square.tflite", "--layout", "yolo8",
+                                         "--candidates", axis, "--score-threshold", "0.5")
+            assert status == 200 and without_times(answer) == expected, (answer, expected)
+            assert [found["index"] for found in answer["detections"]] == [index], answer
+        for task, query, text in (("detect", "candidates=cells", "candidates is 'cells'"), ("detect", "layout=yolo8", "candidates"),
+                                  ("classify", "candidates=rows", "candidates says nothing")):
+            status, answer = server.json(f"/v1/{task}?{query}", sample)
+            assert status == 400 and text in answer["error"], (query, answer)
+
+
 def pose():
     """A head of YOLO v8 with a box, a class and four points of two numbers: 13 columns, which say nothing by themselves."""
     graph = Graph()

@@ -72,13 +72,15 @@ def test_options(sample):
 
 
 def test_options_of_heads(sample, tmp_path):
-    from test_pictures import painter, raw_head
+    from test_pictures import painter, raw_head, square
 
     (tmp_path / "raw.tflite").write_bytes(raw_head().bytes())
     (tmp_path / "painter.tflite").write_bytes(painter(3).bytes())
+    (tmp_path / "square.tflite").write_bytes(square().bytes())
     (tmp_path / "p.jpg").write_bytes(sample)
     options = ["--layout", "yolo2", "--anchors", "20,10", "--scores", "logit"]
-    for task, model, more in (("detect", "raw", options), ("transform", "painter", ["--output-pixels", "unit", "--fit-output"])):
+    for task, model, more in (("detect", "raw", options), ("detect", "square", ["--layout", "yolo8", "--candidates", "rows"]),
+                              ("transform", "painter", ["--output-pixels", "unit", "--fit-output"])):
         path = tmp_path / f"{model}.tflite"
         done = subprocess.run([WORKER, task, path, *more], input=frame(1, sample), capture_output=True, check=True)
         expected = json.loads(subprocess.run([os.environ["APUS"], task, tmp_path / "p.jpg", "--model", path, "--json", *more], check=True,
@@ -86,7 +88,7 @@ def test_options_of_heads(sample, tmp_path):
         answer = json.loads(done.stdout)
         assert {**answer, "milliseconds": 0, "id": 0} == {
             **{key: value for key, value in expected.items() if key != "image"}, "milliseconds": 0, "id": 0}
-    for wrong in (["--anchors", "x"], ["--keypoints", "17"], ["--layout", "x"], ["--output-pixels", "x"], ["--pixels", "1:0"]):
+    for wrong in (["--anchors", "x"], ["--keypoints", "17"], ["--layout", "x"], ["--candidates", "x"], ["--output-pixels", "x"], ["--pixels", "1:0"]):
         done = subprocess.run([WORKER, "detect", tmp_path / "raw.tflite", *wrong], input=b"", capture_output=True)
         assert done.returncode == 64 and wrong[1] in done.stderr.decode() and done.stdout == b"", done
 

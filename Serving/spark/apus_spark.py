@@ -499,18 +499,18 @@ def _content(path, name):
 
 
 # How a model is read, where its file does not say it, or says it wrong.
-READINGS = ["pixels", "channels", "box_units", "scores", "layout", "anchors"]
+READINGS = ["pixels", "channels", "box_units", "scores", "layout", "candidates", "anchors"]
 
 
 def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
-           threads=1, pixels=None, channels=None, box_units=None, scores=None, layout=None, anchors=None):
+           threads=1, pixels=None, channels=None, box_units=None, scores=None, layout=None, candidates=None, anchors=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
     takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
-    knows; the column `model` is the SHA-256 of the file. `pixels`, `channels`, `box_units`, `scores`, `layout` and `anchors` are
-    those of `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
+    knows; the column `model` is the SHA-256 of the file. `pixels`, `channels`, `box_units`, `scores`, `layout`, `candidates` and
+    `anchors` are those of `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
     empty for others.
     """
     from pyspark.sql import functions
@@ -518,7 +518,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
     options = ["--deadline", str(deadline), "--threads", str(threads)]
     for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels),
                         ("--pixels", pixels), ("--channels", channels), ("--box-units", box_units), ("--scores", scores),
-                        ("--layout", layout), ("--anchors", anchors)):
+                        ("--layout", layout), ("--candidates", candidates), ("--anchors", anchors)):
         if value is not None:
             options += [f"{name}={value}"]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"

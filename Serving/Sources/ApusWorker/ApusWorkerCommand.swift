@@ -59,6 +59,12 @@ struct ApusWorkerCommand: ParsableCommand {
   var layout: DetectorLayout?
 
   @Option(
+    help:
+      "Whether the rows or the columns of YOLO's output are candidates, where it is square: rows or columns.",
+    transform: named)
+  var candidates: CandidateAxis?
+
+  @Option(
     help: "The anchors of a raw YOLO head: widths and heights in pixels with commas, the finest grid first.")
   var anchors: String?
 
@@ -145,6 +151,7 @@ struct ApusWorkerCommand: ParsableCommand {
       settings.boxUnits = boxUnits
       settings.scores = scores
       settings.layout = layout
+      settings.candidates = candidates
       settings.anchors = try anchors.map { text throws(ApusError) in
         try ObjectDetector.Options.anchors(parsing: text)
       }

@@ -5,8 +5,8 @@ import ApusVision
 import Foundation
 
 /// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `pixels`,
-/// `channels`, `box_units`, `scores`, `layout`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `faces`, `annotate`,
-/// `output`.
+/// `channels`, `box_units`, `scores`, `layout`, `candidates`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `faces`,
+/// `annotate`, `output`.
 struct PictureQuery {
   private(set) var model: String?
   /// The name of the face detector of an embedder.
@@ -49,6 +49,7 @@ struct PictureQuery {
       case "box_units": settings.boxUnits = try Self.choice(name, text)
       case "scores": settings.scores = try Self.choice(name, text)
       case "layout": settings.layout = try Self.choice(name, text)
+      case "candidates": settings.candidates = try Self.choice(name, text)
       case "anchors":
         settings.anchors = try Self.parsed { () throws(ApusError) in
           try ObjectDetector.Options.anchors(parsing: text)

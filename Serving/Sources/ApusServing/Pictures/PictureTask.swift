@@ -23,6 +23,8 @@ public struct PictureTask: Sendable {
     public var channels: ImageProcessor.Channels?
     /// The unit of the model's boxes and points; nil for what the model says, or its kind.
     public var boxUnits: BoxUnits?
+    /// Whether the rows or the columns of a square YOLO output are candidates; nil for what the model says.
+    public var candidates: CandidateAxis?
     /// What the model's scores are; nil for what the model says, or its kind.
     public var scores: ScoreForm?
     /// The kind of a model with boxes or poses; nil to recognize it.

@@ -49,6 +49,7 @@ struct PreparedTask: Sendable {
     base.normalization = settings.pixels
     base.channels = settings.channels
     base.boxUnits = settings.boxUnits
+    base.candidates = settings.candidates
     base.scores = settings.scores
     base.interpreter = instance.interpreterOptions
     guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
@@ -204,6 +205,7 @@ struct PreparedTask: Sendable {
       ("scores", settings.scores != nil, single), ("score_threshold", settings.scoreThreshold != nil, scored),
       ("max_results", settings.maximumResults != nil, scored),
       ("layout", settings.layout != nil, [.detect, .keypoints]),
+      ("candidates", settings.candidates != nil, [.detect, .keypoints]),
       ("anchors", settings.anchors != nil, [.detect]),
       ("keypoints", settings.keypoints != nil, [.keypoints]),
       ("output_pixels", settings.outputPixels != nil, [.transform]),
