@@ -31,6 +31,16 @@ import Testing
       "class_id;class_name\r\n0;owl\r\n1;elk\r\n2;emu\r\n",
       "index,mid,display_name\n0,/m/1,\"owl\"\n1,/m/2,elk\n2,/m/3,emu\n", "owl,0\nelk,1\nemu,2\n",
       "Id\tLabel\n0\towl\n1\telk\n2\temu\n",
+      "0=owl\n1=elk\n2=emu\n", "0 - owl\n1 - elk\n2 - emu\n", "0 -> owl\n1 -> elk\n2 -> emu\n",
+      "0|owl\n1|elk\n2|emu\n",
+      "owl\t0\nelk\t1\nemu\t2\n",
+      // A program's list, or a part of it.
+      "\"owl\",\n\"elk\",\n\"emu\"\n", "  'owl',\n  'elk', # the second\n\n  'emu',\n",
+      "\"owl\"\n\"elk\"\n\"emu\"\n",
+      "\"owl\", \"elk\", \"emu\"", "'owl', 'elk',\n'emu'\n", "owl,\nelk,\nemu\n", "owl;\r\nelk;\r\nemu;\r\n",
+      "labels = [\"owl\", \"elk\", \"emu\"]\n",
+      "CLASSES: tuple[str, ...] = (\n  'owl',\n  'elk',\n  'emu',\n)\n",
+      "String[] names = {\"owl\", \"elk\", \"emu\"};", "\"0\",\"owl\"\n\"1\",\"elk\"\n\"2\",\"emu\"\n",
     ])
   func saysTheSame(text: String) throws {
     var utf16: [UInt8] = [0xFF, 0xFE]
@@ -59,6 +69,9 @@ import Testing
       ("---\nowl: 0\nelk: 9223372036854775807\n", 2), ("id,name\n-1,owl\n", 2),
       ("item { id: 08 name: 'a' }", 1),
       ("item { id: 0x name: 'a' }", 1),
+      ("\"owl\",\n\"elk\"\n\"emu\",\n", 2), ("\"owl\"\n\"elk\" \"emu\"\n", 1), ("labels = ['owl', elk]\n", 1),
+      ("labels = [\n'owl',\n'elk'\n", 3),
+      ("val labels = listOf(\n\"owl\"\n)\n", 1), ("names = {\n'owl',\n'elk'}", 1),
     ])
   func refuses(text: String, line: Int) {
     let error = #expect(throws: ApusError.self) { try LabelMap(parsing: text) }
@@ -146,6 +159,8 @@ import Testing
       ("1 euro\n2 euro\n5 euro\n", 3, ["1 euro", "2 euro", "5 euro"]),
       ("5 plums\n10 pears\n15 figs\n", 3, ["5 plums", "10 pears", "15 figs"]),
       ("0 years\n1 years\n", 2, ["0 years", "1 years"]),
+      ("0 - 2 years\n3 - 5 years\n", 2, ["0 - 2 years", "3 - 5 years"]),
+      ("0 - 1\n1 - 2\n", 2, ["0 - 1", "1 - 2"]),
       ("(0-2)\n(4-6)\n", 2, ["(0-2)", "(4-6)"]), ("0,5 l\n1,5 l\n", 2, ["0,5 l", "1,5 l"]),
       ("10:30\n10:45\n", 2, ["10:30", "10:45"]),
       ("20: DH\n50: DH\n", 2, ["20: DH", "50: DH"]), ("0 owl\n1 elk\n", 2, ["owl", "elk"]),
@@ -167,6 +182,25 @@ import Testing
   func keepsOrdinals() throws {
     let labels = try LabelMap(parsing: "1. FC Union\n1. FC Kaiserslautern\nHSV\n")
     #expect(labels.name(inRow: 0) == "1. FC Union" && labels.rowCount == 3)
+  }
+
+  @Test("quotes, commas and brackets that belong to names stay there")
+  func keepsQuotes() throws {
+    for text in [
+      "\"Weird Al\" Yankovic\nHSV\n", "'tis\nelk\n", "owl,\nelk\nemu\n", "Paris, France\nRome, Italy\n",
+      "a = [b]\nf(x) = 'y'\n", "owl\n\"elk\"\n",
+    ] {
+      let labels = try LabelMap(parsing: text)
+      let lines = text.split(separator: "\n").map(String.init)
+      #expect(lines.indices.map { labels.name(inRow: $0) } == lines && labels.rowCount == lines.count)
+    }
+    // A blank line between names without commas is a row, as between names without quotes.
+    #expect(try LabelMap(parsing: "'owl'\n\n'emu'\n").name(inRow: 2) == "emu")
+    #expect(try LabelMap(parsing: #""caf\u00e9", "a, b", 'it\'s'"#).name(inRow: 0) == "café")
+    #expect(try LabelMap(parsing: #""caf\u00e9", "a, b", 'it\'s'"#).name(inRow: 1) == "a, b")
+    #expect(try LabelMap(parsing: #""caf\u00e9", "a, b", 'it\'s'"#).name(inRow: 2) == "it's")
+    // As CSV writes quotes of names.
+    #expect(try LabelMap(parsing: "'it''s',\n'so'\n").name(inRow: 0) == "it's")
   }
 
   @Test("a few equal names do not make numbers a part of names")

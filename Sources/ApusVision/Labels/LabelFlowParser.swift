@@ -28,6 +28,35 @@ struct LabelFlowParser {
     return value
   }
 
+  /// A text in quotes, the number of its line, and whether a comma follows it.
+  typealias Item = (text: String, line: Int, hasComma: Bool)
+
+  /// The next text in quotes; nil at the end.
+  ///
+  /// - Throws: `malformedLabels` if something else comes next.
+  mutating func quotedItem() throws(ApusError) -> Item? {
+    guard let first = peek() else { return nil }
+    guard first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") else {
+      throw failure("a text in quotes was expected")
+    }
+    let line = lines[lineIndex].number
+    let text = try quoted(by: first)
+    return (text, line, takes(UInt8(ascii: ",")))
+  }
+
+  /// The list that comes next, in whichever brackets, up to the end of the text or a semicolon.
+  mutating func array() throws(ApusError) -> LabelTree {
+    guard let first = peek() else { throw failure("a list was expected, but the text ends") }
+    let line = lines[lineIndex].number
+    let end =
+      first == UInt8(ascii: "[")
+      ? UInt8(ascii: "]") : first == UInt8(ascii: "(") ? UInt8(ascii: ")") : UInt8(ascii: "}")
+    let values = LabelTree(line: line, .list(try list(until: end, 0)))
+    _ = takes(UInt8(ascii: ";"))
+    guard peek() == nil else { throw failure("the end was expected") }
+    return values
+  }
+
   /// The value that comes next.
   mutating func value(depth: Int) throws(ApusError) -> LabelTree {
     guard depth < Self.maximumDepth else { throw failure("values nest deeper than \(Self.maximumDepth)") }

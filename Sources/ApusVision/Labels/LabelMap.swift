@@ -10,14 +10,17 @@ import ApusFormat
 /// - **One name a line**, as in COCO's `labelmap.txt` and AutoML's `dict.txt`. The row is the line's position.
 ///   Blank lines at the end are dropped; elsewhere they are rows without a name, so that later rows keep theirs.
 ///   Every line is a name, also one that begins with `#`.
-/// - **Numbered lines**: `0: person`, `0  person`, `0<tab>person`, `0,person`, `0. person`, `0) person` or `0 person`. A number followed by a
-///   colon, a comma, a tab or two spaces in the first line makes the file numbered, and then every line must be. A dot, a
-///   parenthesis or one space does so only if the numbers can be rows of the model and the names behind them differ: `20 DH`, `50 DH` and
-///   `7 eleven` stay names. Blank lines and lines that begin with `#` are skipped.
+/// - **Numbered lines**: `0: person`, `0  person`, `0<tab>person`, `0,person`, `0=person`, `0|person`, `0 - person`, `0 -> person`,
+///   `0. person`, `0) person` or `0 person`. A number followed by a colon or another of these marks, a tab or two spaces in the first line
+///   makes the file numbered, and then every line must be. A dot, a parenthesis or one space does so only if the numbers can be rows of
+///   the model and the names behind them differ: `20 DH`, `50 DH` and `7 eleven` stay names. Numbers may also follow the names, as in
+///   `person,0`. Blank lines and lines that begin with `#` are skipped.
 /// - **Protocol buffer text**: `item { id: 1 name: 'n01' display_name: "Person" }`, where the display name wins.
 /// - **JSON**: a list of names, an object by index or by name, or one that has those under `names`, `labels`, `classes`,
 ///   `categories`, `id2label` and the like.
 /// - **YAML**: the same under `names` and the like, as lists and maps in both styles.
+/// - **Names in quotes**: `"person",` on each line or one behind the other, as a program's list has them, with or without its
+///   brackets and `labels =`. A comma or semicolon at the end of every line is no part of the names.
 /// - **CSV** with a header that names its columns, or with an index and a name in each row.
 ///
 /// UTF-8 and UTF-16 are read. What looks like one of these forms and is damaged is refused, never read as names.
@@ -171,6 +174,17 @@ public struct LabelMap: Hashable, Sendable {
   /// A name with letters that were not UTF-8 and are lost; nil if there is none.
   var damagedName: String? {
     rows.names.filter { $0.value.unicodeScalars.contains("\u{FFFD}") }.min { $0.key < $1.key }?.value
+  }
+
+  /// A name with quotes around it, perhaps with a comma behind them; nil if there is none.
+  var quotedName: String? {
+    func isQuoted(_ name: String) -> Bool {
+      let letters = Array(name.utf8)
+      let end = letters.last == UInt8(ascii: ",") ? letters.count - 2 : letters.count - 1
+      return end > 1 && letters[0] == letters[end]
+        && (letters[0] == UInt8(ascii: "\"") || letters[0] == UInt8(ascii: "'"))
+    }
+    return rows.names.filter { isQuoted($0.value) }.min { $0.key < $1.key }?.value
   }
 
   /// The classes with that name, as the model counts them, in order; rows before the offset are left out.

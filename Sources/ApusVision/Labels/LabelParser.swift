@@ -47,11 +47,14 @@ enum LabelParser {
     if LabelTree.looksLikeJSON(lines) { return .rows(try LabelTree(json: lines).rows()) }
     if LabelTree.looksLikeYAML(lines) { return .rows(try LabelTree(yaml: lines).rows()) }
     if LabelTable.looksLikeHeader(lines), let table = try LabelTable(lines) { return .rows(table.rows) }
+    if let rows = try QuotedLabels.assigned(lines) { return .rows(rows) }
     return try byLines(lines)
   }
 
   /// Lines with or without numbers.
   private static func byLines(_ lines: [Line]) throws(ApusError) -> Reading {
+    if let rows = try QuotedLabels.rows(of: lines) { return .rows(rows) }
+    let lines = QuotedLabels.withoutSeparators(lines)
     if let rows = numberedBehind(lines) { return .rows(rows) }
     let content = lines.first { !$0.isEmpty && !$0.isComment }
     guard let first = content.flatMap(numberedParts) else { return .rows(try plain(lines)) }
@@ -156,8 +159,8 @@ enum LabelParser {
     let spaces = rest.prefix { $0 == 0x20 }.count
     var isUnmistakable = spaces >= 2 || rest.prefix { $0 == 0x20 || $0 == 0x09 }.contains(0x09)
     rest = trimmed(rest)
-    if rest.first == UInt8(ascii: ":") || rest.first == UInt8(ascii: ",") {
-      let behind = rest.dropFirst()
+    if let length = separatorLength(rest, isSpaced: spaces > 0) {
+      let behind = rest.dropFirst(length)
       // "0,5 l" and "10:30" may be names.
       isUnmistakable = !(behind.first.map { (0x30...0x39).contains($0) } ?? false)
       rest = trimmed(behind)
@@ -170,8 +173,25 @@ enum LabelParser {
     } else if !isUnmistakable && spaces == 0 {
       return nil
     }
+    // "5 - 10 years" is a name.
+    if spaces > 0, rest.first == UInt8(ascii: "-"), let next = trimmed(rest.dropFirst()).first,
+      (0x30...0x39).contains(next)
+    {
+      return nil
+    }
     // A name may be missing after a colon, but a bare number is a name itself.
     return NumberedParts(row: row(text[..<end]), name: unquoted(rest), isUnmistakable: isUnmistakable)
+  }
+
+  /// How many bytes the mark between a number and a name takes; nil if the text does not begin with one.
+  ///
+  /// - Parameter isSpaced: Whether spaces are in front of it, as around a dash.
+  private static func separatorLength(_ text: ArraySlice<UInt8>, isSpaced: Bool) -> Int? {
+    if text.starts(with: "->".utf8) || text.starts(with: "=>".utf8) { return 2 }
+    guard let first = text.first else { return nil }
+    if ":,=|".utf8.contains(first) { return 1 }
+    guard first == UInt8(ascii: "-"), isSpaced, text.dropFirst().first == 0x20 else { return nil }
+    return trimmed(text.dropFirst()).first.map { (0x30...0x39).contains($0) } ?? false ? nil : 1
   }
 
   /// What is in double quotes, if nothing else is there.
@@ -209,16 +229,18 @@ enum LabelParser {
     return (rows, numbers)
   }
 
-  /// The rows of lines that all end in a number, as in `cat,0`, if these are 0, 1, 2, … or 1, 2, 3, … in any order.
+  /// The rows of lines that all end in a number behind a comma, a semicolon, a colon or a tab, as in `cat,0`, if these are 0, 1, 2, … or 1, 2, 3, … in any order.
   private static func numberedBehind(_ lines: [Line]) -> LabelRows? {
     var names: [Int: String] = [:]
     for line in lines where !line.isEmpty && !line.isComment {
       let digits = line.text.reversed().prefix { (0x30...0x39).contains($0) }.count
-      let rest = trimmed(line.text.dropLast(digits))
-      guard digits > 0, let separator = rest.last, ",;:".utf8.contains(separator),
+      let spaced = line.text.dropLast(digits)
+      let rest = trimmed(spaced)
+      let isMarked = rest.last.map(",;:".utf8.contains) ?? false
+      guard digits > 0, isMarked || spaced[rest.endIndex...].contains(0x09),
         let row = row(line.text.suffix(digits)), names[row] == nil
       else { return nil }
-      let name = trimmed(rest.dropLast())
+      let name = isMarked ? trimmed(rest.dropLast()) : rest
       guard !name.isEmpty, name.count <= LabelMap.maximumNameLength else { return nil }
       names[row] = String(decoding: unquoted(name), as: UTF8.self)
     }

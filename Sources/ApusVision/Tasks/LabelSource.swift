@@ -86,7 +86,15 @@ struct LabelSource: Sendable {
   }
 
   /// What is suspicious about the labels; usually empty.
-  var warnings: [String] { letterWarnings + countWarnings }
+  var warnings: [String] { letterWarnings + quoteWarnings + countWarnings }
+
+  private var quoteWarnings: [String] {
+    map.quotedName.map { name in
+      [
+        "quotes around a label are taken for a part of the name, as in \(name); if they are not, leave them out"
+      ]
+    } ?? []
+  }
 
   private var letterWarnings: [String] {
     map.damagedName.map { name in
