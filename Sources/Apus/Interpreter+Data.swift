@@ -219,13 +219,13 @@ extension Interpreter {
     }
   }
 
-  /// An output's elements as real numbers: floats as float32, integers as `scale · (q − zeroPoint)`.
+  /// An output's elements as real numbers: floats as float32, integers as `scale · (q − zeroPoint)`, true as 1 and false as 0.
   ///
   /// Integers without a scale are converted as they are.
   ///
   /// - Throws: `invalidArgument` if there is no such output, it has a scale for each channel, or its type is not one of
-  ///   `float32`, `float16`, `bfloat16`, `float64`, `int8`, `uint8`, `int16`, `uint16`, `int32`, `uint32`, `int64`, `int4`, `uint4`
-  ///   and `int2`.
+  ///   `float32`, `float16`, `bfloat16`, `float64`, `int8`, `uint8`, `int16`, `uint16`, `int32`, `uint32`, `int64`, `int4`, `uint4`,
+  ///   `int2` and `bool`.
   public func dequantizedOutput(at position: Int) throws(ApusError) -> [Float] {
     let index = try outputTensor(position)
     let (type, name) = (graph.wiring.types[index], graph.wiring.name(of: index))
@@ -250,6 +250,7 @@ extension Interpreter {
     case .int32: return try real(output(at: position, as: Int32.self))
     case .uint32: return try real(output(at: position, as: UInt32.self))
     case .int64: return try real(output(at: position, as: Int64.self))
+    case .bool: return try output(at: position, as: Bool.self).map { $0 ? 1 : 0 }
     default:
       throw ApusError(
         .invalidArgument, "output \(position) (\(name)) is \(type), which cannot be read as real numbers")

@@ -26,6 +26,7 @@ def cases():
     yield from face_cases()
     yield from segmenter_cases()
     yield from class_number_cases()
+    yield from truth_cases()
     yield from keypoint_cases()
     yield from refused_cases()
 
@@ -153,6 +154,20 @@ def class_number_cases():
             ("ARG_MAX enlarged bilinearly", [cast, channel, ("RESIZE_BILINEAR", (16, 16))], "RESIZE_BILINEAR"),
             ("ARG_MAX in coarse steps", [cast, ("QUANTIZE", Quantization.per_tensor(2, 0))], "multiples of 2")):
         yield Case(name, "segmenter", models.class_model(grid, steps, SIZE), {"error": error})
+
+
+def truth_cases():
+    """Masks that are true or false, which count as 1 and 0."""
+    random = np.random.default_rng(47)
+    truth = random.random((8, 8, 1)) < 0.4
+    for picture in (SIZE, (8, 8), (50, 21)):
+        for name, output in (("truths", truth[None]), ("truths without a channel", truth[None, ..., 0])):
+            yield mask_case(f"{name}, {picture[0]}x{picture[1]}", models.constant_model([output], SIZE),
+                            rules.segment(truth.astype(np.float32), picture), picture)
+    yield Case("truths of three classes", "segmenter", models.constant_model([random.random((1, 8, 8, 3)) < 0.4], SIZE),
+               {"error": "true or false for each of 3 classes"})
+    row = np.array([[True, False, False, True]])
+    yield Case("a row of truths", "classifier", models.constant_model([row], SIZE), {"classes": classes(row[0].astype(np.float32))})
 
 
 def mask_case(name, model, mask, picture):

@@ -169,6 +169,7 @@ public final class ImageSegmenter: VisionTask {
       guard let grid = grid(prepared, output, areClasses: areClasses) else { continue }
       do throws(ApusError) {
         if grid.form == .classes { try numbers?.check(prepared, output) }
+        if grid.form == .scores { try MaskReading.refuseTruths(prepared, grid) }
         if numbers == nil { try MaskReading.refusePicture(prepared, grid, isNamed: isNamed) }
         if grid.form == .classes, let given = prepared.options.scores {
           throw ApusError(

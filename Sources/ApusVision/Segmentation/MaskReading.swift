@@ -29,6 +29,10 @@ struct MaskReading: Sendable {
   /// - Throws: `invalidArgument` if the numbers cannot be those of a mask.
   init(of output: Int, in prepared: PreparedModel, given: ScoreForm?) throws(ApusError) {
     let bounds = try ValueBounds(ofOutput: output, of: prepared.model)
+    if prepared.outputs[output].type == .bool {
+      try self.init(ofTruths: prepared.outputs[output], given: given)
+      return
+    }
     if let given {
       try Self.checkLogits(given, bounds, prepared, output)
       let areBytes =
@@ -57,6 +61,27 @@ struct MaskReading: Sendable {
     } else {
       self.init(.probability, .guess, "usual for masks")
     }
+  }
+
+  /// Reads an output that says for each cell whether something is there.
+  private init(ofTruths tensor: Tensor, given: ScoreForm?) throws(ApusError) {
+    guard given == nil || given == .probability else {
+      throw ApusError(
+        .invalidArgument,
+        "scores are given as \(given?.rawValue ?? ""), but the output \(tensor) is true or false for each pixel, which are the probabilities 1 and 0"
+      )
+    }
+    self.init(.probability, .model, "true is 1, and false is 0")
+  }
+
+  /// Refuses an output that says for each class and cell whether it is there: none has to be, or only one.
+  static func refuseTruths(_ prepared: PreparedModel, _ grid: ImageSegmenter.Grid) throws(ApusError) {
+    let tensor = prepared.outputs[grid.output]
+    guard tensor.type == .bool else { return }
+    throw ApusError(
+      .invalidArgument,
+      "the output \(tensor) is true or false for each of \(grid.channels.count) classes, of which a pixel may have several or none, not a "
+        + "score for each; 'apus run' or an interpreter gives it")
   }
 
   /// Refuses logits where the model's own numbers are never negative and go beyond 1: by the sign of a logit, everything would be there.

@@ -57,14 +57,22 @@ extension DescribedModel {
     return name.isEmpty ? outputs[output].name : name
   }
 
-  /// The shape of an output with rows and columns, with a 1 in front for the batch where it has none.
+  /// Whether an output has numbers: texts and complex numbers are none, and no task reads them.
+  private func hasNumbers(_ output: Int) -> Bool {
+    ![.string, .complex64, .complex128, .resource, .variant].contains(outputs[output].type)
+  }
+
+  /// The shape of an output with rows and columns, with a 1 in front for the batch where it has none; empty for one without numbers.
   func gridShape(of output: Int) -> [Int] {
+    guard hasNumbers(output) else { return [] }
     let shape = outputs[output].shape.dimensions
     return (2...3).contains(shape.count) && shape.first != 1 ? [1] + shape : shape
   }
 
-  /// The number of values of an output that is a row: `N`, `1×N`, `1×1×1×N` or `1×N×1×1`; nil for other shapes.
+  /// The number of values of an output that is a row: `N`, `1×N`, `1×1×1×N` or `1×N×1×1`; nil for other shapes, and for one without
+  /// numbers.
   func rowLength(of output: Int) -> Int? {
+    guard hasNumbers(output) else { return nil }
     let shape = outputs[output].shape
     guard shape.rank == 1 || shape.rank > 1 && shape[0] == 1, shape.elementCount > 0,
       shape.dimensions.contains(shape.elementCount)

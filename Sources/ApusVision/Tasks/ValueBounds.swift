@@ -30,7 +30,7 @@ struct ValueBounds: Hashable, Sendable {
     self = try search.bounds(of: subgraph.outputs[position], depth: 0)
   }
 
-  /// The bounds of bytes and other short integers with a scale for the whole tensor; of other tensors, unknown.
+  /// The bounds of truth values, and of bytes and other short integers with a scale for the whole tensor; of other tensors, unknown.
   init(ofQuantized type: ElementType, _ quantization: QuantizationParameters?) {
     let steps: ClosedRange<Double>
     switch type {
@@ -38,6 +38,7 @@ struct ValueBounds: Hashable, Sendable {
     case .int8: steps = -128...127
     case .int16: steps = -32_768...32_767
     case .uint16: steps = 0...65_535
+    case .bool: steps = 0...1
     default:
       self = .unknown
       return
