@@ -39,6 +39,9 @@ struct PreparedWaveformModel: DescribedModel {
       throw ApusError(
         .invalidArgument, "the model has \(model.inputs.count) inputs, not one for a waveform")
     }
+    if !isSound, options.sampleRate == nil, let items = LookedUpInput(model) {
+      throw items.refusal(of: tensor, not: "samples")
+    }
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
       of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)

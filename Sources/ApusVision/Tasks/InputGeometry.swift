@@ -68,6 +68,7 @@ struct InputGeometry: Sendable {
     isRow = layout.axes == nil
     // Who names a size says that the input is a picture.
     guess = wanted == nil ? layout.guess : nil
+    if guess != nil, let items = LookedUpInput(model) { throw items.refusal(of: tensor, not: "pixels") }
     let batch = layout.batchAxis.map { shape[$0] } ?? 1
     isBatchOpen = given == nil && batch < 0
     fixedBatch = max(batch, 1)
