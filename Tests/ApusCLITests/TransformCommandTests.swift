@@ -176,7 +176,7 @@ struct TransformCommandTests {
         at: folder.appending(path: "sounds"), withIntermediateDirectories: false)
       try ramp.write(to: folder.appending(path: "sounds/ramp.wav"))
       try Data("RIFF".utf8).write(to: folder.appending(path: "sounds/broken.wav"))
-      let answer = try apus("hear sounds --model ear.tflite --top 1 --json", in: folder)
+      let answer = try apus("hear sounds --model ear.tflite --rate 16000 --top 1 --json", in: folder)
       #expect(answer.status == 2 && answer.errors.hasPrefix("error: sounds/broken.wav: "))
       let found = try objects(answer.output)
       #expect(found.count == 2 && found[0]["sound"] as? String == "sounds/broken.wav")
@@ -206,7 +206,7 @@ struct TransformCommandTests {
       // What is left out is counted; a sound that is not read decides the status.
       try FileManager.default.removeItem(at: folder.appending(path: "sounds/broken.wav"))
       try Data("ID3".utf8).write(to: folder.appending(path: "sounds/song.mp3"))
-      let mixed = try apus("hear sounds --model ear.tflite --json", in: folder)
+      let mixed = try apus("hear sounds --model ear.tflite --rate 16000 --json", in: folder)
       #expect(mixed.status == 2 && mixed.errors == "1 .mp3 left out\n")
       let song = try apus("hear sounds/song.mp3 --model ear.tflite", in: folder)
       #expect(song.status == 2 && song.errors.contains("an MP3 sound; convert it to WAV"))

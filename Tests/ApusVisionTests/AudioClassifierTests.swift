@@ -55,9 +55,9 @@ import Testing
     }
   }
 
-  @Test("some hundred numbers may be features rather than samples, unless the rate is given")
+  @Test("some hundreds of numbers may be features rather than samples, unless the rate is given")
   func warnsOfFeatures() throws {
-    for count in [64, 216, 399] as [Int32] {
+    for count in [64, 216, 650, 1_960, 3_999] as [Int32] {
       let model = try loudness(shape: [1, count])
       let warnings = try AudioClassifier(model: model).warnings
       #expect(warnings.contains { $0.contains("may be features of a sound; --rate") }, "\(warnings)")
@@ -66,7 +66,7 @@ import Testing
       let given = try AudioClassifier(model: model, options: options)
       #expect(given.windowSampleCount == Int(count) && !given.warnings.contains { $0.contains("features") })
     }
-    let usual = try AudioClassifier(model: loudness(shape: [1, 400])).warnings
+    let usual = try AudioClassifier(model: loudness(shape: [1, 4_000])).warnings
     #expect(!usual.contains { $0.contains("features") })
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: [1, 63])) }
   }
@@ -116,15 +116,16 @@ import Testing
   @Test("labels and scores that do not suit a model are warned of, and options say what scores are")
   func warns() throws {
     let labels = LabelMap(["soft", "loud", "louder"])
-    let classifier = try AudioClassifier(model: loudness(), labels: labels)
+    var options = AudioClassifier.Options()
+    options.sampleRate = 16_000
+    let classifier = try AudioClassifier(model: loudness(), labels: labels, options: options)
     #expect(classifier.warnings.count == 1 && classifier.warnings[0].contains("3 labels"))
     // Samples of a model's own scale are no probabilities.
     let loud = try AudioClip(samples: [Float](repeating: 22, count: 1_000), sampleRate: 16_000)
-    let silent = try AudioClassifier(model: loudness())
+    let silent = try AudioClassifier(model: loudness(), options: options)
     #expect(silent.warnings.isEmpty)
     #expect(try silent.classify(loud).categories[0].score == 22)
     #expect(silent.warnings.contains { $0.contains("--scores") })
-    var options = AudioClassifier.Options()
     options.scores = .probability
     let strict = try AudioClassifier(model: loudness(), options: options)
     #expect(throws: ApusError.self) { try strict.classify(loud) }

@@ -72,8 +72,9 @@ struct WaveformInput: Sendable {
   static let maximumSampleCount = 1 << 24
   /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
   static let leastSampleCount = 64
-  /// The shortest window that is usual: 25 ms at 16 kHz, from which one column of features is computed. A classifier hears longer.
-  static let usualSampleCount = 400
+  /// The shortest window that is usual: a quarter of a second at 16 kHz. Features of a sound are some hundred or two thousand numbers, and
+  /// what hears less, such as a detector of voices, needs its rate.
+  static let usualSampleCount = 4_000
 
   private let tensor: Tensor
 
