@@ -50,7 +50,8 @@ public final class ImageSegmenter: VisionTask {
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
       readings: [layoutReading] + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
-      warnings: byteWarnings + (mask?.warning.map { [$0] } ?? []) + beyondNames.warnings(names))
+      warnings: byteWarnings + coarseWarnings + (mask?.warning.map { [$0] } ?? [])
+        + beyondNames.warnings(names))
   }
 
   private var layoutReading: Assumption {
@@ -87,6 +88,15 @@ public final class ImageSegmenter: VisionTask {
     ]
   }
 
+  /// What is doubtful about scores that nothing says to be those of classes.
+  private var coarseWarnings: [String] {
+    guard areDoubtful else { return [] }
+    return [
+      "the output \(pictures.outputs[output]) has \(channels.count) numbers for each of \(gridHeight)×\(gridWidth) cells, taken for scores of "
+        + "classes, which is a guess: raw outputs of detectors and maps of points look alike; --labels says that they are classes"
+    ]
+  }
+
   private let pictures: PictureModel
   private let output: Int
   private let form: Form
@@ -94,6 +104,8 @@ public final class ImageSegmenter: VisionTask {
   private let gridHeight: Int
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
+  /// Whether scores may be something else: nothing names classes, no SOFTMAX computes them, and cells are coarse or have each number by itself.
+  private let areDoubtful: Bool
   /// The operator that finds classes; nil where the graph does not show it.
   private let classOrigin: String?
   /// How many classes an answer can have: what the output's channels, type or last operators say, or else what a mask can hold.
@@ -104,6 +116,8 @@ public final class ImageSegmenter: VisionTask {
   private let feedback: MaskFeedback?
   private let beyondNames = ClassesBeyondNames()
 
+  /// How many rows of pixels a cell of a segmenter rarely has: most enlarge their scores.
+  private static let coarsestCell = 8
   /// The maximum number of pixels times classes that are compared: some twenty seconds of work.
   private static let maximumWork = 1 << 32
   /// The maximum number of pixels times classes of confidence masks.
@@ -134,6 +148,11 @@ public final class ImageSegmenter: VisionTask {
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }
     self.names = names
+    let origin = BoundsSearch(model, input: .unknown).origin(of: model.file.subgraphs[0].outputs[output])
+    let isCoarse = Self.coarsestCell * gridHeight <= prepared.geometry.height
+    areDoubtful =
+      form == .scores && names == nil && prepared.export?.task != "semantic" && origin != .softmax
+      && (isCoarse || origin == .logistic)
     var defaults = PictureDefaults(exportedBy: prepared.export, as: "semantic", usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
     pictures = try PictureModel(prepared, defaults: defaults)
@@ -161,12 +180,21 @@ public final class ImageSegmenter: VisionTask {
     let isNamed =
       labels != nil || prepared.export?.names != nil || prepared.export?.task == "semantic"
       || LabelMap(of: prepared.model) != nil
-    var refusal: ApusError?
-    for output in prepared.outputs.indices {
+    let candidates = prepared.outputs.indices.compactMap { output -> (grid: Grid, numbers: ClassNumbers?)? in
       let numbers = ClassNumbers(ofOutput: output, of: prepared.model)
       // Two classes may be read as a mask, if the caller says so.
       let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
-      guard let grid = grid(prepared, output, areClasses: areClasses) else { continue }
+      return grid(prepared, output, areClasses: areClasses).map { ($0, numbers) }
+    }
+    func hasProportions(_ grid: Grid) -> Bool {
+      prepared.geometry.hasProportions(height: grid.height, width: grid.width)
+    }
+    // Rows of points, such as 20 poses of 17 points, only resemble a picture.
+    let ordered =
+      candidates.filter { hasProportions($0.grid) } + candidates.filter { !hasProportions($0.grid) }
+    var refusal: ApusError?
+    for (grid, numbers) in ordered {
+      let output = grid.output
       do throws(ApusError) {
         if grid.form == .classes { try numbers?.check(prepared, output) }
         if grid.form == .scores { try MaskReading.refuseTruths(prepared, grid) }

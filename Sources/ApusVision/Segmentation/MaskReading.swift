@@ -58,6 +58,8 @@ struct MaskReading: Sendable {
       throw Self.refusal(prepared, output, "one number for each pixel from -1 to 1, as a gray picture has")
     } else if let name, origin != .custom, bounds != .unknown || Self.isArithmetic(origin) {
       self.init(.logit, .model, "\(name) computes them, and neither LOGISTIC nor SOFTMAX follows")
+    } else if bounds.lower < -0.5, bounds.upper > 0.5, bounds.upper.isFinite, bounds.lower.isFinite {
+      self.init(.logit, .model, "the quantization allows \(bounds)")
     } else {
       self.init(.probability, .guess, "usual for masks")
     }

@@ -30,6 +30,11 @@ struct InputGeometry: Sendable {
     return rows > 1 && columns > 1 && 4 * max(one, other) <= 5 * min(one, other)
   }
 
+  /// Whether rows and columns have the proportions of the picture, but for rounding.
+  func hasProportions(height rows: Int, width columns: Int) -> Bool {
+    abs(rows * width - columns * height) <= max(width, height)
+  }
+
   /// The shape for one run, with every dimension known.
   private let dimensions: [Int]
   private let batchAxis: Int?

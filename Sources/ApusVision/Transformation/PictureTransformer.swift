@@ -56,7 +56,12 @@ public final class PictureTransformer: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
     try prepared.checkTask([], for: "transform")
-    let grids = prepared.outputs.indices.compactMap { Self.grid(prepared, $0) }
+    let found = prepared.outputs.indices.compactMap { Self.grid(prepared, $0) }
+    func hasProportions(_ grid: Grid) -> Bool {
+      prepared.geometry.hasProportions(height: grid.height, width: grid.width)
+    }
+    // Rows of points, such as 20 poses of 17 points, only resemble a picture.
+    let grids = found.filter(hasProportions) + found.filter { !hasProportions($0) }
     guard let grid = grids.first else {
       throw ApusError(
         .invalidArgument,
