@@ -77,7 +77,12 @@ public final class ImageEmbedder: VisionTask {
       reason: "each output is a row of numbers", pictures: pictures,
       roles: Dictionary(uniqueKeysWithValues: dimensions.enumerated().map { ($0, "\($1) coordinates") }),
       readings: [Assumption("layout", "embedding", .guess, reason: "each output is a row of numbers")],
-      steps: options.normalizesEmbeddings ? ["each is divided by the root of the sum of its squares"] : [])
+      steps: options.normalizesEmbeddings ? ["each is divided by the root of the sum of its squares"] : [],
+      warnings: options.normalizesEmbeddings && dimensions.allSatisfy { $0 == 1 }
+        ? [
+          "the model gives one number for a picture, which is 1 or -1 at length 1, whatever the picture: --raw gives it as it is"
+        ]
+        : [])
   }
 
   /// Makes an embedder from a file.

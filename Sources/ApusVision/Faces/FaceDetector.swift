@@ -75,6 +75,9 @@ public final class FaceDetector: VisionTask {
   /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
   private static let maximumColumns = 4 + 2 * 64
 
+  /// What a detector of palms has for each anchor: the box and seven points.
+  private static let palmColumns = 4 + 2 * 7
+
   private let pictures: PictureModel
   private let predictions: Int
   private let scores: Int
@@ -111,6 +114,14 @@ public final class FaceDetector: VisionTask {
         """
         the model's outputs are not those of BlazeFace (predictions 1×896×16 and scores 1×896×1 for 128 × 128 pixels, \
         1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
+        """)
+    }
+    guard shapes[found.0].dimensions.last != Self.palmColumns else {
+      throw ApusError(
+        .invalidArgument,
+        """
+        the output \(prepared.outputs[found.0]) has a box and seven points for each anchor, as detectors of palms have, not the six of \
+        faces; 'apus hands' (HandLandmarker) takes such a model
         """)
     }
     (predictions, scores) = found
