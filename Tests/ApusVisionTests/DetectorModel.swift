@@ -49,6 +49,8 @@ struct DetectorModel {
   var metadataNames: [String]?
   /// The normalization in the metadata.
   var metadataNormalization: (mean: [Float], std: [Float])?
+  /// The normalization of the first output in the metadata.
+  var outputNormalization: (mean: [Float], std: [Float])?
   /// The score of what has no calibration, by output, in the metadata: all share the appended file.
   var metadataCalibrations: [Float]?
   /// A label file, stored in a zip archive behind the model.
@@ -99,7 +101,9 @@ struct DetectorModel {
         ])
       ]),
     ]
-    if metadataNames != nil || metadataNormalization != nil || metadataCalibrations != nil {
+    if metadataNames != nil || metadataNormalization != nil || metadataCalibrations != nil
+      || outputNormalization != nil
+    {
       model[6] = .tables([FlatTable([0: .text("TFLITE_METADATA"), 1: buffer(metadata)])])
     }
     if let signature {
@@ -116,12 +120,14 @@ struct DetectorModel {
   }
 
   private var metadata: [UInt8] {
-    var input: [Int: FlatTable.Field] = [0: .text("image")]
-    if let normalization = metadataNormalization {
+    func units(_ normalization: (mean: [Float], std: [Float])) -> FlatTable.Field {
       let numbers = FlatTable([0: .floats(normalization.mean), 1: .floats(normalization.std)])
-      input[4] = .tables([FlatTable([0: .byte(1), 1: .table(numbers)])])
+      return .tables([FlatTable([0: .byte(1), 1: .table(numbers)])])
     }
+    var input: [Int: FlatTable.Field] = [0: .text("image")]
+    if let metadataNormalization { input[4] = units(metadataNormalization) }
     var names = (metadataNames ?? []).map { FlatTable([0: .text($0)]) }
+    if let outputNormalization { names = [FlatTable([4: units(outputNormalization)])] }
     for score in metadataCalibrations ?? [] {
       let unit = FlatTable([0: .byte(2), 1: .table(FlatTable([1: .float(score)]))])
       names.append(

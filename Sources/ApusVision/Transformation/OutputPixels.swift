@@ -29,7 +29,7 @@ struct OutputPixels: Sendable {
       [1, count].contains(found.std.count), found.mean.allSatisfy(\.isFinite),
       found.std.allSatisfy({ $0.isFinite && $0 > 0 })
     {
-      self.init(.meanStd(mean: found.mean, std: found.std), .model, "the metadata's normalization")
+      self.init(Self.normalization(found.mean, found.std), .model, "the metadata's normalization")
       return
     }
     let stored = ValueBounds(ofQuantized: tensor.type, tensor.quantization)
@@ -72,6 +72,22 @@ struct OutputPixels: Sendable {
     guard let exact = reading(of: try ValueBounds(ofOutput: output, of: model, input: range)), exact != input
     else { return same }
     return OutputPixels(exact, .guess, "what the operators make of the input's \(range)")
+  }
+
+  /// How pixels were made into numbers, by the normalization of an output's metadata: a pixel is (number − mean) ÷ std. Where deviations
+  /// are above 1, they are those of pixels: the numbers of the input were repeated, and a number is (pixel − mean) ÷ std.
+  private static func normalization(_ mean: [Float], _ std: [Float]) -> Normalization {
+    guard std.allSatisfy({ $0 <= 1 }) else { return .meanStd(mean: mean, std: std) }
+    let channels = (0..<max(mean.count, std.count)).map { channel in
+      (mean: mean[mean.count == 1 ? 0 : channel], std: std[std.count == 1 ? 0 : channel])
+    }
+    let ranges = channels.map { ValueBounds(Double($0.mean), Double($0.mean + 255 * $0.std)) }
+    if let first = ranges.first, let exact = reading(of: first),
+      ranges.allSatisfy({ reading(of: $0) == exact })
+    {
+      return exact
+    }
+    return .meanStd(mean: channels.map { -$0.mean / $0.std }, std: channels.map { 1 / $0.std })
   }
 
   /// The reading with exactly these bounds.
