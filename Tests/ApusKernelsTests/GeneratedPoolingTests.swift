@@ -63,6 +63,26 @@ import Testing
     }
   }
 
+  @Test("a maximum of −0 is −0, with a rectifier, too", arguments: KernelSet.tested)
+  func keepsNegativeZeros(set: KernelSet) throws {
+    for (size, channels) in [(1, 1), (1, 3), (1, 40), (2, 1), (2, 40), (3, 130)] {
+      var shape = Shape()
+      (shape.height, shape.width, shape.channels) = (size + 2, size + 3, channels)
+      (shape.filterHeight, shape.filterWidth) = (size, size)
+      (shape.outputHeight, shape.outputWidth) = (3, 4)
+      let count = shape.height * shape.width * channels
+      let input = (0..<count).flatMap { _ in withUnsafeBytes(of: Float(-0.0)) { Array($0) } }
+      for elements in Self.elements[..<2] {
+        let pooling = try #require(shape.pooling(.maximum, elements, using: set))
+        // The reference's `max(value, 0)` is the value if both are zeros.
+        let found = Self.floats(try run(pooling, shape, input, threads: 1))
+        #expect(
+          found.allSatisfy { $0.bitPattern == Float(-0.0).bitPattern },
+          "\(shape), \(elements), \(pooling.implementation)")
+      }
+    }
+  }
+
   @Test("common pools have code", arguments: sets)
   func areCovered(set: KernelSet) throws {
     for channels in [1, 3, 8, 16, 24, 64, 100] {

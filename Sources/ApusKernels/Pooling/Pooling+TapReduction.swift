@@ -44,10 +44,10 @@ extension Pooling {
     var arguments = TapReductionCode.Arguments()
     switch (elements, kind) {
     case (.float32(let minimum, let maximum), _):
+      (arguments.least, arguments.most) = (minimum.bitPattern, maximum.bitPattern)
+      let factor = reduction.result == .product ? 1 / Float(taps) : Float(taps)
       // A maximum starts from the lowest finite number.
-      let least = kind == .maximum ? max(minimum, -.greatestFiniteMagnitude) : minimum
-      (arguments.least, arguments.most) = (least.bitPattern, maximum.bitPattern)
-      arguments.factor = (reduction.result == .product ? 1 / Float(taps) : Float(taps)).bitPattern
+      arguments.factor = (kind == .maximum ? -.greatestFiniteMagnitude : factor).bitPattern
     case (.integer(_, let minimum, let maximum), .maximum):
       arguments.least = repeated(byte: minimum)
       arguments.most = repeated(byte: maximum)

@@ -22,7 +22,7 @@ package struct TapReduction: Hashable, Sendable {
   package enum Result: Hashable, Sendable {
     /// The combined taps, for another reduction.
     case kept
-    /// Maxima, clamped: they start from the lower bound, and the upper one is applied at the end.
+    /// Maxima, clamped. Those of bytes start from the lower bound, and the upper one is applied at the end.
     case bounded
     /// Sums times a factor, clamped: floats, or bytes from `int16` sums by ``WordMean``.
     case product

@@ -26,7 +26,7 @@ package struct TapReductionCode: Sendable {
     /// The bounds, repeated to fill 32 bits.
     package var least: UInt32 = 0
     package var most: UInt32 = 0
-    /// The factor or divisor, and the other constants of ``WordMean``.
+    /// The factor or divisor, or where a maximum of floats starts, and the other constants of ``WordMean``.
     package var factor: UInt32 = 0
     package var rounding: UInt32 = 0
     package var halves: UInt32 = 0

@@ -83,7 +83,9 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     }
     load(least, A.offset(\.least))
     load(most, A.offset(\.most))
-    guard reduction.result == .product || reduction.result == .quotient else { return }
+    guard
+      reduction.result == .product || reduction.result == .quotient || reduction.operation == .greatestFloats
+    else { return }
     load(factor, A.offset(\.factor))
     guard makesBytes else { return }
     load(rounding, A.offset(\.rounding))
@@ -114,8 +116,9 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
 
   private func begin(_ a: inout X86Assembler, _ kept: Int) {
     switch reduction.operation {
-    case .greatestUnsignedBytes, .greatestSignedBytes, .greatestFloats:
-      a.vector(.vmovups, width, kept, 0, least)
+    case .greatestUnsignedBytes, .greatestSignedBytes: a.vector(.vmovups, width, kept, 0, least)
+    // From the lower bound, a maximum of −0 would be the 0 of a rectifier.
+    case .greatestFloats: a.vector(.vmovups, width, kept, 0, factor)
     case .sumOfUnsignedBytes, .sumOfSignedBytes, .sumOfWords, .sumOfFloats: a.zeroVector(kept, width)
     }
   }
@@ -143,7 +146,10 @@ struct X86PoolingGenerator: CodeGenerator, Hashable {
     switch (reduction.result, reduction.operation) {
     case (.bounded, .greatestUnsignedBytes): a.vector(.vpminub, width, kept, kept, most)
     case (.bounded, .greatestSignedBytes): a.vector(.vpminsb, width, kept, kept, most)
-    case (.bounded, .greatestFloats): a.vector(.vminps, width, kept, most, kept)
+    case (.bounded, .greatestFloats):
+      // The second source is the result if both are zeros.
+      a.vector(.vmaxps, width, kept, least, kept)
+      a.vector(.vminps, width, kept, most, kept)
     case (.product, .sumOfFloats), (.quotient, .sumOfFloats):
       a.vector(reduction.result == .product ? .vmulps : .vdivps, width, kept, kept, factor)
       // The second source is the result if it is NaN.
