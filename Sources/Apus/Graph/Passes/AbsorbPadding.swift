@@ -12,13 +12,14 @@ extension Pass {
   /// **Rule:** a convolution does the padding of a PAD of height and width that produces its first input and
   /// has no other consumer.
   ///
-  /// **Reason:** convolutions pad without extra time or memory.
+  /// **Reason:** convolutions pad without extra time or memory. They may leave out what they pad, which is not the same for a filter with
+  /// infinities or NaN: zero times these is NaN.
   package static let padding = Pass(
-    "padding", .segment { (plan, _) throws(ApusError) in plan.absorbPadding() })
+    "padding", .segment { (plan, preparation) throws(ApusError) in try plan.absorbPadding(preparation) })
 }
 
 extension PlanDraft {
-  fileprivate func absorbPadding() {
+  fileprivate func absorbPadding(_ preparation: Preparation) throws(ApusError) {
     guard contains(where: { if case .padding = $0 { true } else { false } }) else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
     let writers = writers
@@ -27,7 +28,7 @@ extension PlanDraft {
         tensor.index < writers.count, writers[tensor.index] >= 0,
         case .padding(let padding) = steps[writers[tensor.index]].facet, padding.isOfPicture,
         isRead(tensor.index, byNoneBut: steps[index]), !isVariable(padding.input.index),
-        wiring.readers(of: tensor.index).count == 1
+        wiring.readers(of: tensor.index).count == 1, try !preparation.hasSpecialValues(product.filter)
       else { continue }
       let pad = steps[writers[tensor.index]]
       steps[index] = steps[index].doing(

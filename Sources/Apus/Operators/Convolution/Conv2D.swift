@@ -50,6 +50,12 @@ enum Conv2D {
         output: output,
         channels: channels
       ).weightsFirst(ofChannels: operands))
+    if let direct = try DirectConvolutionOperator(
+      reachesOutside: convolution.reachesOutside, input: input, filter: filter, bias: bias, output: output,
+      node: node, { DirectConvolution(convolution) })
+    {
+      return direct
+    }
     return try ProductDraft(
       .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,

@@ -8,6 +8,8 @@ import ApusRuntime
 /// The layers under a window's depth, side by side as channels, form an image, on which this is a CONV_2D.
 struct Conv3D: UnpackedOperator {
   private let input: TensorSlot
+  private let filter: TensorSlot
+  private let bias: TensorSlot?
   private let output: TensorSlot
   private let window: VolumeWindow
   private let kernel: any PreparedConvolution
@@ -19,12 +21,33 @@ struct Conv3D: UnpackedOperator {
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...3)
-    return try Conv3D(node)
+    let layer = try Conv3D(node)
+    if let direct = try layer.direct(node) { return direct }
+    return layer
+  }
+
+  /// The layer in plain code, if that is needed for its filter.
+  private func direct(_ node: Node) throws(ApusError) -> DirectConvolutionOperator? {
+    let axes = (0..<3).map { axis in
+      DirectConvolution.Axis(
+        size: window.size[axis], places: window.places[axis], taps: window.taps[axis],
+        stride: window.strides[axis], dilation: window.dilations[axis], padding: window.padding[axis])
+    }
+    let channels = output.shape[4]
+    let epilogue = node.floatEpilogue(try node.activation(node.options.conv3D.activation))
+    return try DirectConvolutionOperator(
+      reachesOutside: axes.contains(where: \.reachesOutside), input: input, filter: filter,
+      bias: bias, output: output, node: node
+    ) {
+      DirectConvolution(
+        batches: window.batches, axes: axes, channels: window.channels, outputChannels: channels,
+        steps: .init(output: 1, tap: window.channels * channels, channel: channels), epilogue: epilogue)
+    }
   }
 
   private init(_ node: Node) throws(ApusError) {
     input = try node.input(0, types: [.float32], rank: 5)
-    let filter = try node.input(1, types: [.float32], rank: 5)
+    filter = try node.input(1, types: [.float32], rank: 5)
     guard input.shape[4] == filter.shape[3], filter.shape.elementCount > 0,
       input.shape.dimensions.dropFirst().allSatisfy({ $0 > 0 })
     else { throw node.malformed("a filter of \(filter.shape) does not fit \(input.name), \(input.shape)") }
@@ -37,7 +60,7 @@ struct Conv3D: UnpackedOperator {
       padding.append(extent.padding)
     }
     let channels = filter.shape[4]
-    let bias = try node.bias(2, channels: channels, types: [.float32])
+    bias = try node.bias(2, channels: channels, types: [.float32])
     output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
     window = VolumeWindow(
       batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],

@@ -32,6 +32,31 @@ enum DepthwiseConv2D {
     let epilogue = try node.convolutionEpilogue(
       node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
       output: output, channels: channels)
+    if case .float32 = operands {
+      func axis(_ axis: Int, _ places: Int, _ stride: Int, _ dilation: Int, _ padding: Int)
+        -> DirectConvolution.Axis
+      {
+        .init(
+          size: input.shape[axis], places: places, taps: filter.shape[axis], stride: stride,
+          dilation: dilation, padding: padding)
+      }
+      let vertical = axis(
+        1, window.outputHeight, window.strideHeight, window.dilationHeight, window.paddingTop)
+      let horizontal = axis(
+        2, window.outputWidth, window.strideWidth, window.dilationWidth, window.paddingLeft)
+      if let direct = try DirectConvolutionOperator(
+        reachesOutside: vertical.reachesOutside || horizontal.reachesOutside, input: input, filter: filter,
+        bias: bias, output: output, node: node,
+        {
+          DirectConvolution(
+            batches: input.shape[0], axes: [.init(), vertical, horizontal], channels: 1,
+            groups: input.shape[3], outputChannels: channels,
+            steps: .init(output: 1, tap: channels, channel: 0), epilogue: epilogue)
+        })
+      {
+        return direct
+      }
+    }
     let multiplyAccumulates = Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2])
     if SingleChannelFilter.isFaster(input: input, filter: filter) {
       return try ProductDraft(

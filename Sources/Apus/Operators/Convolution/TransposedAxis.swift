@@ -44,4 +44,11 @@ struct TransposedAxis {
     }
     self.phases = phases
   }
+
+  /// Whether the convolution of a phase reaches past an edge of the input.
+  var reachesOutside: Bool {
+    phases.contains {
+      !$0.taps.isEmpty && ($0.padding > 0 || $0.count - 1 + $0.taps.count - $0.padding > input)
+    }
+  }
 }

@@ -61,7 +61,35 @@ struct TransposedProduct: UnpackedOperator {
     {
       return product
     }
+    let (input, output) = (description.input, description.output)
+    if case .float32 = description.operands,
+      let direct = try DirectConvolutionOperator(
+        reachesOutside: vertical.reachesOutside || horizontal.reachesOutside, input: input,
+        filter: description.filter, bias: description.bias, output: output, node: node,
+        { Self.direct(description) })
+    {
+      return direct
+    }
     return try TransposedProduct(description, vertical: vertical, horizontal: horizontal, node: node)
+  }
+
+  /// The transposed convolution in plain code.
+  private static func direct(_ description: Description) -> DirectConvolution? {
+    let filter = description.filter.shape
+    func axis(_ axis: Int, stride: Int, padding: Int) -> DirectConvolution.Axis {
+      .init(
+        size: description.input.shape[axis], places: description.output.shape[axis], taps: filter[axis],
+        stride: stride, padding: padding, isTransposed: true)
+    }
+    return DirectConvolution(
+      batches: description.input.shape[0],
+      axes: [
+        .init(), axis(1, stride: description.strideHeight, padding: description.paddingTop),
+        axis(2, stride: description.strideWidth, padding: description.paddingLeft),
+      ],
+      channels: filter[3], outputChannels: filter[0],
+      steps: .init(output: filter[1] * filter[2] * filter[3], tap: filter[3], channel: 1),
+      epilogue: description.epilogue)
   }
 
   private init(

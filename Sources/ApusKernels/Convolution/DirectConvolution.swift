@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ApusRuntime
+
+/// A convolution of floats in plain Swift, of up to three dimensions, that leaves out taps outside the input.
+///
+/// Other kernels multiply such taps by zero. That adds nothing as long as weights are finite, but zero times infinity is NaN. Each sum has
+/// the order of the reference: by taps, then by channels.
+package struct DirectConvolution: Sendable {
+  /// How the filter slides along one axis.
+  package struct Axis: Sendable {
+    /// The elements of the input.
+    let size: Int
+    /// The elements of the output.
+    let places: Int
+    /// The taps of the filter.
+    let taps: Int
+    let stride: Int
+    let dilation: Int
+    /// The padding before the first element: of the input, or if transposed, of the output.
+    let padding: Int
+    /// Whether inputs are a stride apart in the output, instead of outputs in the input.
+    let isTransposed: Bool
+
+    /// Describes an axis; by default one along which nothing slides.
+    package init(
+      size: Int = 1, places: Int = 1, taps: Int = 1, stride: Int = 1, dilation: Int = 1, padding: Int = 0,
+      isTransposed: Bool = false
+    ) {
+      self.size = size
+      self.places = places
+      self.taps = taps
+      self.stride = stride
+      self.dilation = dilation
+      self.padding = padding
+      self.isTransposed = isTransposed
+    }
+
+    /// The taps in the order of their inputs, by a number from 0.
+    func tap(_ number: Int) -> Int { isTransposed ? taps &- 1 &- number : number }
+
+    /// The element of the input under a tap at a place of the output; nil if there is none.
+    func element(at place: Int, under tap: Int) -> Int? {
+      guard isTransposed else {
+        let element = place &* stride &- padding &+ tap &* dilation
+        return element >= 0 && element < size ? element : nil
+      }
+      let reach = place &+ padding &- tap &* dilation
+      return reach >= 0 && reach % stride == 0 && reach / stride < size ? reach / stride : nil
+    }
+
+    /// Whether a tap lies outside the input at some place.
+    package var reachesOutside: Bool {
+      places > 0 && (padding > 0 || (places - 1) * stride - padding + (taps - 1) * dilation >= size)
+    }
+  }
+
+  /// The distances between the weights of neighboring output channels, taps and input channels.
+  package struct WeightSteps: Sendable {
+    let output: Int
+    let tap: Int
+    let channel: Int
+
+    /// Makes distances.
+    package init(output: Int, tap: Int, channel: Int) {
+      self.output = output
+      self.tap = tap
+      self.channel = channel
+    }
+  }
+
+  private let batches: Int
+  /// Depth, height and width.
+  private let axes: [Axis]
+  /// The input channels of one group.
+  private let channels: Int
+  private let groups: Int
+  private let outputChannels: Int
+  private let steps: WeightSteps
+  private let minimum: Float
+  private let maximum: Float
+
+  /// Describes a convolution; nil if its epilogue is not one of floats.
+  package init?(
+    batches: Int, axes: [Axis], channels: Int, groups: Int = 1, outputChannels: Int, steps: WeightSteps,
+    epilogue: Epilogue
+  ) {
+    guard let bounds = FloatBounds(epilogue), axes.count == 3 else { return nil }
+    self.batches = batches
+    self.axes = axes
+    self.channels = channels
+    self.groups = groups
+    self.outputChannels = outputChannels
+    self.steps = steps
+    (minimum, maximum) = (bounds.minimum, bounds.maximum)
+  }
+
+  /// Describes a convolution of images with an OHWI filter; nil if it is not one of floats.
+  package init?(_ convolution: Convolution) {
+    guard convolution.operands == .float32 else { return nil }
+    self.init(
+      batches: convolution.batches, axes: [Axis(), convolution.vertical, convolution.horizontal],
+      channels: convolution.channelsPerGroup, groups: convolution.groups,
+      outputChannels: convolution.outputChannels,
+      steps: WeightSteps(output: convolution.depth, tap: convolution.channelsPerGroup, channel: 1),
+      epilogue: convolution.epilogue)
+  }
+
+  /// The multiply-accumulates of one run, those outside the input included.
+  package var stepCount: Double {
+    axes.reduce(Double(batches) * Double(channels) * Double(outputChannels)) {
+      $0 * Double($1.places) * Double($1.taps)
+    }
+  }
+
+  /// Convolves with a filter of 32-bit floats.
+  package func run(
+    _ input: Span<Float>, floats: Span<Float>, bias: Span<Float>?, to output: inout MutableSpan<Float>,
+    threads: ThreadTeam
+  ) {
+    run(input, weights: floats, { $0 }, bias: bias, to: &output, threads: threads)
+  }
+
+  /// Convolves with a filter of 16-bit floats.
+  package func run(
+    _ input: Span<Float>, halves: Span<UInt16>, bias: Span<Float>?, to output: inout MutableSpan<Float>,
+    threads: ThreadTeam
+  ) {
+    run(input, weights: halves, { Float(halfBits: $0) }, bias: bias, to: &output, threads: threads)
+  }
+
+  private func run<Weight: BitwiseCopyable>(
+    _ input: Span<Float>, weights: Span<Weight>, _ number: (Weight) -> Float, bias: Span<Float>?,
+    to output: inout MutableSpan<Float>, threads: ThreadTeam
+  ) {
+    guard let bounds = FloatBounds(.float32(minimum: minimum, maximum: maximum)) else { return }
+    var poll = StopPoll(threads)
+    let (depths, rows, columns) = (axes[0], axes[1], axes[2])
+    let columnsPerGroup = outputChannels / groups
+    let tapSteps = depths.taps &* rows.taps &* columns.taps &* channels &* outputChannels
+    var pixel = 0
+    for batch in 0..<batches {
+      for depth in 0..<depths.places {
+        for row in 0..<rows.places {
+          for column in 0..<columns.places {
+            if poll.mustStop(before: tapSteps) { return }
+            for channel in 0..<outputChannels { output[pixel &+ channel] = 0 }
+            for depthNumber in 0..<depths.taps {
+              let depthTap = depths.tap(depthNumber)
+              guard let z = depths.element(at: depth, under: depthTap) else { continue }
+              for rowNumber in 0..<rows.taps {
+                let rowTap = rows.tap(rowNumber)
+                guard let y = rows.element(at: row, under: rowTap) else { continue }
+                for columnNumber in 0..<columns.taps {
+                  let columnTap = columns.tap(columnNumber)
+                  guard let x = columns.element(at: column, under: columnTap) else { continue }
+                  let line = (batch &* depths.size &+ z) &* rows.size &+ y
+                  let source = (line &* columns.size &+ x) &* channels &* groups
+                  let tap = (depthTap &* rows.taps &+ rowTap) &* columns.taps &+ columnTap
+                  for channel in 0..<outputChannels {
+                    let first = source &+ channel / columnsPerGroup &* channels
+                    let weight = channel &* steps.output &+ tap &* steps.tap
+                    var sum = output[pixel &+ channel]
+                    for term in 0..<channels {
+                      sum += input[first &+ term] * number(weights[weight &+ term &* steps.channel])
+                    }
+                    output[pixel &+ channel] = sum
+                  }
+                }
+              }
+            }
+            for channel in 0..<outputChannels {
+              var sum = output[pixel &+ channel]
+              if let bias { sum += bias[channel] }
+              output[pixel &+ channel] = bounds.clamp(SIMD4(repeating: sum))[0]
+            }
+            pixel &+= outputChannels
+          }
+        }
+      }
+    }
+  }
+}
+
+extension Convolution {
+  fileprivate var vertical: DirectConvolution.Axis {
+    .init(
+      size: inputHeight, places: outputHeight, taps: filterHeight, stride: strideHeight,
+      dilation: dilationHeight,
+      padding: paddingTop)
+  }
+
+  fileprivate var horizontal: DirectConvolution.Axis {
+    .init(
+      size: inputWidth, places: outputWidth, taps: filterWidth, stride: strideWidth, dilation: dilationWidth,
+      padding: paddingLeft)
+  }
+
+  /// Whether a tap lies outside the input at some pixel of the output.
+  package var reachesOutside: Bool {
+    batches > 0 && outputHeight > 0 && outputWidth > 0
+      && (vertical.reachesOutside || horizontal.reachesOutside)
+  }
+}
+
+/// Infinities and NaN in memory.
+package enum SpecialFloats {
+  /// Whether there are any among floats of 32 bits, or of 16.
+  package static func occur(in bytes: RawSpan, areHalves: Bool) -> Bool {
+    // All bits of the exponent are set.
+    areHalves
+      ? greatest(of: bytes, mask: Int16(0x7C00)) == 0x7C00
+      : greatest(of: bytes, mask: Int32(0x7F80_0000)) == 0x7F80_0000
+  }
+
+  /// The greatest number that some bits of any element make.
+  private static func greatest<Bits: FixedWidthInteger & BitwiseCopyable>(
+    of bytes: RawSpan, mask: Bits
+  ) -> Bits {
+    unsafe bytes.withUnsafeBytes { bytes in
+      let width = MemoryLayout<Bits>.size
+      var result: Bits = 0
+      for index in 0..<bytes.count / width {
+        result = max(
+          result, unsafe bytes.loadUnaligned(fromByteOffset: index &* width, as: Bits.self) & mask)
+      }
+      return result
+    }
+  }
+}
