@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """DeepStack's paths, asked by a client of other people's (`deepstack-python`), and by hand where that has no function."""
 
+import concurrent.futures
 import http.client
 import json
 import os
+import struct
 import subprocess
+import time
 import urllib.parse
 import uuid
+import zlib
 
 import deepstack.core as client
 import pytest
@@ -258,3 +262,39 @@ def test_faces_of_a_picture_are_embedded_each(house, grace):
     assert sum(value * value for value in values) == pytest.approx(1, rel=1e-5)
     assert house.json(f"/v1/detect?model={COCO}&faces={FACES}", grace.read_bytes())[0] == 400
     assert house.json(f"/v1/embed?model={EMBEDDER}&faces=none", grace.read_bytes())[0] == 404
+
+
+def gallery(count, dimension):
+    """A file of known faces, as `apus gallery` writes it: person-0, person-1, …"""
+    data = b"ApusGallery1\n" + struct.pack("<II", dimension, count)
+    values = struct.pack(f"<{dimension}f", *[1] + [0] * (dimension - 1))
+    for number in range(count):
+        name = f"person-{number}".encode()
+        data += struct.pack("<I", len(name)) + name + values
+    return data + struct.pack("<I", zlib.crc32(data))
+
+
+def test_changes_of_many_faces_keep_nobody_else_waiting(tmp_path):
+    """Each change writes the file anew, which takes its time; a request whose text is long needs a thread meanwhile."""
+    (tmp_path / "faces").write_bytes(gallery(200, 10_000))
+    count = 16 + 2 * os.cpu_count()
+    with Server("--deepstack", "--deepstack-faces", tmp_path / "faces") as server:
+        def delete(number):
+            return ask(server, "face/delete", [("userid", f"person-{number}")])[0]
+
+        with concurrent.futures.ThreadPoolExecutor(count) as pool:
+            first = time.monotonic()
+            deletes = pool.map(delete, range(count))
+            time.sleep(0.2)
+            began = time.monotonic()
+            status, answer = server.json("/v2/models/shapes/infer", b" " * 200_000 + b"x")
+            took = time.monotonic() - began
+            assert status == 400 and "column" in answer["error"]
+            assert set(deletes) == {200}
+            # Behind all changes, it would take as long as they do.
+            assert took < (time.monotonic() - first) / 2, took
+        assert len(ask(server, "face/list")[1]["faces"]) == 200 - count
+        written = os.stat(tmp_path / "faces").st_mtime_ns
+        assert ask(server, "face/delete", [("userid", "nobody")])[0] == 400
+        assert os.stat(tmp_path / "faces").st_mtime_ns == written, "nothing changed, and the file was written"
+        assert server.stop() == 0

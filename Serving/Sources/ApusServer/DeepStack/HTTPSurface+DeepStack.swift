@@ -61,9 +61,10 @@ extension HTTPSurface {
     case ["face", "register"]: return try await register(deepStack, form, exchange)
     case ["face", "recognize"]: return try await recognize(deepStack, form, exchange)
     case ["face", "list"]:
+      let names = try await deepStack.faces.names
       return Self.succeeded { writer in
         writer.key("faces")
-        writer.array { writer in for name in deepStack.faces.names { writer.string(name) } }
+        writer.array { writer in for name in names { writer.string(name) } }
       }
     case ["face", "delete"]:
       guard try await deepStack.faces.delete(form.userID) else {

@@ -2,16 +2,16 @@
 import Apus
 import ApusServing
 import ApusVision
+import Dispatch
 import Foundation
-import NIOPosix
 import Synchronization
 
 /// The faces that DeepStack's clients have registered, in a gallery as `apus gallery` writes it.
 final class KnownFaces: Sendable {
   private let gallery: Mutex<EmbeddingGallery>
   private let file: String?
-  /// One change at a time is written; requests go on meanwhile.
-  private let change = NSLock()
+  /// One change at a time is written. The queue has a thread of its own: changes that wait must not keep the threads that others need.
+  private let changes = DispatchQueue(label: "known faces")
 
   /// The maximum size of a gallery in a server, in coordinates: each request compares with all of them.
   private static let maximumCoordinates = 1 << 26
@@ -26,7 +26,12 @@ final class KnownFaces: Sendable {
   }
 
   /// The names, in the order in which they were registered.
-  var names: [String] { gallery.withLock(\.names) }
+  var names: [String] {
+    get async throws(ServingError) {
+      let known = gallery.withLock { $0 }
+      return try await ServerState.converting(known.entries.count * 64) { known.names }
+    }
+  }
 
   /// Adds embeddings under a name; returns whether the name was known.
   func register(_ name: String, _ embeddings: [Embedding]) async throws(ServingError) -> Bool {
@@ -62,22 +67,23 @@ final class KnownFaces: Sendable {
   private func changing<Value: Sendable>(
     _ body: @escaping @Sendable (inout EmbeddingGallery) throws(ServingError) -> Value
   ) async throws(ServingError) -> Value {
-    let result = try? await NIOThreadPool.singleton.runIfActive { [self] () -> Result<Value, ServingError> in
-      change.lock()
-      defer { change.unlock() }
-      var changed = gallery.withLock { $0 }
-      do throws(ServingError) {
-        let value = try body(&changed)
-        if let file {
-          do { try Data(changed.bytes).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
-            throw ServingError(.internalFailure, "the file of the known faces cannot be written: \(error)")
+    let result: Result<Value, ServingError> = await withCheckedContinuation { continuation in
+      changes.async { [self] in
+        let known = gallery.withLock { $0 }
+        var changed = known
+        do throws(ServingError) {
+          let value = try body(&changed)
+          // Each change adds or removes some.
+          if let file, changed.entries.count != known.entries.count {
+            do { try Data(changed.bytes).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
+              throw ServingError(.internalFailure, "the file of the known faces cannot be written: \(error)")
+            }
           }
-        }
-        gallery.withLock { $0 = changed }
-        return .success(value)
-      } catch { return .failure(error) }
+          gallery.withLock { $0 = changed }
+          continuation.resume(returning: .success(value))
+        } catch { continuation.resume(returning: .failure(error)) }
+      }
     }
-    guard let result else { throw ServingError(.unavailable, "the server drains") }
     return try result.get()
   }
 }
