@@ -166,6 +166,49 @@ def test_viewers_who_leave_a_camera_that_fails_leave_their_places(live):
     takes_a_viewer(live, "/cameras/none/stream", 90)
 
 
+class Silence:
+    """A source over TCP that sends a video at once, and then nothing more; whoever comes later gets nothing."""
+
+    def __init__(self, video):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.name = f"tcp://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.connections = []
+        threading.Thread(target=self.serve, args=(video,), daemon=True).start()
+
+    def serve(self, video):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            if not self.connections:
+                connection.sendall(video)
+            self.connections.append(connection)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+        for connection in self.connections:
+            connection.close()
+
+
+def test_viewers_who_leave_a_camera_that_is_silent_leave_their_places():
+    video = subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=10:duration=30", "-c:v", "mpeg2video", "-f", "mpegts", "-"],
+        check=True, capture_output=True).stdout
+    with Silence(video) as source, Server("--camera", f"silent={source.name}") as server:
+        wait(server, "silent", lambda camera: camera["answered"] > 0)
+        for path in ("/cameras/silent/stream", "/cameras/silent/events"):
+            for _ in range(20):
+                with Events(server, path) as viewer:
+                    viewer.read(lambda data: b"\r\n\r\n" in data)
+            # The server starts the source again some times before it says that it failed: that takes minutes.
+            takes_a_viewer(server, path, 40)
+        assert server.stop() == 0
+
+
 def test_a_viewer_who_does_not_read_slows_nobody(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     with Events(live, "/cameras/pattern/stream") as sleeper:

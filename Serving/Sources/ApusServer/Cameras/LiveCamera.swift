@@ -71,6 +71,8 @@ final class LiveCamera: Service {
   private static let lateness = Duration.milliseconds(150)
   /// How long to wait before a source that failed is tried again, at most.
   private static let longestPause = Duration.seconds(30)
+  /// How long viewers wait for a picture before something else is written to them: only so one who is gone is noticed.
+  private static let longestSilence = Duration.seconds(5)
 
   init(_ settings: CameraSettings, model: ServedModel, threads: Int, logger: Logger) throws {
     self.settings = settings
@@ -95,7 +97,11 @@ final class LiveCamera: Service {
     await withGracefulShutdownHandler {
       let thread = NIOThreadPool(numberOfThreads: 1)
       thread.start()
-      await look(thread)
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await self.breakSilence() }
+        await look(thread)
+        group.cancelAll()
+      }
       finish()
       try? await thread.shutdownGracefully()
     } onGracefulShutdown: {
@@ -120,6 +126,19 @@ final class LiveCamera: Service {
 
   private var isOver: Bool { state.withLock(\.isOver) }
 
+  /// Lets viewers go on while no picture comes: of those who are gone, a source that is silent would keep the places.
+  private func breakSilence() async {
+    var answered = 0
+    while !isOver, (try? await Task.sleep(for: Self.longestSilence)) != nil {
+      let now = report.answered
+      if now == answered {
+        tell([": waiting\n\n"])
+        wake()
+      }
+      answered = now
+    }
+  }
+
   /// Reads the source until the server ends. A live source that ends or fails is tried again; a file is read once.
   private func look(_ thread: NIOThreadPool) async {
     var pause = Duration.seconds(1)
@@ -139,8 +158,6 @@ final class LiveCamera: Service {
         logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
       }
       if state.withLock({ $0.report.answered }) > answered { pause = .seconds(1) }
-      tell([": waiting\n\n"])
-      wake()
       let end = ContinuousClock.now + pause
       while !isOver, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
       pause = min(pause * 2, Self.longestPause)
@@ -234,13 +251,13 @@ final class LiveCamera: Service {
   /// What a viewer gets after some wait.
   enum Sight {
     case shot(Shot)
-    /// No picture yet: the source has failed, and is tried again.
+    /// No picture for some time: the source is silent, or has failed and is tried again.
     case nothing
     /// The camera has ended.
     case over
   }
 
-  /// Waits for a picture that is newer than one with a number, or for another attempt to read the source.
+  /// Waits for a picture that is newer than one with a number, for some time.
   func sight(after number: Int) async -> Sight {
     if let sight = sightNow(after: number) { return sight }
     await withCheckedContinuation { continuation in
@@ -261,7 +278,7 @@ final class LiveCamera: Service {
     }
   }
 
-  /// Lets viewers go on who wait for a picture: of those who are gone, a source that fails would keep the places.
+  /// Lets viewers go on who wait for a picture.
   private func wake() {
     let waiting = state.withLock { state in
       defer { state.waiting = [] }
