@@ -189,6 +189,8 @@ def test_a_client_of_version_1_0_is_not_told_to_continue(plain):
 EARLY = [
     ("401", dict(token=False), 401),
     ("404", dict(path="/nothing"), 404),
+    ("404 below a picture", dict(path="/sample.jpg/x"), 404),
+    ("404 below an icon", dict(path="/favicon.ico/x"), 404),
     ("405", dict(path="/v2"), 405),
     ("404 of a model", dict(path="/v2/models/nobody/infer"), 404),
 ]

@@ -72,6 +72,7 @@ struct HTTPSurface: HTTPResponder {
       try allow(request, .get)
       return Answer(type: "application/yaml", body: ByteBuffer(bytes: PackageResources.openapi_yaml))
     case "sample.jpg":
+      guard path.count == 1 else { break }
       try allow(request, .get)
       return Answer(type: "image/jpeg", body: Page.sample)
     case "v2": return try await routeProtocol(path.dropFirst(), exchange)
@@ -88,6 +89,7 @@ struct HTTPSurface: HTTPResponder {
         type: "text/plain; version=0.0.4; charset=utf-8",
         body: ByteBuffer(string: PrometheusText(state).text))
     case "favicon.ico":
+      guard path.count == 1 else { break }
       try allow(request, .get)
       return Answer(.noContent)
     default: break
