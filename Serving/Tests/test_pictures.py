@@ -64,11 +64,19 @@ def test_options_of_the_query(shapes, sample, tmp_path):
         status, answer = shapes.json(f"/v1/detect?score_threshold=0.2&{option}={value}", sample)
         assert status == 200 and without_times(answer) == detect_by_command(
             tmp_path / "p.jpg", "--score-threshold", "0.2", "--" + option.replace("_", "-"), value), value
+    for option, value in (("iou_threshold", "0.2"), ("class_agnostic", "true"), ("multi_label", "true"), ("resampling", "nearest"),
+                          ("resampling", "area"), ("candidates", "rows")):
+        status, answer = shapes.json(f"/v1/detect?score_threshold=0.2&{option}={value}", sample)
+        words = ["--" + option.replace("_", "-")] + ([value] if value != "true" else [])
+        assert status == 200 and without_times(answer) == detect_by_command(
+            tmp_path / "p.jpg", "--score-threshold", "0.2", *words), option
     _, answer = shapes.json("/v1/detect?allow=circle&allow=triangle", sample)
     assert {found["label"] for found in answer["detections"]} == {"circle", "triangle"}
     for wrong in ("score_threshold=x", "score_threshold=nan", "max_results=0", "fit=x", "annotate=gif", "unknown=1",
                   "allow=nothing", "allow=circle&deny=triangle", "model=%ff",
-                  "pixels=x", "pixels=1:0", "pixels=1,2:3", "channels=x", "channels=gray", "box_units=x", "scores=x"):
+                  "pixels=x", "pixels=1:0", "pixels=1,2:3", "channels=x", "channels=gray", "box_units=x", "scores=x",
+                  "iou_threshold=2", "iou_threshold=x", "iou_threshold=-0.1", "class_agnostic=1", "multi_label=", "resampling=x", "candidates=x",
+                  "detection_threshold=0.5", "palm_angle=90", "refinement_cells=7"):
         status, answer = shapes.json(f"/v1/detect?{wrong}", sample)
         assert status == 400 and "error" in answer, wrong
     assert shapes.json("/v1/detect?model=x", sample)[0] == 404
@@ -249,6 +257,14 @@ def test_bundles_answer_as_the_command_line(test_data, task, tmp_path):
             status, answer = server.json(f"/v1/{other}", picture.read_bytes())
             assert status == 400 and ("bundle" in answer["error"] or "no entry" in answer["error"]), answer
         assert server.json(f"/v1/{task}?fit=stretch", picture.read_bytes())[0] == 400
+        options = {"hands": {"detection_threshold": "0.1", "palm_angle": "5156.62"}, "face-mesh": {"detection_threshold": "0.1", "iou_threshold": "0.5"},
+                   "pose": {"detection_threshold": "0.1", "refinement_cells": "9"}, "holistic": {"refinement_cells": "9"}}[task]
+        words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
+        done = subprocess.run([os.environ["APUS"], task, picture, "--model", path, "--json", *words], capture_output=True, text=True, check=True)
+        status, answer = server.json(f"/v1/{task}?{urllib.parse.urlencode(options)}", picture.read_bytes())
+        assert status == 200 and without_times(answer) == without_times(json.loads(done.stdout))
+        for wrong in ("refinement_cells=8", "detection_threshold=2", "palm_angle=nan", "class_agnostic=true"):
+            assert server.json(f"/v1/{task}?{wrong}", picture.read_bytes())[0] == 400, wrong
         assert server.stop() == 0
 
 
@@ -389,6 +405,30 @@ def test_keypoints_of_the_query(tmp_path, sample):
                            "--layout", "yolo8", "--json"], check=True, capture_output=True)
     assert status == 200 and without_times(answer) == without_times(json.loads(done.stdout))
     assert [len(pose["keypoints"]) for pose in answer["poses"]] == [4]
+
+
+def darkest():
+    """A head of YOLO v8 with one box, whose score is the darkest value of the picture."""
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    lowest, scores = graph.hidden("float32", [1]), graph.hidden("float32", [1, 5, 84])
+    graph.add("REDUCE_MIN", [picture, graph.constant(np.array([1, 2, 3], np.int32))], [lowest], schema.ReducerOptionsT())
+    place, box = np.zeros((1, 5, 84), np.float32), np.zeros((1, 5, 84), np.float32)
+    place[0, 4, 3], box[0, :4, 3] = 1, .5
+    graph.add("MUL", [lowest, graph.constant(place)], [scores], schema.MulOptionsT())
+    graph.add("ADD", [scores, graph.constant(box)], [graph.named_output("y", "float32", [1, 5, 84])], schema.AddOptionsT())
+    return graph
+
+
+def test_the_letterbox_of_yolo_is_that_of_the_command(tmp_path):
+    """Its bands are gray, 114 of 255; those of other models are black."""
+    (tmp_path / "darkest.tflite").write_bytes(darkest().bytes())
+    Image.new("RGB", (64, 32), (255, 255, 255)).save(tmp_path / "white.png")
+    with Server(tmp_path / "darkest.tflite") as server:
+        status, answer = server.json("/v1/detect?layout=yolo8&fit=letterbox", (tmp_path / "white.png").read_bytes())
+    expected = detect_by_command(tmp_path / "white.png", "--model", tmp_path / "darkest.tflite", "--layout", "yolo8", "--fit", "letterbox")
+    assert status == 200 and without_times(answer) == expected
+    assert [round(found["score"], 3) for found in answer["detections"]] == [0.447]
 
 
 def painter(channels):

@@ -4,9 +4,8 @@ import ApusServing
 import ApusVision
 import Foundation
 
-/// What the query of a vision task says: `model`, `score_threshold`, `max_results`, `allow`, `deny`, `fit`, `pixels`,
-/// `channels`, `box_units`, `scores`, `layout`, `candidates`, `anchors`, `keypoints`, `output_pixels`, `fit_output`, `faces`,
-/// `annotate`, `output`.
+/// What the query of a vision task says: `model` and `faces`, `annotate` and `output`, and what options of the command line say, under
+/// their names with `_` for `-`.
 struct PictureQuery {
   private(set) var model: String?
   /// The name of the face detector of an embedder.
@@ -24,16 +23,14 @@ struct PictureQuery {
       switch name {
       case "model": model = text
       case "faces": faces = text
-      case "score_threshold":
-        guard let score = Float(text), score.isFinite else {
-          throw .bad("score_threshold is '\(text)', not a number")
-        }
-        settings.scoreThreshold = score
-      case "max_results":
-        guard let count = Int(text), count >= 1 else {
-          throw .bad("max_results is '\(text)', not a whole number from 1")
-        }
-        settings.maximumResults = count
+      case "score_threshold": settings.scoreThreshold = try Self.number(name, text)
+      case "detection_threshold": settings.detectionThreshold = try Self.number(name, text)
+      case "iou_threshold": settings.iouThreshold = try Self.number(name, text)
+      case "palm_angle": settings.palmAngle = try Self.number(name, text)
+      case "max_results": settings.maximumResults = try Self.count(name, text)
+      case "refinement_cells": settings.refinementCells = try Self.count(name, text)
+      case "class_agnostic": settings.isClassAgnostic = try Self.flag(name, text)
+      case "multi_label": settings.isMultiLabel = try Self.flag(name, text)
       case "allow": settings.allowed.append(text)
       case "deny": settings.denied.append(text)
       case "fit":
@@ -45,6 +42,7 @@ struct PictureQuery {
         }
       case "pixels":
         settings.pixels = try Self.parsed { () throws(ApusError) in try Normalization(parsing: text) }
+      case "resampling": settings.resampling = try Self.choice(name, text)
       case "channels": settings.channels = try Self.choice(name, text)
       case "box_units": settings.boxUnits = try Self.choice(name, text)
       case "scores": settings.scores = try Self.choice(name, text)
@@ -60,9 +58,7 @@ struct PictureQuery {
         }
       case "output_pixels":
         settings.outputPixels = try Self.parsed { () throws(ApusError) in try Normalization(parsing: text) }
-      case "fit_output":
-        guard let fits = Bool(text) else { throw .bad("fit_output is '\(text)', not true or false") }
-        settings.fitsOutput = fits
+      case "fit_output": settings.fitsOutput = try Self.flag(name, text)
       case "annotate":
         guard text == "png" else { throw .bad("annotate is '\(text)', not png") }
         try choose(.annotated)
@@ -85,6 +81,23 @@ struct PictureQuery {
   /// A value that the library reads as it reads that of an option.
   private static func parsed<Value>(_ parse: () throws(ApusError) -> Value) throws(ServingError) -> Value {
     do throws(ApusError) { return try parse() } catch { throw .bad(error.message) }
+  }
+
+  private static func number(_ name: String, _ text: String) throws(ServingError) -> Float {
+    guard let number = Float(text), number.isFinite else { throw .bad("\(name) is '\(text)', not a number") }
+    return number
+  }
+
+  private static func count(_ name: String, _ text: String) throws(ServingError) -> Int {
+    guard let count = Int(text), count >= 1 else {
+      throw .bad("\(name) is '\(text)', not a whole number from 1")
+    }
+    return count
+  }
+
+  private static func flag(_ name: String, _ text: String) throws(ServingError) -> Bool {
+    guard let flag = Bool(text) else { throw .bad("\(name) is '\(text)', not true or false") }
+    return flag
   }
 
   /// One of a type's names.

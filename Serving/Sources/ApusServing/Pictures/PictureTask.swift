@@ -11,12 +11,22 @@ public struct PictureTask: Sendable {
     public var scoreThreshold: Float?
     /// The maximum number of results; nil for the task's own.
     public var maximumResults: Int?
+    /// The minimum score of what a landmarker detects, before it looks at the region; nil for the task's own.
+    public var detectionThreshold: Float?
+    /// The overlap above which the better of two boxes stays; nil for the task's own.
+    public var iouThreshold: Float?
+    /// Whether boxes of different classes suppress each other.
+    public var isClassAgnostic = false
+    /// Whether one box may have several classes.
+    public var isMultiLabel = false
     /// The only labels to answer with; empty for all.
     public var allowed: [String] = []
     /// The labels to leave out.
     public var denied: [String] = []
     /// How pictures of other proportions are fitted in; nil for the task's own.
     public var fit: FitPolicy?
+    /// How pixels are computed when a picture is resized; nil for the task's own.
+    public var resampling: Resampling?
     /// How pixels become numbers; nil for what the model says, or its kind.
     public var pixels: Normalization?
     /// The order of the model's channels; nil for what the model says, or its kind.
@@ -37,6 +47,10 @@ public struct PictureTask: Sendable {
     public var outputPixels: Normalization?
     /// Whether a picture that a model makes is resized to the picture that it was given.
     public var fitsOutput = false
+    /// The direction of the middle finger in a palm's region, in degrees; nil for the task's own.
+    public var palmAngle: Float?
+    /// How many cells a side of a body's heat map a point is moved to the mean of; nil for the task's own.
+    public var refinementCells: Int?
     /// The face detector whose faces an embedder looks at, each for itself; nil to embed whole pictures.
     public var faces: FaceModel?
 

@@ -46,6 +46,7 @@ struct PreparedTask: Sendable {
     let (model, labels) = (instance.served.model, instance.served.labels)
     var base = BaseOptions()
     base.fit = settings.fit
+    if let resampling = settings.resampling { base.resampling = resampling }
     base.normalization = settings.pixels
     base.channels = settings.channels
     base.boxUnits = settings.boxUnits
@@ -70,10 +71,23 @@ struct PreparedTask: Sendable {
       options.anchors = settings.anchors
       options.scoreThreshold = settings.scoreThreshold
       options.maxResults = settings.maximumResults
+      if let threshold = settings.iouThreshold { options.maximumOverlap = threshold }
+      options.isClassAgnostic = settings.isClassAgnostic
+      options.isMultiLabel = settings.isMultiLabel
       options.categoryAllowlist = settings.allowed
       options.categoryDenylist = settings.denied
+      var detector: ObjectDetector? = try ObjectDetector(model: model, labels: labels, options: options)
+      if case .letterbox? = settings.fit, detector?.layout.isYOLO == true {
+        // YOLO's own letterbox is gray. The first detector's memory is free before the second takes as much.
+        detector = nil
+        options.fit = nil
+      }
+      let chosen =
+        if let detector { detector } else {
+          try ObjectDetector(model: model, labels: labels, options: options)
+        }
       self.init(
-        try ObjectDetector(model: model, labels: labels, options: options),
+        chosen,
         draw: { picture, result throws(ApusError) in try picture.drawing(result.detections) })
     case .classify:
       var options = ImageClassifier.Options()
@@ -114,16 +128,20 @@ struct PreparedTask: Sendable {
     case .keypoints:
       var options = KeypointDetector.Options()
       options.baseOptions = base
-      options.scoreThreshold = settings.scoreThreshold ?? 0.3
+      let threshold = settings.scoreThreshold ?? 0.3
+      options.scoreThreshold = threshold
       options.maxResults = settings.maximumResults
       options.layout = settings.layout
       options.keypoints = settings.keypoints.map { ($0.count, $0.values) }
       self.init(
         try KeypointDetector(model: model, options: options),
-        draw: { picture, result throws(ApusError) in try picture.drawing(poses: result.poses) })
+        draw: { picture, result throws(ApusError) in
+          try picture.drawing(poses: result.poses, keypointThreshold: threshold)
+        })
     case .faces:
       var options = FaceDetector.Options()
       options.baseOptions = base
+      if let threshold = settings.iouThreshold { options.maximumOverlap = threshold }
       options.minDetectionConfidence = settings.scoreThreshold ?? 0.5
       options.maxResults = settings.maximumResults
       self.init(
@@ -164,7 +182,9 @@ struct PreparedTask: Sendable {
       var options = HandLandmarker.Options()
       options.interpreter = instance.interpreterOptions
       options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.minDetectionConfidence = settings.detectionThreshold ?? options.minDetectionConfidence
       options.maxHands = settings.maximumResults ?? options.maxHands
+      options.palmAngle = settings.palmAngle ?? options.palmAngle
       return PreparedTask(
         try HandLandmarker(bundle: bundle, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(hands: result.hands) })
@@ -172,7 +192,9 @@ struct PreparedTask: Sendable {
       var options = FaceLandmarker.Options()
       options.interpreter = instance.interpreterOptions
       options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.minDetectionConfidence = settings.detectionThreshold ?? options.minDetectionConfidence
       options.maxFaces = settings.maximumResults ?? options.maxFaces
+      options.maximumOverlap = settings.iouThreshold ?? options.maximumOverlap
       return PreparedTask(
         try FaceLandmarker(bundle: bundle, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(faceMeshes: result.faces) })
@@ -180,13 +202,16 @@ struct PreparedTask: Sendable {
       var options = PoseLandmarker.Options()
       options.interpreter = instance.interpreterOptions
       options.minPresenceConfidence = settings.scoreThreshold ?? options.minPresenceConfidence
+      options.minDetectionConfidence = settings.detectionThreshold ?? options.minDetectionConfidence
       options.maxPoses = settings.maximumResults ?? options.maxPoses
+      options.refinementCells = settings.refinementCells ?? options.refinementCells
       return PreparedTask(
         try PoseLandmarker(bundle: bundle, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(bodies: result.poses) })
     default:
       var options = HolisticLandmarker.Options()
       options.interpreter = instance.interpreterOptions
+      options.refinementCells = settings.refinementCells ?? options.refinementCells
       return PreparedTask(
         try HolisticLandmarker(bundle: bundle, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(person: result) })
@@ -204,6 +229,12 @@ struct PreparedTask: Sendable {
       ("channels", settings.channels != nil, single), ("box_units", settings.boxUnits != nil, single),
       ("scores", settings.scores != nil, single), ("score_threshold", settings.scoreThreshold != nil, scored),
       ("max_results", settings.maximumResults != nil, scored),
+      ("detection_threshold", settings.detectionThreshold != nil, [.hands, .faceMesh, .pose]),
+      ("iou_threshold", settings.iouThreshold != nil, [.detect, .faces, .faceMesh]),
+      ("class_agnostic", settings.isClassAgnostic, [.detect]),
+      ("multi_label", settings.isMultiLabel, [.detect]), ("resampling", settings.resampling != nil, single),
+      ("palm_angle", settings.palmAngle != nil, [.hands]),
+      ("refinement_cells", settings.refinementCells != nil, [.pose, .holistic]),
       ("layout", settings.layout != nil, [.detect, .keypoints]),
       ("candidates", settings.candidates != nil, [.detect, .keypoints]),
       ("anchors", settings.anchors != nil, [.detect]),
