@@ -20,7 +20,8 @@ private typealias Answer = DetectorModel.Answer
   func prefersMaps() throws {
     let points = answer([1, 10, 8], 0.25)
     let map = answer([1, 4, 4, 1], 0.75)
-    for (answers, place) in [([points, map], 1), ([map, points], 0)] {
+    let masks = answer([1, 20, 4, 4], 0.25)
+    for (answers, place) in [([points, map], 1), ([map, points], 0), ([points, masks, map], 2)] {
       let model = try DetectorModel.answering(answers, shape: [1, 32, 32, 3]).model()
       let segmenter = try ImageSegmenter(model: model)
       #expect(segmenter.assumptions.outputs.map(\.index) == [place])

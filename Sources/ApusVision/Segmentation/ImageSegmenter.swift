@@ -186,12 +186,13 @@ public final class ImageSegmenter: VisionTask {
       let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
       return grid(prepared, output, areClasses: areClasses).map { ($0, numbers) }
     }
-    func hasProportions(_ grid: Grid) -> Bool {
-      prepared.geometry.hasProportions(height: grid.height, width: grid.width)
+    // Rows of points, such as 20 poses of 17 points, only resemble a picture, and channels are where the input has them.
+    func rank(_ grid: Grid) -> Int {
+      guard prepared.geometry.hasProportions(height: grid.height, width: grid.width) else { return 2 }
+      let isPlanar = grid.channels.perChannel > 1
+      return grid.channels.count == 1 || isPlanar == prepared.geometry.isPlanar ? 0 : 1
     }
-    // Rows of points, such as 20 poses of 17 points, only resemble a picture.
-    let ordered =
-      candidates.filter { hasProportions($0.grid) } + candidates.filter { !hasProportions($0.grid) }
+    let ordered = (0...2).flatMap { place in candidates.filter { rank($0.grid) == place } }
     var refusal: ApusError?
     for (grid, numbers) in ordered {
       let output = grid.output
