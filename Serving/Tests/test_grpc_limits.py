@@ -13,7 +13,8 @@ from http2 import Connection, framed
 from server import Server
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 
-OK, INVALID, LATE, EXHAUSTED, UNIMPLEMENTED, INTERNAL = 0, 3, 4, 8, 12, 13
+OK, INVALID, LATE, EXHAUSTED, UNIMPLEMENTED, INTERNAL, UNAVAILABLE = 0, 3, 4, 8, 12, 13, 14
+LIVE = "/inference.GRPCInferenceService/ServerLive"
 STREAM = "/inference.GRPCInferenceService/ModelStreamInfer"
 
 
@@ -178,6 +179,132 @@ def test_a_message_must_come_before_the_deadline(models):
         assert connection.call(GOOD).status == OK and connection.goaway is None
 
 
+@pytest.mark.parametrize("path", ["/inference.GRPCInferenceService/ModelInfer", LIVE, "/inference.GRPCInferenceService/TraceSetting"])
+def test_a_call_must_end_before_the_deadline(models, path):
+    """What a call of one message has sent is held until the client ends the call."""
+    with Server(models / "simple.tflite", "--deadline", 1) as server, Connection(server.grpc) as connection:
+        number = connection.open(path)
+        connection.send(number, GOOD, ended=False)
+        call = connection.wait(number, 10)
+        assert call.status == LATE and "ended the call" in call.message, (call.status, call.message)
+        assert connection.call(GOOD).status == OK and connection.goaway is None
+
+
+# ---- Memory of all messages together
+
+
+@pytest.fixture(scope="module")
+def wide(models):
+    """A server whose messages have up to 17 MiB."""
+    with Server(models / "simple.tflite", "--max-body", 8 << 20) as server:
+        yield server
+        assert server.process.poll() is None, "the server died"
+        assert server.stop() == 0
+
+
+def frame(kind, flags, stream, payload):
+    """A frame of HTTP/2 as it is on the wire."""
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
+
+
+def varint(number):
+    """The rest of a number of HPACK."""
+    result = b""
+    while number >= 128:
+        result, number = result + bytes([number & 127 | 128]), number >> 7
+    return result + bytes([number])
+
+
+def unknown(size):
+    """A message of one field that no message has."""
+    return b"\x7a" + varint(size) + bytes(size)
+
+
+BOMB = framed(gzip.compress(unknown(16 << 20)), 1)
+GZIPPED = [("grpc-encoding", "gzip")]
+
+
+def ended_calls(connection):
+    """The calls that the server has ended, once there is one."""
+    end = time.monotonic() + 40
+    while not (ended := [call for call in connection.calls.values() if call.is_ended]) and time.monotonic() < end:
+        connection.poll(0.2)
+    return ended
+
+
+def is_unharmed_by(server, before):
+    """The memory is given back with the calls."""
+    end = time.monotonic() + 20
+    with Connection(server.grpc) as connection:
+        while (call := connection.call(BOMB, GZIPPED, path=LIVE)).status != OK:
+            assert time.monotonic() < end, (call.status, call.message)
+    assert server.json("/v2/health/live")[0] == 200
+    return True
+
+
+def send_many(connection, number, size, sent):
+    """Sends zeros behind a prefix, many frames at a time: h2 takes too long for each. `sent` is how many bytes went before."""
+    part, windows = bytes([0, 64, 0, 0, 0]) + number.to_bytes(4, "big") + bytes(16_384), connection.h2
+    done, end = 0, time.monotonic() + 20
+    while done < size and not connection.calls[number].is_ended and not connection.is_closed and time.monotonic() < end:
+        room = min(windows.outbound_flow_control_window - sent - done,
+                   windows.streams[number].outbound_flow_control_window - done - 5, size - done, 1 << 20) >> 14
+        connection.socket.settimeout(20)
+        connection.socket.sendall(part * room)
+        done += room << 14
+        connection.poll(0 if room else 0.1)
+    return done
+
+
+def test_messages_that_do_not_become_whole_count(wide):
+    """Seventy calls send 16 MiB each of messages of 17 MiB: more than all requests together may take."""
+    before, sent = wide.rss(), 0
+    with Connection(wide.grpc) as connection:
+        for _ in range(70):
+            number = connection.open(LIVE)
+            connection.socket.settimeout(20)
+            connection.socket.sendall(frame(0, 0, number, struct.pack(">BI", 0, 17 << 20)))
+            sent += 5 + send_many(connection, number, 16 << 20, sent + 5)
+        ended = ended_calls(connection)
+        assert ended and all(call.status == UNAVAILABLE and "memory" in call.message for call in ended)
+        assert wide.rss() - before < (1 << 30) + (256 << 20)
+    assert is_unharmed_by(wide, before)
+
+
+@pytest.mark.parametrize("method", ["ServerLive", "ModelMetadata", "ModelStatistics", "RepositoryIndex", "ModelInfer"])
+def test_messages_of_calls_that_do_not_end_count(wide, method):
+    """Eighty calls of any method send a message of 16 MiB in 16 KiB each, and do not end."""
+    before = wide.rss()
+    with Connection(wide.grpc) as connection:
+        for _ in range(80):
+            number = connection.open("/inference.GRPCInferenceService/" + method, GZIPPED)
+            connection.send(number, BOMB, ended=False)
+            connection.poll(0.02)
+        ended = ended_calls(connection)
+        assert ended and all(call.status == UNAVAILABLE and "memory" in call.message for call in ended)
+        assert wide.rss() - before < (1 << 30) + (256 << 20)
+    assert is_unharmed_by(wide, before)
+
+
+def test_memory_of_messages_is_given_back(wide):
+    """One after the other, more than all together may have."""
+    with Connection(wide.grpc) as connection:
+        for _ in range(80):
+            assert connection.call(BOMB, GZIPPED, path=LIVE).status == OK
+        number = connection.open(STREAM, GZIPPED)
+        for _ in range(80):
+            connection.send(number, BOMB, ended=False)
+        connection.send(number, b"")
+        assert connection.wait(number, 60).status == OK
+    answers, data = 0, connection.calls[number].data
+    while data:
+        size = struct.unpack(">I", data[1:5])[0]
+        answer = service_pb2.ModelStreamInferResponse.FromString(data[5:5 + size])
+        assert "memory" not in answer.error_message
+        answers, data = answers + 1, data[5 + size:]
+    assert answers == 80
+
+
 def test_an_answer_that_nobody_takes_ends_its_call(models):
     """Slow: answers may be taken for a minute before they are given up."""
     if not os.environ.get("APUS_SERVING_SLOW"):
@@ -254,11 +381,6 @@ def test_metadata_beyond_all_limits_ends_its_connection_and_no_other(limited):
     assert limited.rss() - before < 64 << 20
 
 
-def frame(kind, flags, stream, payload):
-    """A frame of HTTP/2 as it is on the wire."""
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream.to_bytes(4, "big") + payload
-
-
 HEADERS, PRIORITY, WINDOW_UPDATE, CONTINUATION = 1, 2, 8, 9
 
 
@@ -330,14 +452,6 @@ def test_a_field_that_is_repeated_from_the_table_is_counted_each_time(limited, v
 
     send_frames(limited, frames, 50)
     assert is_unharmed(limited, before)
-
-
-def varint(number):
-    """The rest of a number of HPACK."""
-    result = b""
-    while number >= 128:
-        result, number = result + bytes([number & 127 | 128]), number >> 7
-    return result + bytes([number])
 
 
 @pytest.mark.parametrize("provocation", ["a window of nothing", "a window too large", "a header after the end", "data after the end"])

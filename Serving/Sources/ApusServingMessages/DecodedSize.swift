@@ -22,6 +22,8 @@ public struct DecodedSize {
     case inference
     /// `RepositoryModelLoadRequest` and `RepositoryModelUnloadRequest`.
     case repositoryChange
+    /// Any other: names and flags, each once.
+    case other
   }
 
   private static let parameter = Field.message([2: .message([:])])
@@ -52,7 +54,12 @@ public struct DecodedSize {
     _ bytes: Span<UInt8>, of message: Message = .inference, limit: Int
   ) throws(ServingError) -> Int {
     var size = DecodedSize(limit: limit)
-    let fields = message == .inference ? request : [3: parameter]
+    let fields: [UInt64: Field] =
+      switch message {
+      case .inference: request
+      case .repositoryChange: [3: parameter]
+      case .other: [:]
+      }
     _ = try size.add(bytes, 0..<bytes.count, fields)
     return size.total
   }

@@ -137,9 +137,11 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
 
   /// Answers a stream of requests in their order; several run at a time. A request that fails is answered with its
   /// error, and the stream goes on.
+  ///
+  /// - Parameter incoming: What counts the messages until they are taken.
   func answer(
     _ requests: RPCAsyncSequence<AdmittedRequest<Inference_ModelInferRequest>, any Error>,
-    _ response: RPCWriter<Inference_ModelStreamInferResponse>
+    of incoming: IncomingMessages?, _ response: RPCWriter<Inference_ModelStreamInferResponse>
   ) async throws {
     let presence = Presence()
     try await withRPCCancellationHandler {
@@ -151,7 +153,10 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
           defer { continuation.finish() }
           var written = written.makeAsyncIterator()
           var unwritten = 0
-          let tasks = requests.map { request in Task { await streamed(request, presence: presence) } }
+          let tasks = requests.map { request in
+            incoming?.removeFirst()
+            return Task { await streamed(request, presence: presence) }
+          }
           for try await task in tasks {
             continuation.yield(task)
             // No request is held here: a client that takes no answers takes no memory from others.

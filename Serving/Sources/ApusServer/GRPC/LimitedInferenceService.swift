@@ -6,29 +6,36 @@ import GRPCProtobuf
 import InferenceProtocol
 import SwiftProtobuf
 
-/// The inference service, whose large requests are looked over before they are decoded, and which says why it lacks some of
-/// Triton's methods.
+/// The inference service, whose requests are looked over before they are decoded, and which says why it lacks some of Triton's methods.
 struct LimitedInferenceService: RegistrableRPCService {
+  private typealias Method = Inference_GRPCInferenceService.Method
+
   let service: InferenceService
+  let calls: OpenCalls
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     service.registerMethods(with: &router)
+    registerAdmitted(Method.ServerLive.descriptor, .other, with: &router, service.serverLive)
+    registerAdmitted(Method.ServerReady.descriptor, .other, with: &router, service.serverReady)
+    registerAdmitted(Method.ModelReady.descriptor, .other, with: &router, service.modelReady)
+    registerAdmitted(Method.ServerMetadata.descriptor, .other, with: &router, service.serverMetadata)
+    registerAdmitted(Method.ModelMetadata.descriptor, .other, with: &router, service.modelMetadata)
+    registerAdmitted(Method.ModelConfig.descriptor, .other, with: &router, service.modelConfig)
+    registerAdmitted(Method.ModelStatistics.descriptor, .other, with: &router, service.modelStatistics)
+    registerAdmitted(Method.RepositoryIndex.descriptor, .other, with: &router, service.repositoryIndex)
+    registerAdmitted(Method.ModelInfer.descriptor, .inference, with: &router, service.modelInfer)
     registerAdmitted(
-      Inference_GRPCInferenceService.Method.ModelInfer.descriptor, .inference, with: &router,
-      service.modelInfer)
+      Method.RepositoryModelLoad.descriptor, .repositoryChange, with: &router, service.repositoryModelLoad)
     registerAdmitted(
-      Inference_GRPCInferenceService.Method.RepositoryModelLoad.descriptor, .repositoryChange, with: &router,
-      service.repositoryModelLoad)
-    registerAdmitted(
-      Inference_GRPCInferenceService.Method.RepositoryModelUnload.descriptor, .repositoryChange,
-      with: &router, service.repositoryModelUnload)
+      Method.RepositoryModelUnload.descriptor, .repositoryChange, with: &router, service.repositoryModelUnload
+    )
     router.registerHandler(
-      forMethod: Inference_GRPCInferenceService.Method.ModelStreamInfer.descriptor,
-      deserializer: deserializer(.inference),
+      forMethod: Method.ModelStreamInfer.descriptor, deserializer: deserializer(.inference),
       serializer: ProtobufSerializer<Inference_ModelStreamInferResponse>()
-    ) { [service] request, context in
-      StreamingServerResponse { writer in
-        try await service.answer(request.messages, writer)
+    ) { [service, calls] (request: StreamingServerRequest<AdmittedRequest<Inference_ModelInferRequest>>, _) in
+      let incoming = calls.messages(of: request.metadata)
+      return StreamingServerResponse { writer in
+        try await service.answer(request.messages, of: incoming, writer)
         return [:]
       }
     }
@@ -58,11 +65,20 @@ struct LimitedInferenceService: RegistrableRPCService {
   ) {
     router.registerHandler(
       forMethod: method, deserializer: deserializer(kind), serializer: ProtobufSerializer<Output>()
-    ) { (request: StreamingServerRequest<AdmittedRequest<Content>>, context) in
-      let request = try await ServerRequest(stream: request).message
-      defer { withExtendedLifetime(request.memory) {} }
+    ) { [calls] (request: StreamingServerRequest<AdmittedRequest<Content>>, context) in
+      let incoming = calls.messages(of: request.metadata)
+      var messages = request.messages.makeAsyncIterator()
+      guard let admitted = try await messages.next() else {
+        throw RPCError(code: .invalidArgument, message: "the call has no message")
+      }
+      defer { withExtendedLifetime(admitted.memory) {} }
+      incoming?.removeFirst()
+      // What is not taken is refused before the client ends the call.
       let message: Content
-      do throws(ServingError) { message = try request.message } catch { throw RPCError(error) }
+      do throws(ServingError) { message = try admitted.message } catch { throw RPCError(error) }
+      guard try await messages.next() == nil else {
+        throw RPCError(code: .invalidArgument, message: "the call has more than one message")
+      }
       return StreamingServerResponse(single: ServerResponse(message: try await answer(message, context)))
     }
   }
@@ -79,9 +95,13 @@ struct LimitedInferenceService: RegistrableRPCService {
       forMethod: MethodDescriptor(
         service: Inference_GRPCInferenceService.descriptor, method: method),
       deserializer: MessageBytes(), serializer: MessageBytes()
-    ) { (request: StreamingServerRequest<[UInt8]>, _) in
+    ) { [calls] (request: StreamingServerRequest<[UInt8]>, _) in
+      let incoming = calls.messages(of: request.metadata)
       var size = 0
-      for try await message in request.messages { size = message.count }
+      for try await message in request.messages {
+        incoming?.removeFirst()
+        size = message.count
+      }
       if let message = error ?? (size > 0 ? changing : nil) {
         throw RPCError(code: .unimplemented, message: message)
       }

@@ -34,6 +34,9 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private static let greatestExpansion = 1_032
 
   private let limits: Limits
+  private let calls: OpenCalls
+  /// The memory of this call's messages until it takes them; nil before its headers.
+  private var messages: IncomingMessages?
   private var hasHeaders = false
   private var hasEncoding = false
   /// Whether several messages may come, at any time.
@@ -50,6 +53,8 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private var prefix: [UInt8] = []
   private var missing = 0
+  /// Whether a whole message has come.
+  private var hasMessage = false
   /// The bytes of the latest message, if it is compressed.
   private var compressedBytes = 0
   /// Whether the call takes what comes: where it does not, waiting for it is not the client's fault.
@@ -63,11 +68,14 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var wasUnsent = false
   private var pace: RepeatedTask?
 
-  init(_ limits: Limits) { self.limits = limits }
+  init(_ limits: Limits, _ calls: OpenCalls) {
+    self.limits = limits
+    self.calls = calls
+  }
 
   /// Adds a guard to a stream: before the library's handler, and after it for the errors that it finds.
-  static func add(to channel: any Channel, _ limits: Limits) throws {
-    let streamGuard = StreamGuard(limits)
+  static func add(to channel: any Channel, _ limits: Limits, _ calls: OpenCalls) throws {
+    let streamGuard = StreamGuard(limits, calls)
     try channel.pipeline.syncOperations.addHandler(streamGuard, position: .first)
     try channel.pipeline.syncOperations.addHandler(ErrorListener { streamGuard.failure = $0 })
   }
@@ -83,12 +91,23 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { stopTimers() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    stopTimers()
+    closeCall()
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     hasStatus = true
     stopTimers()
+    closeCall()
     context.fireChannelInactive()
+  }
+
+  /// Gives back the memory of messages that the call will not take any more.
+  private func closeCall() {
+    guard let messages else { return }
+    calls.close(messages)
+    self.messages = nil
   }
 
   private func stopTimers() {
@@ -125,6 +144,9 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         watchCall(timeout, context)
       }
       guard !isEnded else { return }
+      let messages = calls.open()
+      self.messages = messages
+      frame.headers.replaceOrAdd(name: OpenCalls.header, value: messages.name)
       watchPace(context)
       if !isStream { watchMessage(context) }
       context.fireChannelRead(wrapInboundOut(.headers(frame)))
@@ -158,7 +180,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let count = min(missing, bytes.readableBytes)
         bytes.moveReaderIndex(forwardBy: count)
         missing -= count
-        if missing == 0 { didReadMessage() }
+        if let refusal = take(count) { return refusal }
         continue
       }
       if prefix.isEmpty, isStream { watchMessage(context) }
@@ -177,14 +199,30 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return (.resourceExhausted, "a message has \(missing) bytes, more than \(limits.message)")
       }
       compressedBytes = isCompressed == 1 ? missing : 0
-      if missing == 0 { didReadMessage() }
+      if missing == 0, let refusal = take(0) { return refusal }
     }
     return nil
   }
 
-  private func didReadMessage() {
-    messageDeadline?.cancel()
-    messageDeadline = nil
+  /// Takes the memory of a message's bytes; of its last ones, also what the message may become when it is expanded.
+  private func take(_ count: Int) -> (RPCError.Code, String)? {
+    do throws(ServingError) {
+      try messages?.take(count)
+      guard missing == 0 else { return nil }
+      // The library expands the message before the call takes it.
+      let (expanded, overflows) = compressedBytes.multipliedReportingOverflow(by: Self.greatestExpansion)
+      try messages?.endMessage(expandedTo: overflows ? limits.message : min(expanded, limits.message))
+    } catch {
+      let status = RPCError(error)
+      return (status.code, status.message)
+    }
+    hasMessage = true
+    // A call of one message holds it until the client has ended the call.
+    if isStream {
+      messageDeadline?.cancel()
+      messageDeadline = nil
+    }
+    return nil
   }
 
   // MARK: Answers
@@ -279,7 +317,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// Watches a message that has begun, or the only one of a call.
+  /// Watches a message that has begun, or a call of one message, which must end in time, too.
   private func watchMessage(_ context: ChannelHandlerContext) {
     guard messageDeadline == nil, !isInboundEnded, let deadline = limits.deadline else { return }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -288,7 +326,11 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
       streamGuard.messageDeadline = nil
       // Where the call takes nothing, it has messages to answer first.
       guard streamGuard.isReading else { return streamGuard.watchMessage(context) }
-      streamGuard.end(.deadlineExceeded, "the deadline passed before the message was there", context)
+      let isWhole = streamGuard.hasMessage && streamGuard.missing == 0 && streamGuard.prefix.isEmpty
+      streamGuard.end(
+        .deadlineExceeded,
+        "the deadline passed before \(isWhole ? "the client ended the call" : "the message was there")",
+        context)
     }
   }
 

@@ -222,6 +222,7 @@ struct ServerProcess {
     }
     // A message within twice the limit is refused with a reason, a longer one by the transport.
     let maximumMessage = options.maxBody * 2 + (1 << 20)
+    let calls = OpenCalls(state.admission)
     let transport = HTTP2ServerTransport.Posix(
       address: .init(ipAddress: address), transportSecurity: security,
       config: .defaults { config in
@@ -234,11 +235,12 @@ struct ServerProcess {
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
         config.connection.maxIdleTime = .seconds(600)
-        config.channelDebuggingCallbacks = callbacks(maximumMessage: maximumMessage)
+        config.channelDebuggingCallbacks = callbacks(maximumMessage: maximumMessage, calls)
       },
       eventLoopGroup: group)
     let server = GRPCServer(
-      transport: transport, services: [LimitedInferenceService(service: InferenceService(state: state))],
+      transport: transport,
+      services: [LimitedInferenceService(service: InferenceService(state: state), calls: calls)],
       interceptors: [TokenInterceptor(tokens: state.tokens)])
     return GRPCListener(server: server, transport: transport, address: address)
   }
@@ -246,7 +248,9 @@ struct ServerProcess {
 
 extension ServerProcess {
   /// What the transport of gRPC does not have: a limit on connections, and those of ``StreamGuard`` on each call.
-  private func callbacks(maximumMessage: Int) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
+  private func callbacks(
+    maximumMessage: Int, _ calls: OpenCalls
+  ) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
     let count = ConnectionCount()
     let maximum = options.maxConnections
     let deadline = scheduling.deadline.map { TimeAmount($0) }
@@ -261,7 +265,7 @@ extension ServerProcess {
       },
       onAcceptHTTP2Stream: { channel in
         channel.eventLoop.makeCompletedFuture {
-          try StreamGuard.add(to: channel, .init(message: maximumMessage, deadline: deadline))
+          try StreamGuard.add(to: channel, .init(message: maximumMessage, deadline: deadline), calls)
         }
       })
   }
