@@ -64,7 +64,7 @@ package struct TraceOptions: ParsableArguments {
     guard file >= 0 else { throw unwritable(path) }
     let outcome = Result { () throws(ApusError) in
       try recording.writeChromeFile { bytes throws(ApusError) in
-        guard unsafe bytes.withUnsafeBytes({ unsafe writeAll($0, to: file) }) else { throw unwritable(path) }
+        guard writeAll(bytes, to: file) else { throw unwritable(path) }
       }
     }
     guard close(file) == 0 else { throw unwritable(path) }
@@ -95,13 +95,13 @@ package protocol TracedCommand: ParsableCommand {
 }
 
 /// Writes all bytes to an open file; returns whether that succeeded.
-private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) -> Bool {
-  var rest = unsafe bytes
-  while let start = rest.baseAddress, rest.count > 0 {
-    let count = unsafe write(file, start, rest.count)
+private func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {
+  var written = 0
+  while written < bytes.count {
+    let count = unsafe bytes[written...].withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
     if count < 0, errno == EINTR { continue }
     guard count > 0 else { return false }
-    unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    written += count
   }
   return true
 }
