@@ -77,8 +77,7 @@ package struct DirectConvolution: Sendable {
   private let groups: Int
   private let outputChannels: Int
   private let steps: WeightSteps
-  private let minimum: Float
-  private let maximum: Float
+  private let bounds: FloatBounds
 
   /// Describes a convolution; nil if its epilogue is not one of floats.
   package init?(
@@ -92,7 +91,7 @@ package struct DirectConvolution: Sendable {
     self.groups = groups
     self.outputChannels = outputChannels
     self.steps = steps
-    (minimum, maximum) = (bounds.minimum, bounds.maximum)
+    self.bounds = bounds
   }
 
   /// Describes a convolution of images with an OHWI filter; nil if it is not one of floats.
@@ -133,7 +132,6 @@ package struct DirectConvolution: Sendable {
     _ input: Span<Float>, weights: Span<Weight>, _ number: (Weight) -> Float, bias: Span<Float>?,
     to output: inout MutableSpan<Float>, threads: ThreadTeam
   ) {
-    guard let bounds = FloatBounds(.float32(minimum: minimum, maximum: maximum)) else { return }
     var poll = StopPoll(threads)
     let (depths, rows, columns) = (axes[0], axes[1], axes[2])
     let columnsPerGroup = outputChannels / groups

@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Infinities and NaN in memory.
 package enum SpecialFloats {
-  /// Whether there are any among floats of 32 bits, or of 16.
+  /// Whether there are any among floats of 32 bits, or of 16: all bits of the exponent are set.
   package static func occur(in bytes: RawSpan, areHalves: Bool) -> Bool {
-    // All bits of the exponent are set.
-    areHalves
-      ? greatest(of: bytes, mask: Int16(0x7C00)) == 0x7C00
-      : greatest(of: bytes, mask: Int32(0x7F80_0000)) == 0x7F80_0000
+    unsafe bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.baseAddress else { return false }
+      return unsafe areHalves
+        ? occur(halves: start, count: bytes.count / 2) : occur(floats: start, count: bytes.count / 4)
+    }
   }
 
-  /// The greatest number that some bits of any element make.
-  private static func greatest<Bits: FixedWidthInteger & BitwiseCopyable>(
-    of bytes: RawSpan, mask: Bits
-  ) -> Bits {
-    unsafe bytes.withUnsafeBytes { bytes in
-      let width = MemoryLayout<Bits>.size
-      var result: Bits = 0
-      for index in 0..<bytes.count / width {
-        result = max(
-          result, unsafe bytes.loadUnaligned(fromByteOffset: index &* width, as: Bits.self) & mask)
-      }
-      return result
+  private static func occur(floats: UnsafeRawPointer, count: Int) -> Bool {
+    let mask: UInt32 = 0x7F80_0000
+    var found: UInt32 = 0
+    for index in 0..<count {
+      let bits = unsafe floats.loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
+      found |= bits & mask == mask ? 1 : 0
     }
+    return found != 0
+  }
+
+  private static func occur(halves: UnsafeRawPointer, count: Int) -> Bool {
+    let mask: UInt16 = 0x7C00
+    var found: UInt16 = 0
+    for index in 0..<count {
+      let bits = unsafe halves.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self)
+      found |= bits & mask == mask ? 1 : 0
+    }
+    return found != 0
   }
 }
