@@ -73,16 +73,7 @@ package enum Output {
   }
 
   private static func write(_ text: String, to descriptor: Int32) {
-    let bytes = Array(text.utf8)
-    var written = 0
-    while written < bytes.count {
-      let count = unsafe bytes[written...].withUnsafeBytes {
-        unsafe systemWrite(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return fail(to: descriptor) }
-      written += count
-    }
+    if !writeAll(Array(text.utf8), to: descriptor) { fail(to: descriptor) }
   }
 
   /// Results that cannot be written are a failure, errors that cannot be written are dropped, and a reader such as `head`
@@ -98,5 +89,16 @@ package enum Output {
   }
 }
 
-/// `write` of the C library, out of the way of methods of that name.
-private let systemWrite = unsafe write
+/// Writes all bytes to an open file; returns whether that succeeded, otherwise `errno` says why not.
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+  var written = 0
+  while written < bytes.count {
+    let count = unsafe bytes[written...].withUnsafeBytes {
+      unsafe write(descriptor, $0.baseAddress, $0.count)
+    }
+    if count < 0, errno == EINTR { continue }
+    guard count > 0 else { return false }
+    written += count
+  }
+  return true
+}

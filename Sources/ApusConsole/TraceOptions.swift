@@ -93,15 +93,3 @@ package protocol TracedCommand: ParsableCommand {
   /// Where the trace goes.
   var traceOptions: TraceOptions { get }
 }
-
-/// Writes all bytes to an open file; returns whether that succeeded.
-private func writeAll(_ bytes: [UInt8], to file: Int32) -> Bool {
-  var written = 0
-  while written < bytes.count {
-    let count = unsafe bytes[written...].withUnsafeBytes { unsafe write(file, $0.baseAddress, $0.count) }
-    if count < 0, errno == EINTR { continue }
-    guard count > 0 else { return false }
-    written += count
-  }
-  return true
-}

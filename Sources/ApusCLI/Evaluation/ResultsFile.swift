@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusConsole
 import ApusSystem
 import ApusVision
 import FoundationEssentials
@@ -105,21 +106,8 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
 
   /// Writes a line; one thread at a time.
   private func write(_ bytes: [UInt8]) throws(ApusError) {
-    let isWritten = turn.withLock { _ in Self.write(bytes, to: descriptor) }
+    let isWritten = turn.withLock { _ in writeAll(bytes, to: descriptor) }
     guard isWritten else { throw Self.unwritable(path) }
-  }
-
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-    var written = 0
-    while written < bytes.count {
-      let count = unsafe bytes[written...].withUnsafeBytes {
-        unsafe systemWrite(descriptor, $0.baseAddress, $0.count)
-      }
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return false }
-      written += count
-    }
-    return true
   }
 
   private static func lines(
@@ -172,6 +160,3 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
     ApusError(.unwritableFile, "cannot write the file '\(path)': \(systemReason(errno))")
   }
 }
-
-/// `write` of the C library, out of the way of methods of that name.
-private let systemWrite = unsafe write
