@@ -14,22 +14,29 @@ package enum SpecialFloats {
   }
 
   private static func occur(floats: UnsafeRawPointer, count: Int) -> Bool {
-    let mask: UInt32 = 0x7F80_0000
-    var found: UInt32 = 0
-    for index in 0..<count {
-      let bits = unsafe floats.loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
-      found |= bits & mask == mask ? 1 : 0
+    // Only an exponent of ones carries into the sign.
+    var sums = SIMD8<UInt32>.zero
+    for index in 0..<count / 8 {
+      let bits = unsafe floats.loadUnaligned(fromByteOffset: 32 &* index, as: SIMD8<UInt32>.self)
+      sums |= (bits & 0x7F80_0000) &+ 0x0080_0000
     }
-    return found != 0
+    for index in count & ~7..<count {
+      let bits = unsafe floats.loadUnaligned(fromByteOffset: 4 &* index, as: UInt32.self)
+      sums[0] |= (bits & 0x7F80_0000) &+ 0x0080_0000
+    }
+    return sums.max() >> 31 == 1
   }
 
   private static func occur(halves: UnsafeRawPointer, count: Int) -> Bool {
-    let mask: UInt16 = 0x7C00
-    var found: UInt16 = 0
-    for index in 0..<count {
-      let bits = unsafe halves.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self)
-      found |= bits & mask == mask ? 1 : 0
+    var sums = SIMD16<UInt16>.zero
+    for index in 0..<count / 16 {
+      let bits = unsafe halves.loadUnaligned(fromByteOffset: 32 &* index, as: SIMD16<UInt16>.self)
+      sums |= (bits & 0x7C00) &+ 0x0400
     }
-    return found != 0
+    for index in count & ~15..<count {
+      let bits = unsafe halves.loadUnaligned(fromByteOffset: 2 &* index, as: UInt16.self)
+      sums[0] |= (bits & 0x7C00) &+ 0x0400
+    }
+    return sums.max() >> 15 == 1
   }
 }
