@@ -24,7 +24,8 @@ package struct LSTMCells: Sendable {
     self.hasInputGate = hasInputGate
     self.clip = clip
     isLinear = activation == .none
-    sum = PostOperations(addingWithin: -.infinity, .infinity, using: set)
+    sum = PostOperations(
+      addingWithin: -.greatestFiniteMagnitude, .greatestFiniteMagnitude, using: set)
     logistic = RecurrentFunction(.logistic, using: set)
     function = RecurrentFunction(activation, using: set)
   }
@@ -85,7 +86,7 @@ package struct LSTMCells: Sendable {
         unsafe cells[index] = sums[index] * cells[index] + values[index] * input(index)
       }
       guard clip > 0 else { return }
-      for index in 0..<count { unsafe cells[index] = min(max(cells[index], -clip), clip) }
+      for index in 0..<count { unsafe cells[index] = RecurrentFloats.clipped(cells[index], clip) }
     }
   }
 }

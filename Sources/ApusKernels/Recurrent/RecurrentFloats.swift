@@ -13,15 +13,15 @@ package enum RecurrentActivation: Sendable {
     let count = values.count
     switch self {
     case .none: return
-    case .relu: for index in 0..<values.count { values[index] = max(values[index], 0) }
-    case .reluN1To1: for index in 0..<values.count { values[index] = min(max(values[index], -1), 1) }
-    case .relu6: for index in 0..<values.count { values[index] = min(max(values[index], 0), 6) }
+    case .relu: for index in 0..<count { values[index] = values[index] > 0 ? values[index] : 0 }
+    case .reluN1To1: RecurrentFloats.clamp(&values, from: -1, to: 1)
+    case .relu6: RecurrentFloats.clamp(&values, from: 0, to: 6)
     case .tanh:
       for index in 0..<count {
         if poll.mustStop(atTurn: index, of: count, steps: 16) { return }
         values[index] = tanhf(values[index])
       }
-    case .signBit: for index in 0..<values.count { values[index] = values[index].sign == .minus ? 1 : 0 }
+    case .signBit: for index in 0..<count { values[index] = values[index].sign == .minus ? 1 : 0 }
     case .logistic:
       for index in 0..<count {
         if poll.mustStop(atTurn: index, of: count, steps: 16) { return }
@@ -38,6 +38,20 @@ package enum RecurrentFloats {
 
   /// The hyperbolic tangent.
   package static func hyperbolicTangent(_ value: Float) -> Float { tanhf(value) }
+
+  /// Bounds a row; NaN becomes the lower bound, as in the reference's recurrent operators (and in no others).
+  static func clamp(_ values: inout MutableSpan<Float>, from low: Float, to high: Float) {
+    for index in 0..<values.count {
+      let value = values[index]
+      values[index] = value > low ? (value < high ? value : high) : low
+    }
+  }
+
+  /// Makes infinities the greatest floats; NaN stays.
+  package static func clampInfinities(of values: inout MutableSpan<Float>) {
+    let bounds = ScalarBounds(minimum: -Float.greatestFiniteMagnitude, maximum: .greatestFiniteMagnitude)
+    for index in 0..<values.count { values[index] = bounds.clamp(values[index]) }
+  }
 
   /// Sets all values to one.
   package static func fill(_ values: inout MutableSpan<Float>, with value: Float) {
@@ -104,9 +118,11 @@ package enum RecurrentFloats {
     for index in 0..<values.count { values[index] = clipped(values[index], clip) }
   }
 
+  /// Bounds a value to `-clip...clip`, unless `clip` is 0; NaN becomes `clip`, as in the reference.
   @inline(__always)
-  private static func clipped(_ value: Float, _ clip: Float) -> Float {
-    clip > 0 ? min(max(value, -clip), clip) : value
+  static func clipped(_ value: Float, _ clip: Float) -> Float {
+    guard clip > 0 else { return value }
+    return value < clip ? (value < -clip ? -clip : value) : clip
   }
 
   /// Quantizes a row to 8 bits minus its zero point; returns the scale, or 0 if all values are zero.

@@ -12,10 +12,8 @@ struct RecurrentFunction: Sendable {
     self.activation = activation
     let function: FloatFunction? =
       switch activation {
-      case .none, .signBit: nil
-      case .relu: .clamp(minimum: 0, maximum: .infinity)
-      case .reluN1To1: .clamp(minimum: -1, maximum: 1)
-      case .relu6: .clamp(minimum: 0, maximum: 6)
+      // The kernel sets' clamps keep NaN, those of recurrent operators do not.
+      case .none, .signBit, .relu, .reluN1To1, .relu6: nil
       case .tanh: .tanh
       case .logistic: .logistic
       }

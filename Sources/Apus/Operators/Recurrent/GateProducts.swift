@@ -40,8 +40,11 @@ struct GateProducts {
   private static let mostSumBytes = 1 << 17
 
   /// Chooses kernels for constant floats, the weights of `gates` in this order; nil if there is nothing to multiply.
+  ///
+  /// - Parameter inputEpilogue: the bounds of the inputs' contributions.
   init?(
-    _ gates: [Gate], _ layout: SequenceLayout, inputCount: Int, stateCount: Int, unitCount: Int, _ node: Node
+    _ gates: [Gate], _ layout: SequenceLayout, inputCount: Int, stateCount: Int, unitCount: Int,
+    inputEpilogue: Epilogue, _ node: Node
   ) throws(ApusError) {
     guard layout.batch > 0, layout.time > 0, inputCount > 0, stateCount > 0, unitCount > 0,
       gates.allSatisfy({ gate in
@@ -56,16 +59,15 @@ struct GateProducts {
     try node.keepChannels(columnCount)
     // The weights of all gates, while they are packed.
     try node.need(arraysOf: columnCount, entryByteCount: 4 * (max(inputCount, stateCount) + 1))
-    let epilogue = node.openEpilogue
-    func kernel(rows: Int, depth: Int) -> KernelSet.Chosen<any PreparedConvolution>? {
+    func kernel(rows: Int, depth: Int, _ epilogue: Epilogue) -> KernelSet.Chosen<any PreparedConvolution>? {
       node.kernels.choose(
         Convolution(rows: rows, depth: depth, columns: columnCount, operands: .float32, epilogue: epilogue),
         isForOneThread: node.isForOneThread)
     }
     guard
       let (input, choice) = kernel(
-        rows: layout.isTimeMajor ? stepCount * layout.batch : stepCount, depth: inputCount),
-      let (state, _) = kernel(rows: layout.batch, depth: stateCount)
+        rows: layout.isTimeMajor ? stepCount * layout.batch : stepCount, depth: inputCount, inputEpilogue),
+      let (state, _) = kernel(rows: layout.batch, depth: stateCount, node.openEpilogue)
     else { return nil }
     self.gates = gates
     self.layout = layout

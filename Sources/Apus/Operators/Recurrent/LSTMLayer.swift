@@ -152,9 +152,9 @@ struct LSTMLayer: SequenceLayer {
     } else {
       RecurrentFloats.fill(&sums, with: 0)
     }
-    gate.input.add(x, to: &sums, tensors)
-    if let extra { gate.auxiliary?.add(extra, to: &sums, tensors) }
-    gate.recurrent.add(h, to: &sums, tensors)
+    gate.input.addClamped(x, to: &sums, tensors)
+    if let extra { gate.auxiliary?.addClamped(extra, to: &sums, tensors) }
+    gate.recurrent.addClamped(h, to: &sums, tensors)
     gate.peephole?.add(cells, to: &sums, tensors)
     if let normalization = gate.normalization {
       RecurrentFloats.normalize(
@@ -195,7 +195,7 @@ struct LSTMLayer: SequenceLayer {
       } else {
         RecurrentFloats.fill(&state, with: 0)
       }
-      projection.add(vector(scratch[2], 0, cellCount, 3, tensors), to: &state, tensors)
+      projection.addClamped(vector(scratch[2], 0, cellCount, 3, tensors), to: &state, tensors)
       RecurrentFloats.clip(&state, to: options.projectionClip)
     } else {
       RecurrentFloats.copy(tensors.read(scratch[2]), to: &state)

@@ -30,10 +30,12 @@ struct ProductLSTM: SequenceReader {
       else { return nil }
       tensors.append(.init(input: input, state: state, bias: gate.bias))
     }
+    // The reference's products are fully connected layers, which clamp infinities.
+    let epilogue = node.floatEpilogue(.none)
     guard
       let products = try GateProducts(
         tensors, layout, inputCount: layer.inputCount, stateCount: layer.outputCount,
-        unitCount: layer.cellCount, node)
+        unitCount: layer.cellCount, inputEpilogue: epilogue, node)
     else { return nil }
     self.layer = layer
     self.products = products
@@ -46,7 +48,7 @@ struct ProductLSTM: SequenceReader {
       let (kernel, _) = node.kernels.choose(
         Convolution(
           rows: layout.batch, depth: layer.cellCount, columns: layer.outputCount, operands: .float32,
-          epilogue: node.openEpilogue), isForOneThread: node.isForOneThread)
+          epilogue: epilogue), isForOneThread: node.isForOneThread)
     else { return nil }
     projection = Projection(
       kernel: kernel, weights: ProductWeights(filter: filter, bias: layer.projectionBias),

@@ -14,7 +14,7 @@ struct ProductRNN: SequenceReader {
     guard layer.auxiliary == nil, let input = layer.input.floats, let state = layer.recurrent.floats,
       let products = try GateProducts(
         [.init(input: input, state: state, bias: layer.bias)], layout, inputCount: layer.inputCount,
-        stateCount: layer.unitCount, unitCount: layer.unitCount, node)
+        stateCount: layer.unitCount, unitCount: layer.unitCount, inputEpilogue: node.openEpilogue, node)
     else { return nil }
     self.layer = layer
     self.products = products

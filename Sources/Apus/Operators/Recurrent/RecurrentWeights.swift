@@ -43,6 +43,17 @@ struct RecurrentWeights {
   }
 }
 
+extension RecurrentWeights {
+  /// Adds the product with a vector as the reference's LSTM does, whose products of floats are fully connected layers: infinite sums become
+  /// the greatest float.
+  func addClamped(
+    _ vector: RecurrentVector, to sums: inout MutableSpan<Float>, _ tensors: borrowing TensorTable
+  ) {
+    add(vector, to: &sums, tensors)
+    if isOfFloats { RecurrentFloats.clampInfinities(of: &sums) }
+  }
+}
+
 /// A row of a tensor that weights are multiplied by.
 struct RecurrentVector {
   fileprivate let slot: TensorSlot
