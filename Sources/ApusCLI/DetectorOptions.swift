@@ -72,16 +72,10 @@ struct DetectorOptions: ParsableArguments {
       try categories.check(detector.labels)
       return detector
     }
-    let model = try Model(contentsOfFile: file)
-    var detector: ObjectDetector? = try ObjectDetector(model: model, labels: labels, options: options)
-    if input.fit == .letterbox, detector?.layout.isYOLO == true {
-      // YOLO's own letterbox is gray. The first detector's memory is free before the second takes as much.
-      detector = nil
-      options.fit = nil
-    }
-    let made = try detector ?? ObjectDetector(model: model, labels: labels, options: options)
-    try categories.check(made.labels)
-    return made
+    let detector = try ObjectDetector(
+      model: try Model(contentsOfFile: file), labels: labels, options: options)
+    try categories.check(detector.labels)
+    return detector
   }
 }
 

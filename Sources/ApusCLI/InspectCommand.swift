@@ -100,7 +100,7 @@ struct InspectCommand: ParsableCommand {
     if let task {
       var base = BaseOptions()
       base.interpreter = options
-      base.fit = fit?.policy(fill: .black)
+      base.fit = fit?.policy
       try reading.apply(to: &base)
       base.scores = scores.scores
       base.boxUnits = units.boxUnits

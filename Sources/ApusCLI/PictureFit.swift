@@ -8,12 +8,12 @@ enum PictureFit: String, CaseIterable, ExpressibleByArgument {
   case centerCrop = "center-crop"
   case letterbox
 
-  /// The policy; a letterbox is filled with that color.
-  func policy(fill: PixelColor) -> FitPolicy {
+  /// The policy; a letterbox is the model's own if it has one.
+  var policy: FitPolicy {
     switch self {
     case .stretch: .stretch
     case .centerCrop: .centerCrop
-    case .letterbox: .letterbox(fill: fill)
+    case .letterbox: .letterbox()
     }
   }
 }

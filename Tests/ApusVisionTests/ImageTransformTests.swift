@@ -32,6 +32,19 @@ import Testing
     }
   }
 
+  @Test("a letterbox without a color is the model's own, if it was trained with one")
+  func completesLetterboxes() {
+    let blue = PixelColor(red: 0, green: 0, blue: 200)
+    for own in [FitPolicy.yolo, .yolox, .letterbox(fill: blue), .topLeftLetterbox(fill: blue)] {
+      #expect(FitPolicy.letterbox().completed(by: own) == own)
+      #expect(FitPolicy.letterbox(fill: blue).completed(by: own) == .letterbox(fill: blue))
+      #expect(FitPolicy.stretch.completed(by: own) == .stretch)
+    }
+    for other in [FitPolicy.stretch, .centerCrop] {
+      #expect(FitPolicy.letterbox().completed(by: other) == .letterbox(fill: .black))
+    }
+  }
+
   @Test("what the model sees lies where the transform says", arguments: policies, ImageOrientation.allCases)
   func findsAMark(fit: FitPolicy, orientation: ImageOrientation) throws {
     let (width, height) = (200, 120)

@@ -48,7 +48,7 @@ enum ReferenceResize {
     let fill: PixelColor =
       switch processor.fit {
       case .stretch, .centerCrop: .black
-      case .letterbox(let fill), .topLeftLetterbox(let fill): fill
+      case .letterbox(let fill), .topLeftLetterbox(let fill): fill ?? .black
       }
     var result: [UInt8] = []
     for y in 0..<processor.height {

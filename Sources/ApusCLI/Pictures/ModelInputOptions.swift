@@ -50,12 +50,10 @@ struct ModelInputOptions: ParsableArguments {
 
   /// The options of a task.
   ///
-  /// - Parameters:
-  ///   - fill: What a letterbox is filled with.
-  ///   - count: For how many pictures the task is used.
-  func baseOptions(fill: PixelColor = .black, pictures count: Int) throws -> BaseOptions {
+  /// - Parameter count: For how many pictures the task is used.
+  func baseOptions(pictures count: Int) throws -> BaseOptions {
     var options = BaseOptions()
-    options.fit = fit?.policy(fill: fill)
+    options.fit = fit?.policy
     options.resampling = resampling
     try reading.apply(to: &options)
     options.inputSize = try size

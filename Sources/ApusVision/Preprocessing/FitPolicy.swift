@@ -10,13 +10,16 @@ public enum FitPolicy: Hashable, Sendable {
   case centerCrop
   /// The whole picture with its proportions kept, centered; the rest of the input has the fill color.
   ///
+  /// Without a color, a task takes the letterbox that its model was trained with, such as ``yolo`` or ``yolox``, and black around a
+  /// centered picture if it was trained with none.
+  ///
   /// Scaled sides are `round(side · min(H / h, W / w))` in double precision, halves to even, as Ultralytics' `LetterBox`
   /// has them; an odd remainder goes to the right and bottom.
-  case letterbox(fill: PixelColor = .black)
-  /// The whole picture with its proportions kept, at the top left; the rest of the input has the fill color.
+  case letterbox(fill: PixelColor? = nil)
+  /// The whole picture with its proportions kept, at the top left; the rest of the input has the fill color, which is black without one.
   ///
   /// Scaled sides are `trunc(side · min(H / h, W / w))` in double precision, as YOLOX's `preproc` has them.
-  case topLeftLetterbox(fill: PixelColor = .black)
+  case topLeftLetterbox(fill: PixelColor? = nil)
 
   /// The policy's name: `stretch`, `center-crop`, `letterbox` or `top-left letterbox`.
   public var name: String {
@@ -38,7 +41,16 @@ public enum FitPolicy: Hashable, Sendable {
   var fill: PixelColor? {
     switch self {
     case .stretch, .centerCrop: nil
-    case .letterbox(let fill), .topLeftLetterbox(let fill): fill
+    case .letterbox(let fill), .topLeftLetterbox(let fill): fill ?? .black
+    }
+  }
+
+  /// The policy for a model that was trained with another one: a letterbox without a color is the model's own, if it has one.
+  package func completed(by trained: FitPolicy) -> FitPolicy {
+    switch (self, trained) {
+    case (.letterbox(nil), .letterbox), (.letterbox(nil), .topLeftLetterbox): trained
+    case (.letterbox(nil), _): .letterbox(fill: .black)
+    default: self
     }
   }
 }

@@ -90,7 +90,7 @@ final class PictureModel: Sendable {
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
       export: prepared.export, options: options, defaults: defaults,
       arithmetic: FirstArithmetic(prepared.model))
-    let fit = options.fit ?? defaults.fit
+    let fit = options.fit?.completed(by: defaults.fit) ?? defaults.fit
     readings =
       [
         input.pixels, input.channelOrder,

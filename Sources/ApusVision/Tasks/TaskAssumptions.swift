@@ -128,14 +128,14 @@ extension TaskAssumptions.Input {
     width = processor.width
     height = processor.height
     channels = processor.channels.rawValue
+    let color = processor.fit.fill ?? .black
+    let fill = "(\(color.red), \(color.green), \(color.blue))"
     fit =
       switch processor.fit {
       case .stretch: "stretch: each side is scaled by itself"
       case .centerCrop: "center-crop: the largest centered part with the input's proportions"
-      case .letterbox(let fill):
-        "letterbox: centered, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
-      case .topLeftLetterbox(let fill):
-        "letterbox: at the top left, proportions kept, filled with (\(fill.red), \(fill.green), \(fill.blue))"
+      case .letterbox: "letterbox: centered, proportions kept, filled with \(fill)"
+      case .topLeftLetterbox: "letterbox: at the top left, proportions kept, filled with \(fill)"
       }
     resampling =
       switch processor.resampling {

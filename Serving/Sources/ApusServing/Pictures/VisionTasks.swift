@@ -76,18 +76,8 @@ struct PreparedTask: Sendable {
       options.isMultiLabel = settings.isMultiLabel
       options.categoryAllowlist = settings.allowed
       options.categoryDenylist = settings.denied
-      var detector: ObjectDetector? = try ObjectDetector(model: model, labels: labels, options: options)
-      if case .letterbox? = settings.fit, detector?.layout.isYOLO == true {
-        // YOLO's own letterbox is gray. The first detector's memory is free before the second takes as much.
-        detector = nil
-        options.fit = nil
-      }
-      let chosen =
-        if let detector { detector } else {
-          try ObjectDetector(model: model, labels: labels, options: options)
-        }
       self.init(
-        chosen,
+        try ObjectDetector(model: model, labels: labels, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(result.detections) })
     case .classify:
       var options = ImageClassifier.Options()
