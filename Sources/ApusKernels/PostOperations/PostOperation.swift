@@ -3,26 +3,24 @@
 import ApusAssembly
 
 /// A function of floats, applied in place to a part of a tensor right after it was computed.
-package struct PostOperation: Sendable {
+///
+/// It is a class, and so are its parts: tiles of several threads use it, and would wait for each other to count references to parts that
+/// are copied.
+package final class PostOperation: Sendable {
   /// The maximum number of values per call.
   static let stretch = 2048
 
-  @safe private enum Function: Sendable {
-    case map(@Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void)
-    case rectifier(Rectifier)
-  }
-
-  private let function: Function
+  private let function: any FunctionInPlace
   /// Whose code computes it, and why.
   package let choice: KernelChoice
   /// The function that is applied to each value, if there is only one.
-  private(set) var floatFunction: FloatFunction?
+  let floatFunction: FloatFunction?
 
   /// Applies one function to each value, by code of the kernel set if it has any.
   package init?(_ function: FloatFunction, using set: KernelSet) {
     let (kernel, choice) = function.choose(count: 0, using: set)
     guard let map = kernel as? UnaryMap else { return nil }
-    self.function = unsafe .map(map.fill)
+    self.function = unsafe MapInPlace(map.fill)
     self.choice = choice
     floatFunction = function
   }
@@ -30,8 +28,9 @@ package struct PostOperation: Sendable {
   /// PRELU: multiplies negative values by a factor; the factors of a row repeat.
   package init?(parametricRelu factors: [Float], using set: KernelSet) {
     guard let function = Rectifier(factors, sumBounds: nil, using: set) else { return nil }
-    self.function = .rectifier(function)
+    self.function = function
     choice = function.choice
+    floatFunction = nil
   }
 
   /// Adds `max(x, 0)` and a factor times `min(x, 0)`, and clamps the sum; the factors of a row repeat.
@@ -40,8 +39,9 @@ package struct PostOperation: Sendable {
   ) {
     let bounds = ScalarBounds(minimum: minimum, maximum: maximum)
     guard let function = Rectifier(factors, sumBounds: bounds, using: set) else { return nil }
-    self.function = .rectifier(function)
+    self.function = function
     choice = function.choice
+    floatFunction = nil
   }
 
   /// One value of ``init(rectifiedSum:within:_:using:)``.
@@ -54,15 +54,31 @@ package struct PostOperation: Sendable {
 
   /// Applies the operation to `count` values of a tensor, from element `position` on.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
-    switch function {
-    case .map(let body): unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
-    case .rectifier(let function): unsafe function.apply(to: values, position: position, count: count)
-    }
+    unsafe function.apply(to: values, position: position, count: count)
+  }
+}
+
+/// What changes floats of a tensor in place.
+private protocol FunctionInPlace: AnyObject, Sendable {
+  /// Changes `count` values, which are those of the tensor from element `position` on.
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int)
+}
+
+/// One function of each value.
+@safe private final class MapInPlace: FunctionInPlace {
+  private let body: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
+
+  init(_ body: @escaping @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void) {
+    unsafe self.body = body
+  }
+
+  func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int) {
+    unsafe body(UnsafeMutableRawPointer(values), count, UnsafeRawPointer(values))
   }
 }
 
 /// PRELU with periodic factors, or the sum of both of its parts.
-private struct Rectifier: Sendable {
+private final class Rectifier: FunctionInPlace {
   /// The number of factors before they repeat.
   private let period: Int
   /// The factors, repeated far enough for a call that begins anywhere in the first period.

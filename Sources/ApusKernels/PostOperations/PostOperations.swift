@@ -3,7 +3,7 @@
 import ApusAssembly
 
 /// The operations on the float outputs of a convolution while they are in the cache.
-package final class PostOperations: Sendable {
+@safe package final class PostOperations: Sendable {
   /// Whether a second tensor is added.
   package let addsOther: Bool
   private let bounds: ScalarBounds<Float>
@@ -12,6 +12,8 @@ package final class PostOperations: Sendable {
   package let notes: [String]
   /// The last operation.
   package let last: PostOperation?
+  /// The same object, to which tiles do not count references: they would wait for those of other threads.
+  private let uncountedLast: Unmanaged<PostOperation>?
 
   /// Applies `last` only.
   package init(last: PostOperation) {
@@ -20,6 +22,7 @@ package final class PostOperations: Sendable {
     sum = nil
     notes = last.choice.notes(on: "a function of the results in plain Swift")
     self.last = last
+    unsafe uncountedLast = .passUnretained(last)
   }
 
   /// Adds a second tensor and clamps the sums.
@@ -32,12 +35,14 @@ package final class PostOperations: Sendable {
     self.sum = sum
     notes = choice.notes(on: "a sum in plain Swift")
     last = nil
+    unsafe uncountedLast = nil
   }
 
   private init(_ operations: PostOperations, last: PostOperation) {
     (addsOther, bounds, sum) = (operations.addsOther, operations.bounds, operations.sum)
     notes = operations.notes + last.choice.notes(on: "a function of the results in plain Swift")
     self.last = last
+    unsafe uncountedLast = .passUnretained(last)
   }
 
   /// The operations followed by a function; nil if there is a last operation already.
@@ -60,7 +65,11 @@ package final class PostOperations: Sendable {
           unsafe add(output + first, other + first, count: part)
         }
       }
-      if let last { unsafe last.apply(to: output + first, position: first, count: part) }
+      if let last = unsafe uncountedLast {
+        unsafe last._withUnsafeGuaranteedRef {
+          unsafe $0.apply(to: output + first, position: first, count: part)
+        }
+      }
       first &+= part
     }
   }
