@@ -252,7 +252,7 @@ class Judge:
         for operator in graph.main.operators:
             if has_state(operator):
                 at = [places[id(t)] for t in operator.outputs if places[id(t)] in held]
-                if any(whole[place] is None for place in at) or first_difference(
+                if any(place >= len(whole) or whole[place] is None for place in at) or first_difference(
                         [whole[place] for place in at], [held[place] for place in at]):
                     return False
                 continue
