@@ -22,7 +22,8 @@ diff "$symbols" "$package/symbols.txt" || { echo "error: $package/symbols.txt li
 map=$PWD/$package/.build/symbols.map
 { echo '{ global:'; sed 's/.*/  &;/' "$symbols"; echo '  local: *; };'; } > "$map"
 
-flags=(--package-path "$package" -c release --static-swift-stdlib --product tensorflowlite_c)
+# Each function is a section of its own, so that the linker can leave it out.
+flags=(--package-path "$package" -c release --static-swift-stdlib --product tensorflowlite_c -Xswiftc -Xfrontend -Xswiftc -function-sections)
 swift build "${flags[@]}"
 built=$(swift build "${flags[@]}" --show-bin-path)
 
@@ -35,9 +36,15 @@ python3 Tools/unretained.py "$copies" "@$built/tensorflowlite_c.product/Objects.
   "$runtime"/libswift{Core,Synchronization}.a > "$copies.txt"
 discard=$package/.build/discard.ld
 echo 'SECTIONS { /DISCARD/ : { *(.eh_frame) } } INSERT AFTER .text;' > "$discard"
+# No function of the library asks for the names of Unicode characters, whose tables take half a megabyte.
+nameless=()
+for function in _swift_stdlib_getScalarName _swift_stdlib_getNameAlias; do
+  nameless+=(-Xlinker "--wrap=$function" -Xlinker "--defsym=__wrap_$function=swift_deletedMethodError")
+done
 linked=$package/.build/$name
 swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$copies.txt" \
-  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$discard"
+  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$discard" \
+  "${nameless[@]}"
 
 mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
 strip --strip-unneeded -o "$output/lib/$name" "$linked"
