@@ -7,6 +7,22 @@ private let polledByteCount = 4 << 20
 /// How many bytes are copied at once to fill memory.
 private let cachedByteCount = 1 << 13
 
+/// Fills `byteCount` bytes, a multiple of `width`, with copies of an element of `width` bytes.
+package func fillMemory(
+  _ destination: UnsafeMutableRawPointer, byteCount: Int, with element: UnsafeRawPointer, width: Int
+) {
+  guard byteCount > 0 else { return }
+  unsafe destination.copyMemory(from: element, byteCount: width)
+  // What is filled doubles up to a size that stays in the first-level cache.
+  let most = max(width, cachedByteCount / width &* width)
+  var filled = width
+  while filled < byteCount {
+    let next = min(filled, most, byteCount &- filled)
+    unsafe (destination + filled).copyMemory(from: destination, byteCount: next)
+    filled &+= next
+  }
+}
+
 /// Fills memory with copies of an element of `pattern.count` bytes. Ends early if the run must end.
 package func fillElements(_ destination: inout MutableRawSpan, with pattern: RawSpan, threads: ThreadTeam) {
   unsafe destination.withUnsafeMutableBytes { destination in
@@ -18,15 +34,7 @@ package func fillElements(_ destination: inout MutableRawSpan, with pattern: Raw
       for start in stride(from: 0, to: count, by: part) {
         let length = min(part, count &- start)
         if poll.mustStop(before: length &* width) { return }
-        let place = unsafe to + start &* width
-        unsafe place.copyMemory(from: from, byteCount: width)
-        // What is filled doubles up to a size that stays in the first-level cache.
-        var filled = width
-        while filled < length &* width {
-          let next = min(filled, max(width, cachedByteCount / width &* width), length &* width &- filled)
-          unsafe (place + filled).copyMemory(from: place, byteCount: next)
-          filled &+= next
-        }
+        unsafe fillMemory(to + start &* width, byteCount: length &* width, with: from, width: width)
       }
     }
   }

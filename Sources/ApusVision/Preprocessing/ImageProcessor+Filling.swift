@@ -116,27 +116,15 @@ extension ImageProcessor {
   }
 
   /// Fills what a letterbox leaves free; `value` is asked for the value of a channel's byte.
-  private func fillBorder<Element>(
+  private func fillBorder<Element: BitwiseCopyable>(
     of destination: inout MutableSpan<Element>, around target: ImageTransform.Region, _ order: ChannelOrder,
     _ value: (Int, UInt8) -> Element
   ) {
     guard target.width < width || target.height < height else { return }
     let color = fillColor.enumerated().map { value($0.offset, $0.element) }
-    func fill(_ pixels: Range<Int>, _ destination: inout MutableSpan<Element>) {
-      for channel in color.indices {
-        if order == .planar {
-          let plane = channel * width * height
-          for index in pixels { destination[plane + index] = color[channel] }
-        } else {
-          for index in pixels { destination[index * color.count + channel] = color[channel] }
-        }
-      }
-    }
-    fill(0..<target.y * width, &destination)
-    for y in target.y..<target.y + target.height {
-      fill(y * width..<y * width + target.x, &destination)
-      fill(y * width + target.x + target.width..<(y + 1) * width, &destination)
-    }
-    fill((target.y + target.height) * width..<height * width, &destination)
+    PictureBorder(
+      width: width, height: height, aroundX: target.x, y: target.y, width: target.width,
+      height: target.height
+    ).fill(&destination, with: color, isPlanar: order == .planar)
   }
 }
