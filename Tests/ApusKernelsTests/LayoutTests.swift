@@ -36,6 +36,7 @@ import Testing
     Block(
       dimensions: [6, 5, 4], sourceStrides: [0, 4, 1], sourceOffset: 0, destinationStrides: [20, 4, 1]),
     Block(dimensions: [5, 6], sourceStrides: [24, 2], sourceOffset: 1, destinationStrides: [6, 1]),
+    Block(dimensions: [3, 1_100], sourceStrides: [2, 0], sourceOffset: 0, destinationStrides: [1_100, 1]),
     Block(dimensions: [], sourceStrides: [], sourceOffset: 3, destinationStrides: []),
   ]
 

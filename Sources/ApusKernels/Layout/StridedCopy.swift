@@ -2,6 +2,7 @@
 
 import ApusAssembly
 import ApusRuntime
+import ApusSystem
 
 /// A copy of elements between two tensors, each with its own strides.
 ///
@@ -299,11 +300,16 @@ package final class StridedCopy: Sendable {
   }
 }
 
+/// The size from which a repeated unit is copied rather than stored again and again.
+private let repeatedByteCount = 1 << 12
+
 /// Copies units of `run` bytes along one loop.
 func copyUnits(
   _ loop: StridedCopy.Loop, run: Int, _ source: UnsafeRawPointer, _ destination: UnsafeMutableRawPointer
 ) {
   switch run {
+  case 1 where loop.source == 0 && loop.destination == 1:
+    unsafe memset(destination, Int32(source.load(as: UInt8.self)), loop.count)
   case 1: unsafe copyUnits(UInt8.self, loop, source, destination)
   case 2: unsafe copyUnits(UInt16.self, loop, source, destination)
   case 4: unsafe copyUnits(UInt32.self, loop, source, destination)
@@ -338,6 +344,10 @@ private func copyUnits<T: BitwiseCopyable>(
 ) {
   let width = MemoryLayout<T>.size
   if loop.source == 0, loop.destination == width {
+    // Copies are fast in debug builds, too, whose code calls functions for each element.
+    if loop.count &* width >= repeatedByteCount {
+      return unsafe fillMemory(destination, byteCount: loop.count &* width, with: source, width: width)
+    }
     let value = unsafe source.loadUnaligned(as: T.self)
     for index in 0..<loop.count {
       unsafe destination.storeBytes(of: value, toByteOffset: index &* width, as: T.self)
