@@ -28,16 +28,48 @@ package struct PictureAxis: Sendable {
     precondition(offsets.count == starts.count + 1 && offsets.first == 0 && offsets.last == weights.count)
     var (fewest, most, reach) = (Int.max, 1, 0)
     for index in starts.indices {
-      let taps = offsets[index + 1] - offsets[index]
-      precondition(taps > 0 && starts[index] >= 0)
-      (fewest, most) = (min(fewest, taps), max(most, taps))
-      reach = max(reach, starts[index] + taps)
+      let (start, taps) = (starts[index], offsets[index + 1] - offsets[index])
+      precondition(taps > 0 && start >= 0)
+      if taps < fewest { fewest = taps }
+      if taps > most { most = taps }
+      if start + taps > reach { reach = start + taps }
     }
     self.starts = starts
     self.offsets = offsets
-    self.weights = weights.map { Int16(truncatingIfNeeded: -Int32($0)) }
+    self.weights = Self.negated(weights)
     tapRange = min(fewest, most)...most
     sourceCount = reach
+  }
+
+  /// The weights, negated; without closures, which debug builds call for each.
+  private static func negated(_ weights: [UInt16]) -> [Int16] {
+    unsafe [Int16](unsafeUninitializedCapacity: weights.count) { result, initialized in
+      initialized = weights.count
+      unsafe weights.withUnsafeBufferPointer { weights in
+        guard let to = result.baseAddress, let from = weights.baseAddress else { return }
+        var index = 0
+        while index < weights.count {
+          unsafe to[index] = Int16(bitPattern: 0 &- from[index])
+          index &+= 1
+        }
+      }
+    }
+  }
+
+  /// All weights in pairs, `count` for each result, the first of a pair in the lower half; zero for missing ones.
+  func pairs(_ count: Int) -> [UInt32] {
+    var pairs = [UInt32](repeating: 0, count: self.count * count)
+    unsafe pairs.withUnsafeMutableBytes { pairs in
+      unsafe weights.withUnsafeBytes { weights in
+        guard let to = pairs.baseAddress, let from = weights.baseAddress else { return }
+        for result in starts.indices {
+          let first = offsets[result]
+          unsafe (to + 4 * count * result).copyMemory(
+            from: from + 2 * first, byteCount: 2 * (offsets[result + 1] - first))
+        }
+      }
+    }
+    return pairs
   }
 
   /// Two consecutive weights in one 32-bit word; zero for a missing second one.

@@ -9,7 +9,7 @@ import ApusRuntime
 ///
 /// A result is `(Σ wy · wx · v + 2²⁹) >> 30` on every path: sums are exact, so their order makes no
 /// difference.
-package struct PictureResize: Sendable {
+package final class PictureResize: Sendable {
   /// The region of a stored picture that is read.
   package struct Source: Sendable {
     /// The offset of the region's first byte; in luma and chroma, that of its first pixel in a converted row.
@@ -75,6 +75,8 @@ package struct PictureResize: Sendable {
   let rowWeights: [UInt32]
   let rowPairCount: Int
   let code: PictureCode
+  /// The `vpshufb` mask for the code of `blend`, or of `sums`.
+  let order: SIMD32<UInt8>
 
   /// Prepares a resize; the axes are those of the stored raster.
   package init(
@@ -95,11 +97,11 @@ package struct PictureResize: Sendable {
     let padded = roundedUp(columns.count, to: 4)
     var bases = [Int](repeating: 0, count: padded)
     var weights = [SIMD4<UInt32>](repeating: .zero, count: padded * pairCount)
-    for column in 0..<columns.count {
-      bases[column] = columns.starts[column] * source.bytesPerPixel
-      switch method {
-      case .copy: break
-      case .blend:
+    for column in 0..<columns.count { bases[column] = columns.starts[column] * source.bytesPerPixel }
+    switch method {
+    case .copy: break
+    case .blend:
+      for column in 0..<columns.count {
         var pair = columns.pair(0, of: column)
         if columns.starts[column] == source.width - 1 {
           // The last pixel is loaded as the second of a pair.
@@ -107,20 +109,38 @@ package struct PictureResize: Sendable {
           pair <<= 16
         }
         weights[column] = SIMD4(repeating: pair)
-      case .sums:
-        for index in 0..<pairCount {
-          weights[column * pairCount + index] = SIMD4(repeating: columns.pair(index, of: column))
-        }
       }
+    case .sums: Self.store(columns.pairs(pairCount), to: &weights)
     }
     self.bases = bases
     self.weights = weights
     let rowPairCount = (rows.mostTaps + 1) / 2
     self.rowPairCount = rowPairCount
-    rowWeights = (0..<rows.count * rowPairCount).map { rows.pair($0 % rowPairCount, of: $0 / rowPairCount) }
+    rowWeights = rows.pairs(rowPairCount)
     code = kernels.pictureCode(
       PictureCode.Shape(
         method: method, bytesPerPixel: source.bytesPerPixel, pairCount: pairCount, rowTaps: rows.tapRange))
+    order = pictureOrder(source.bytesPerPixel, ofWords: method == .sums)
+  }
+
+  /// Stores each pair of weights four times.
+  private static func store(_ pairs: [UInt32], to weights: inout [SIMD4<UInt32>]) {
+    unsafe weights.withUnsafeMutableBytes { weights in
+      unsafe pairs.withUnsafeBufferPointer { pairs in
+        guard let to = unsafe weights.baseAddress?.assumingMemoryBound(to: UInt32.self),
+          let from = pairs.baseAddress
+        else { return }
+        var index = 0
+        while index < pairs.count {
+          let pair = unsafe from[index]
+          unsafe to[4 &* index] = pair
+          unsafe to[4 &* index &+ 1] = pair
+          unsafe to[4 &* index &+ 2] = pair
+          unsafe to[4 &* index &+ 3] = pair
+          index &+= 1
+        }
+      }
+    }
   }
 
   /// Writes bytes, with some bits flipped.

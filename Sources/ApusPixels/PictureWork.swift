@@ -105,8 +105,7 @@ import ApusRuntime
     let second = resize.rows.offsets[row + 1] - resize.rows.offsets[row] > 1 ? first + 1 : first
     let pair = resize.rowWeights[row]
     if let code = resize.code.blend {
-      let order = pictureOrder(resize.source.bytesPerPixel)
-      unsafe withUnsafePointer(to: order) { order in
+      unsafe withUnsafePointer(to: resize.order) { order in
         unsafe code.call(
           PictureCode.Blend(
             upper: Int(bitPattern: address(ofRow: first, slot: 0, memory, held)),
@@ -153,8 +152,7 @@ import ApusRuntime
     let (high, low) = unsafe (memory + scratch.high, memory + scratch.low)
     unsafe sumRows(row, place(ofRow: resize.rows.starts[row], memory, held), high, low)
     if let code = resize.code.columns {
-      let order = pictureOrder(step, ofWords: true)
-      unsafe withUnsafePointer(to: order) { order in
+      unsafe withUnsafePointer(to: resize.order) { order in
         unsafe code.call(
           PictureCode.Columns(
             high: Int(bitPattern: high), low: Int(bitPattern: low), bases: Int(bitPattern: bases),
