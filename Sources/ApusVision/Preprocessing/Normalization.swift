@@ -72,9 +72,17 @@ public enum Normalization: Hashable, Sendable {
   }
 
   private static func table(mean: [Float], std: [Float], channels: Int) -> [Float] {
-    (0..<channels).flatMap { channel in
+    var table: [Float] = []
+    table.reserveCapacity(256 * channels)
+    for channel in 0..<channels {
+      if channel > 0, mean.count == 1, std.count == 1 {
+        // All channels are alike.
+        table += table[..<256]
+        continue
+      }
       let (mean, std) = (mean.count == 1 ? mean[0] : mean[channel], std.count == 1 ? std[0] : std[channel])
-      return (0..<256).map { (Float($0) - mean) / std }
+      for value in 0..<256 { table.append((Float(value) - mean) / std) }
     }
+    return table
   }
 }
