@@ -26,6 +26,7 @@ extension DepthwiseKernel {
       offsets: Int(bitPattern: packed.address + weightPacking.offsets(block: first)),
       factors: code.factors(first / 2), output: 0,
       outputStride: pixelByteCount, blocks: 0, scales: 0, vectors: blocks.count)
+    let runs = plan.runs
     for line in lines {
       for row in 0..<c.filterHeight {
         let y = line &* c.strideHeight &- c.paddingTop &+ row &* c.dilationHeight
@@ -36,7 +37,8 @@ extension DepthwiseKernel {
       }
       let result = (image &* c.outputHeight &+ line) &* c.outputWidth
       let output = unsafe work.memory.output + result &* pixelByteCount
-      for (index, run) in plan.runs.enumerated() {
+      for index in runs.indices {
+        let run = runs[index]
         let column = run.first &* c.strideWidth &- c.paddingLeft
         arguments.rows = column &* pixelByteCount &+ firstByte
         arguments.output = unsafe Int(bitPattern: output + run.first &* pixelByteCount + firstByte)

@@ -55,12 +55,12 @@ struct AnchoredBoxes {
     width: Float, height: Float, threshold: Float
   ) {
     var found = BestValues<AnchoredBox>(limit: Self.maximumCandidates)
-    for (row, center) in centers.enumerated() {
+    for row in centers.indices {
       let value = scores[row]
       let score =
         areProbabilities ? value : 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore)))
       guard score >= threshold else { continue }
-      let start = row * columns
+      let (start, center) = (row * columns, centers[row])
       let x = predictions[start] / width + center.x
       let y = predictions[start + 1] / height + center.y
       let (w, h) = (predictions[start + 2] / width, predictions[start + 3] / height)
