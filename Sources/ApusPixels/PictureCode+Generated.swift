@@ -9,6 +9,25 @@ extension KernelSet {
     pictureTarget?.pictures(shape) ?? .portable
   }
 
+  /// Code that writes rows of results to their places; plain Swift if there is none.
+  func pictureCode(for elements: PictureElements, _ placement: PicturePlacement) -> CodeFunction<
+    PictureCode.Elements
+  >? {
+    guard pictureTarget != nil else { return nil }
+    let channels: [Int]
+    switch placement.channels {
+    case .three(let first, let second, let third): channels = [first, second, third]
+    case .one: channels = [0]
+    case .luminance: return nil
+    }
+    switch elements {
+    case .bytes:
+      return placement.isTriples ? try? unsafe CodeFunction(X86PictureTriplesGenerator()) : nil
+    case .mappedBytes: return try? unsafe CodeFunction(X86PictureTableGenerator(channels: channels, width: 1))
+    case .floats: return try? unsafe CodeFunction(X86PictureTableGenerator(channels: channels, width: 4))
+    }
+  }
+
   /// What code for pictures is generated for; nil for plain Swift.
   var pictureTarget: X86Target? {
     if requires.contains(.avx512VNNI) { return .avx512 }

@@ -54,6 +54,24 @@ package struct PictureCode: Sendable {
     var lowBytes: UInt32 = 0x00FF_00FF
   }
 
+  /// Arguments of the code that writes a row of results as elements of the input.
+  struct Elements: CodeArguments {
+    /// The pixels, four bytes each.
+    var line: Int
+    var target: Int
+    /// The number of pixels, at least one; of triples, that of groups of four.
+    var count: Int
+    /// The distances in bytes from pixel to pixel, and from channel to channel.
+    var step: Int
+    var channelStep: Int
+    /// The entries, 256 per channel; triples have none.
+    var table: Int
+    /// For triples: four times the bits that are flipped.
+    var flip: UInt32 = 0
+    /// For triples: the `vpshufb` mask that puts the bytes of four pixels in order.
+    var order = SIMD16<UInt8>()
+  }
+
   /// Arguments of the conversion of a row of luma and chroma.
   struct LumaChromaRow: CodeArguments {
     var luma: Int

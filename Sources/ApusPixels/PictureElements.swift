@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
+
 /// The element that is written for a byte of a picture, and its destination.
 ///
 /// The memory is the caller's; it must stay valid during a run.
@@ -11,52 +13,93 @@
   /// The entry in a table of 256 per channel.
   case floats(UnsafeMutablePointer<Float>, table: UnsafePointer<Float>)
 
-  /// Writes a row of pixels, four bytes each, to their places in the input.
-  func write(_ line: UnsafePointer<UInt32>, row: Int, columns: Int, _ placement: PicturePlacement) {
+  /// Writes a row of pixels, four bytes each, to their places in the input, if possible with code.
+  func write(
+    _ line: UnsafePointer<UInt32>, row: Int, columns: Int, _ placement: PicturePlacement,
+    _ code: CodeFunction<PictureCode.Elements>?
+  ) {
+    let first = (placement.origin &+ row &* placement.perRow) &* placement.pixelStep
     switch self {
     case .bytes(let target, let flip):
-      if unsafe writeTriples(line, row: row, columns: columns, placement, target, flip) { return }
+      if placement.isTriples {
+        unsafe writeTriples(line, columns: columns, placement.channels, target + first, flip, code)
+        return
+      }
       unsafe place(line, row: row, columns: columns, placement, target) { byte, _ in byte ^ flip }
     case .mappedBytes(let target, let table):
+      if let code {
+        unsafe call(code, line, columns, placement, target + first, table, width: 1)
+        return
+      }
       unsafe place(line, row: row, columns: columns, placement, target) { byte, channel in
         unsafe table[channel &* 256 &+ Int(byte)]
       }
     case .floats(let target, let table):
+      if let code {
+        unsafe call(code, line, columns, placement, target + first, table, width: 4)
+        return
+      }
       unsafe place(line, row: row, columns: columns, placement, target) { byte, channel in
         unsafe table[channel &* 256 &+ Int(byte)]
       }
     }
   }
 
-  /// Writes pixels whose bytes are in order already. Each but the last is stored with one byte too many,
-  /// which the next one overwrites.
+  /// Lets code write a row through a table.
+  private func call(
+    _ code: CodeFunction<PictureCode.Elements>, _ line: UnsafePointer<UInt32>, _ columns: Int,
+    _ placement: PicturePlacement, _ target: UnsafeMutableRawPointer, _ table: UnsafeRawPointer, width: Int
+  ) {
+    code.call(
+      PictureCode.Elements(
+        line: Int(bitPattern: line), target: Int(bitPattern: target), count: columns,
+        step: placement.perColumn &* placement.pixelStep &* width,
+        channelStep: placement.channelStep &* width, table: Int(bitPattern: table)))
+  }
+
+  /// Writes three bytes for each pixel, one pixel after the other.
   private func writeTriples(
-    _ line: UnsafePointer<UInt32>, row: Int, columns: Int, _ placement: PicturePlacement,
-    _ target: UnsafeMutablePointer<UInt8>, _ flip: UInt8
-  ) -> Bool {
-    guard case .three(0, 1, 2) = placement.channels, placement.perColumn == 1, placement.pixelStep == 3,
-      placement.channelStep == 1
-    else { return false }
+    _ line: UnsafePointer<UInt32>, columns: Int, _ channels: PicturePlacement.Channels,
+    _ target: UnsafeMutablePointer<UInt8>, _ flip: UInt8, _ code: CodeFunction<PictureCode.Elements>?
+  ) {
+    guard case .three(let first, let second, let third) = channels else { return }
     var column = 0
+    if let code, columns >= 6 {
+      // Groups of four pixels; the four bytes behind the last one are still in the row.
+      let groups = (3 &* columns &- 4) / 12
+      var order = SIMD16<UInt8>()
+      for pixel in 0..<4 {
+        order[3 &* pixel] = UInt8(truncatingIfNeeded: 4 &* pixel &+ first)
+        order[3 &* pixel &+ 1] = UInt8(truncatingIfNeeded: 4 &* pixel &+ second)
+        order[3 &* pixel &+ 2] = UInt8(truncatingIfNeeded: 4 &* pixel &+ third)
+      }
+      code.call(
+        PictureCode.Elements(
+          line: Int(bitPattern: line), target: Int(bitPattern: target), count: groups, step: 0,
+          channelStep: 0,
+          table: 0, flip: UInt32(flip) &* 0x0101_0101, order: order))
+      column = 4 &* groups
+    }
     #if !DEBUG
-      // A debug build would call a function for each store of another type than the pointer's.
-      let mask = UInt32(flip) &* 0x0101_0101
-      var place = unsafe UnsafeMutableRawPointer(target) + (placement.origin &+ row &* placement.perRow) &* 3
-      while column < columns &- 1 {
-        unsafe place.storeBytes(of: line[column] ^ mask, as: UInt32.self)
-        unsafe place += 3
-        column &+= 1
+      if code == nil, (first, second, third) == (0, 1, 2) {
+        // Each pixel but the last is stored with one byte too many, which the next one overwrites. A debug build would call a
+        // function for each store of another type than the pointer's.
+        let mask = UInt32(flip) &* 0x0101_0101
+        var place = UnsafeMutableRawPointer(target)
+        while column < columns &- 1 {
+          unsafe place.storeBytes(of: line[column] ^ mask, as: UInt32.self)
+          unsafe place += 3
+          column &+= 1
+        }
       }
     #endif
     let bytes = unsafe UnsafeRawPointer(line).assumingMemoryBound(to: UInt8.self)
-    let start = unsafe target + (placement.origin &+ row &* placement.perRow) &* 3
     while column < columns {
-      unsafe start[3 &* column] = bytes[4 &* column] ^ flip
-      unsafe start[3 &* column &+ 1] = bytes[4 &* column &+ 1] ^ flip
-      unsafe start[3 &* column &+ 2] = bytes[4 &* column &+ 2] ^ flip
+      unsafe target[3 &* column] = bytes[4 &* column &+ first] ^ flip
+      unsafe target[3 &* column &+ 1] = bytes[4 &* column &+ second] ^ flip
+      unsafe target[3 &* column &+ 2] = bytes[4 &* column &+ third] ^ flip
       column &+= 1
     }
-    return true
   }
 
   @inline(__always)

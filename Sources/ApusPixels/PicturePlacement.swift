@@ -38,6 +38,11 @@ package struct PicturePlacement: Sendable {
     if case .three = channels { 3 } else { 1 }
   }
 
+  /// Whether the pixels of a row follow each other with three channels each.
+  var isTriples: Bool {
+    if case .three = channels { perColumn == 1 && pixelStep == 3 && channelStep == 1 } else { false }
+  }
+
   /// Whether all elements of `columns` × `rows` pixels are among `count` elements.
   func fits(columns: Int, rows: Int, count: Int) -> Bool {
     let corners = [0, (columns - 1) * perColumn].flatMap { column in

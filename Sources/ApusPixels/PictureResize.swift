@@ -75,6 +75,7 @@ package final class PictureResize: Sendable {
   let rowWeights: [UInt32]
   let rowPairCount: Int
   let code: PictureCode
+  private let kernels: KernelSet
   /// The `vpshufb` mask for the code of `blend`, or of `sums`.
   let order: SIMD32<UInt8>
 
@@ -117,6 +118,7 @@ package final class PictureResize: Sendable {
     let rowPairCount = (rows.mostTaps + 1) / 2
     self.rowPairCount = rowPairCount
     rowWeights = rows.pairs(rowPairCount)
+    self.kernels = kernels
     code = kernels.pictureCode(
       PictureCode.Shape(
         method: method, bytesPerPixel: source.bytesPerPixel, pairCount: pairCount, rowTaps: rows.tapRange))
@@ -217,6 +219,7 @@ package final class PictureResize: Sendable {
       source.conversion?.picture.byteCount
       ?? source.offset + (source.height - 1) * source.bytesPerRow + source.rowLength
     precondition(end <= picture.count)
+    let elementsCode = kernels.pictureCode(for: elements, placement)
     ExecutableMemory.seal()
     // Tiles are rows of results; their number depends on the bytes that they read.
     let read =
@@ -237,7 +240,8 @@ package final class PictureResize: Sendable {
           let work = unsafe PictureWork(
             resize: self, picture: source.conversion == nil ? start + source.offset : start,
             end: start + picture.count, bases: bases,
-            weights: weights, elements: elements, scratch: scratch, memory: memory, tiles: tiles)
+            weights: weights, elements: elements, elementsCode: elementsCode, scratch: scratch,
+            memory: memory, tiles: tiles)
           team.run(tiles: tiles, work)
         }
       }

@@ -13,6 +13,8 @@ import ApusRuntime
   let bases: UnsafePointer<Int>
   let weights: UnsafePointer<SIMD4<UInt32>>
   let elements: PictureElements
+  /// Code that writes the elements; nil for plain Swift.
+  let elementsCode: CodeFunction<PictureCode.Elements>?
   let scratch: PictureScratch
   let memory: UnsafeMutableRawPointer
   let tiles: Int
@@ -30,7 +32,7 @@ import ApusRuntime
       case .blend: unsafe blend(row, to: line, memory, &kept, held)
       case .sums: unsafe sum(row, to: line, memory, held)
       }
-      unsafe elements.write(line, row: row, columns: columns, resize.placement)
+      unsafe elements.write(line, row: row, columns: columns, resize.placement, elementsCode)
     }
   }
 

@@ -318,11 +318,24 @@ struct X86AssemblerTests {
       listing.add("mov \(register),\(place.text)") { $0.load(register, place) }
       listing.add("mov \(place.text),\(register)") { $0.store(place, register) }
       listing.add("lea \(register),\(place.text)") { $0.address(register, place) }
+      let (double, byte) = Self.narrowNames(register)
+      listing.add("movzx \(register),\(place.text)") { $0.loadByte(register, place) }
+      listing.add("mov \(place.text),\(byte)") { $0.storeByte(place, register) }
+      listing.add("mov \(double),\(place.text)") { $0.loadDouble(register, place) }
+      listing.add("mov \(place.text),\(double)") { $0.storeDouble(place, register) }
       listing.add("add \(register),\(place.text)") { $0.add(register, place) }
       listing.add("prefetcht1 \(place.text)") { $0.prefetch(place) }
     }
     listing.add("ret") { $0.return() }
     try check(listing)
+  }
+
+  /// The names of a register's lower 32 bits and of its lowest byte.
+  private static func narrowNames(_ register: Assembler.General) -> (double: String, byte: String) {
+    let name = "\(register)"
+    if register.rawValue > 7 { return (name + "d", name + "b") }
+    let short = String(name.dropFirst())
+    return ("e" + short, register.rawValue < 4 ? String(short.dropLast()) + "l" : short + "l")
   }
 
   @Test("jumps lead to their labels, and loops begin at round addresses")

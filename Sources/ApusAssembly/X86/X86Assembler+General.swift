@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Instructions on general registers, all of 64 bits.
+/// Instructions on general registers, of 64 bits where no other width is named.
 extension X86Assembler {
   private mutating func rex(_ register: Int, _ base: Int, index: Int = 0) {
     emit(0x48 | UInt8(register >> 3) << 2 | UInt8(index >> 3) << 1 | UInt8(base >> 3))
+  }
+
+  /// The prefix of an instruction on 32 bits, or on a byte, which only the upper registers need; of bytes, more of them.
+  private mutating func narrowRex(_ register: General, _ memory: Memory, isByte: Bool = false) {
+    let bits =
+      UInt8(register.rawValue >> 3) << 2 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1
+      | UInt8(memory.base.rawValue >> 3)
+    if bits != 0 || isByte && register.rawValue > 3 { emit(0x40 | bits) }
   }
 
   private mutating func general(_ opcode: UInt8, _ register: General, _ memory: Memory) {
@@ -32,6 +40,30 @@ extension X86Assembler {
   package mutating func load(_ register: General, _ memory: Memory) { general(0x8B, register, memory) }
   /// `mov [memory], register`.
   package mutating func store(_ memory: Memory, _ register: General) { general(0x89, register, memory) }
+  /// `movzx register, byte [memory]`.
+  package mutating func loadByte(_ register: General, _ memory: Memory) {
+    rex(register.rawValue, memory.base.rawValue, index: memory.index?.rawValue ?? 0)
+    emit(0x0F, 0xB6)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
+  /// `mov [memory], register` of the lowest byte.
+  package mutating func storeByte(_ memory: Memory, _ register: General) {
+    narrowRex(register, memory, isByte: true)
+    emit(0x88)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
+  /// `mov register, [memory]` of 32 bits; the others become zero.
+  package mutating func loadDouble(_ register: General, _ memory: Memory) {
+    narrowRex(register, memory)
+    emit(0x8B)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
+  /// `mov [memory], register` of 32 bits.
+  package mutating func storeDouble(_ memory: Memory, _ register: General) {
+    narrowRex(register, memory)
+    emit(0x89)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
   /// `mov destination, source`.
   package mutating func move(_ destination: General, _ source: General) {
     general(0x89, rm: destination, source)

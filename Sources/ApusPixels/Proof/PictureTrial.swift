@@ -32,6 +32,7 @@ package struct PictureTrial: Sendable {
             "sums of \(taps) pixels", bytesPerPixel, columns: sums(29, taps: taps), rows: sums(7, taps: taps))
         }
     }
+    + [tableOfFloats, tableOfBytes]
     + [
       LumaChroma(
         width: 75, height: 4, lumaStride: 80, u: 320, v: 321, isShared: true, chromaStride: 76,
@@ -91,9 +92,7 @@ package struct PictureTrial: Sendable {
   private static func resize(
     _ name: String, _ bytesPerPixel: Int, columns: PictureAxis, rows: PictureAxis
   ) -> PictureTrial {
-    let source = PictureResize.Source(
-      offset: 0, width: columns.sourceCount, height: rows.sourceCount, bytesPerPixel: bytesPerPixel,
-      bytesPerRow: columns.sourceCount * bytesPerPixel)
+    let source = source(columns, rows, bytesPerPixel: bytesPerPixel)
     let picture = bytes(source.bytesPerRow * source.height)
     return PictureTrial(name: "\(name) of \(bytesPerPixel) bytes") { set in
       run(
@@ -102,6 +101,58 @@ package struct PictureTrial: Sendable {
           placement: placement(columns: columns.count, channels: bytesPerPixel == 1 ? .one : .three(0, 1, 2)),
           kernels: set), picture)
     }
+  }
+
+  /// Entries of a table in the channels' reverse order, in planes.
+  private static var tableOfFloats: PictureTrial {
+    let (columns, rows) = (halves(37), halves(9))
+    let count = columns.count * rows.count
+    let source = source(columns, rows, bytesPerPixel: 4)
+    let picture = bytes(source.bytesPerRow * source.height)
+    return PictureTrial(name: "entries of a table of floats") { set in
+      let resize = PictureResize(
+        columns: columns, rows: rows, source: source,
+        placement: PicturePlacement(
+          channels: .three(2, 1, 0), origin: 0, perColumn: 1, perRow: columns.count, pixelStep: 1,
+          channelStep: count),
+        kernels: set)
+      var result = [Float](repeating: 0, count: 3 * count)
+      var span = result.mutableSpan
+      resize.run(
+        picture.span, into: &span, table: (0..<768).map { Float($0) / 3 }, team: ThreadTeam(count: 1))
+      return result.flatMap { value in (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) }
+      }
+    }
+  }
+
+  /// Entries of a table in a picture that is turned by 180°.
+  private static var tableOfBytes: PictureTrial {
+    let (columns, rows) = (halves(37), halves(9))
+    let count = columns.count * rows.count
+    let source = source(columns, rows, bytesPerPixel: 3)
+    let picture = bytes(source.bytesPerRow * source.height)
+    return PictureTrial(name: "entries of a table of bytes") { set in
+      let resize = PictureResize(
+        columns: columns, rows: rows, source: source,
+        placement: PicturePlacement(
+          channels: .three(0, 1, 2), origin: count - 1, perColumn: -1, perRow: -columns.count, pixelStep: 3,
+          channelStep: 1),
+        kernels: set)
+      var result = [UInt8](repeating: 0xA5, count: 3 * count)
+      var span = result.mutableSpan
+      let table = (0..<768).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) }
+      resize.run(picture.span, into: &span, table: table, team: ThreadTeam(count: 1))
+      return result
+    }
+  }
+
+  /// A picture of the size that axes read.
+  private static func source(_ columns: PictureAxis, _ rows: PictureAxis, bytesPerPixel: Int)
+    -> PictureResize.Source
+  {
+    PictureResize.Source(
+      offset: 0, width: columns.sourceCount, height: rows.sourceCount, bytesPerPixel: bytesPerPixel,
+      bytesPerRow: columns.sourceCount * bytesPerPixel)
   }
 
   private static func convert(_ layout: LumaChroma) -> PictureTrial {
