@@ -53,6 +53,8 @@ class Connection:
 
     def flush(self):
         try:
+            # The time of `poll` is for what comes: a frame that is cut off here would break the connection.
+            self.socket.settimeout(20)
             self.socket.sendall(self.h2.data_to_send())
         except OSError:
             self.is_closed = True
