@@ -4,6 +4,7 @@
 import gzip
 import os
 import struct
+import threading
 import time
 
 import grpc
@@ -314,6 +315,34 @@ def test_an_answer_that_nobody_takes_ends_its_call(models):
         connection.send(number, GOOD)
         assert connection.wait(number, 90).reset is not None
         assert connection.goaway is None and not connection.is_closed
+
+
+# ---- How many calls a connection may have
+
+
+def test_clients_learn_how_many_calls_they_may_have(limited):
+    with Connection(limited.grpc) as connection:
+        settings = connection.h2.remote_settings
+        assert settings.max_concurrent_streams == 256
+        assert settings.max_header_list_size == 256 << 10
+
+
+def test_more_calls_than_a_connection_may_have_wait_in_the_client(limited):
+    """Three hundred streams of one client at a time: the connection goes on."""
+    stop = threading.Event()
+
+    def requests():
+        yield service_pb2.ModelInferRequest.FromString(simple())
+        stop.wait(60)
+
+    with grpc.insecure_channel(limited.grpc) as channel:
+        stub = service_pb2_grpc.GRPCInferenceServiceStub(channel)
+        streams = [stub.ModelStreamInfer(requests()) for _ in range(300)]
+        assert [len(next(stream).infer_response.raw_output_contents) for stream in streams[:200]] == [2] * 200
+        stop.set()
+        for stream in streams:
+            assert all(not answer.error_message for answer in stream)
+            assert stream.code() == grpc.StatusCode.OK
 
 
 # ---- Floods

@@ -8,7 +8,6 @@ import HummingbirdCore
 import HummingbirdTLS
 import Logging
 import NIOCore
-import NIOHTTP2
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
@@ -260,27 +259,15 @@ extension ServerProcess {
         let isWelcome = count.enter() <= maximum
         channel.closeFuture.whenComplete { _ in count.leave() }
         if !isWelcome { channel.close(promise: nil) }
-        Self.allowLargeHeaders(channel)
-        return channel.eventLoop.makeSucceededVoidFuture()
+        return channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(LargeHeaders())
+        }
       },
       onAcceptHTTP2Stream: { channel in
         channel.eventLoop.makeCompletedFuture {
           try StreamGuard.add(to: channel, .init(message: maximumMessage, deadline: deadline), calls)
         }
       })
-  }
-
-  /// The maximum number of bytes of headers that are read at all: beyond it, the connection ends.
-  private static let largestHeaders = 256 << 10
-
-  /// Lets HTTP/2 read more headers than a call may have, so that too many end the call and not the connection.
-  private static func allowLargeHeaders(_ channel: any Channel) {
-    let settings = HTTP2Settings([HTTP2Setting(parameter: .maxHeaderListSize, value: largestHeaders)])
-    // After the library's own settings, which go out when the connection becomes active.
-    channel.eventLoop.execute {
-      channel.writeAndFlush(
-        HTTP2Frame(streamID: .rootStream, payload: .settings(.settings(settings))), promise: nil)
-    }
   }
 
   /// How many connections there are.
