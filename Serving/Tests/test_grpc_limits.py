@@ -8,6 +8,7 @@ import threading
 import time
 
 import grpc
+import h2.settings
 import numpy as np
 import pytest
 from http2 import Connection, framed
@@ -343,6 +344,19 @@ def test_more_calls_than_a_connection_may_have_wait_in_the_client(limited):
         for stream in streams:
             assert all(not answer.error_message for answer in stream)
             assert stream.code() == grpc.StatusCode.OK
+
+
+def test_texts_of_errors_do_not_fill_the_table_of_the_answers_headers(limited):
+    """The client chooses how large the table of HPACK is that the server keeps for it."""
+    with Connection(limited.grpc) as connection:
+        connection.h2.update_settings({h2.settings.SettingCodes.HEADER_TABLE_SIZE: 2**31 - 1})
+        connection.flush()
+        connection.poll(0.2)
+        connection.h2.decoder.max_allowed_table_size = 2**31 - 1
+        for number in range(100):
+            request = service_pb2.ModelInferRequest(model_name=f"{number}-" + "n" * 3_000)
+            assert connection.call(framed(request.SerializeToString())).status == 5
+        assert connection.h2.decoder.header_table._current_size < 10_000
 
 
 # ---- Floods

@@ -2,6 +2,7 @@
 import ApusServing
 import GRPCCore
 import NIOCore
+import NIOHPACK
 import NIOHTTP2
 
 /// Keeps the limits of one call of gRPC: the size of its metadata and messages, how fast both directions go, and its deadline.
@@ -228,9 +229,12 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Answers
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    var data = data
     let size: Int
     switch unwrapOutboundIn(data) {
-    case .headers(let frame):
+    case .headers(var frame):
+      Self.keepMessageOutOfTable(&frame.headers)
+      data = wrapOutboundOut(.headers(frame))
       hasAnswerHeaders = true
       if frame.endStream {
         hasStatus = true
@@ -284,6 +288,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
     frame.headers.add(name: "grpc-status", value: String(code.rawValue))
     frame.headers.add(name: "grpc-message", value: Self.percentEncoded(message))
+    Self.keepMessageOutOfTable(&frame.headers)
     context.write(wrapOutboundOut(.headers(frame)), promise: nil)
     if isInboundEnded {
       context.flush()
@@ -291,6 +296,13 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
       context.writeAndFlush(wrapOutboundOut(.rstStream(.noError)), promise: nil)
     }
     context.close(mode: .all, promise: nil)
+  }
+
+  /// Keeps an error's text out of the table of HPACK: the client chooses how large the table is, and what many texts say.
+  private static func keepMessageOutOfTable(_ headers: inout HPACKHeaders) {
+    guard let text = headers.first(name: "grpc-message") else { return }
+    headers.remove(name: "grpc-message")
+    headers.add(name: "grpc-message", value: text, indexing: .nonIndexable)
   }
 
   /// A message as the protocol writes it: printable ASCII, everything else as `%XX`.
