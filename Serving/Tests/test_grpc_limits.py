@@ -325,7 +325,7 @@ def test_clients_learn_how_many_calls_they_may_have(limited):
     with Connection(limited.grpc) as connection:
         settings = connection.h2.remote_settings
         assert settings.max_concurrent_streams == 256
-        assert settings.max_header_list_size == 256 << 10
+        assert settings.max_header_list_size == 256 << 10 and settings.initial_window_size == 1 << 20
 
 
 def test_more_calls_than_a_connection_may_have_wait_in_the_client(limited):

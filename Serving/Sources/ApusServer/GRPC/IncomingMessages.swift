@@ -75,7 +75,8 @@ final class OpenCalls: Sendable {
   /// The name in the metadata. What a client says under this name is replaced.
   static let header = "apus-call"
 
-  private let admission: Admission
+  /// The memory of all requests.
+  let admission: Admission
   private let state = Mutex<(next: Int, calls: [String: IncomingMessages])>((0, [:]))
 
   init(_ admission: Admission) { self.admission = admission }

@@ -146,8 +146,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     let presence = Presence()
     try await withRPCCancellationHandler {
       try await withThrowingTaskGroup(of: Void.self) { group in
-        let (answers, continuation) = AsyncStream.makeStream(
-          of: Task<Inference_ModelStreamInferResponse, Never>.self)
+        let (answers, continuation) = AsyncStream.makeStream(of: Task<CountedAnswer, Never>.self)
         let (written, didWrite) = AsyncStream.makeStream(of: Void.self)
         group.addTask {
           defer { continuation.finish() }
@@ -167,7 +166,9 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
         do {
           defer { didWrite.finish() }
           for await answer in answers {
-            try await response.write(answer.value)
+            let answer = await answer.value
+            try await response.write(answer.message)
+            withExtendedLifetime(answer.memory) {}
             didWrite.yield()
           }
           try await group.waitForAll()
@@ -186,20 +187,34 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
 
   private func streamed(
     _ request: AdmittedRequest<Inference_ModelInferRequest>, presence: Presence
-  ) async -> Inference_ModelStreamInferResponse {
+  ) async -> CountedAnswer {
     defer { withExtendedLifetime(request.memory) {} }
+    let memory = HeldMemory(state.admission)
     var id = ""
     do throws(ServingError) {
       let message = try request.message
       id = message.id
       let answer = try await infer(message, presence: presence)
-      return .with { $0.inferResponse = answer }
+      try memory.take(Self.size(of: answer))
+      return CountedAnswer(message: .with { $0.inferResponse = answer }, memory: memory)
     } catch {
-      return .with {
-        $0.errorMessage = error.message
-        $0.inferResponse.id = id
-      }
+      return CountedAnswer(
+        message: .with {
+          $0.errorMessage = error.message
+          $0.inferResponse.id = id
+        }, memory: memory)
     }
+  }
+
+  /// An answer of a stream with the memory that it takes until it is written.
+  private struct CountedAnswer {
+    let message: Inference_ModelStreamInferResponse
+    let memory: HeldMemory
+  }
+
+  /// The bytes that an answer takes until it is written, once as a message and once encoded.
+  static func size(of answer: Inference_ModelInferResponse) -> Int {
+    2 * answer.rawOutputContents.reduce(0) { $0 + $1.count }
   }
 
   private func infer(

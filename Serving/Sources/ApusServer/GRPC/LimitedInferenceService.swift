@@ -23,7 +23,9 @@ struct LimitedInferenceService: RegistrableRPCService {
     registerAdmitted(Method.ModelConfig.descriptor, .other, with: &router, service.modelConfig)
     registerAdmitted(Method.ModelStatistics.descriptor, .other, with: &router, service.modelStatistics)
     registerAdmitted(Method.RepositoryIndex.descriptor, .other, with: &router, service.repositoryIndex)
-    registerAdmitted(Method.ModelInfer.descriptor, .inference, with: &router, service.modelInfer)
+    registerAdmitted(
+      Method.ModelInfer.descriptor, .inference, with: &router, size: InferenceService.size(of:),
+      service.modelInfer)
     registerAdmitted(
       Method.RepositoryModelLoad.descriptor, .repositoryChange, with: &router, service.repositoryModelLoad)
     registerAdmitted(
@@ -57,15 +59,20 @@ struct LimitedInferenceService: RegistrableRPCService {
   }
 
   /// Registers a method of one request and one answer, whose requests are looked over before they are decoded.
+  ///
+  /// - Parameter size: The bytes that an answer takes until it is written.
   private func registerAdmitted<
     Transport: ServerTransport, Content: SwiftProtobuf.Message, Output: SwiftProtobuf.Message
   >(
     _ method: MethodDescriptor, _ kind: DecodedSize.Message, with router: inout RPCRouter<Transport>,
+    size: @escaping @Sendable (Output) -> Int = { _ in 0 },
     _ answer: @escaping @Sendable (Content, ServerContext) async throws -> Output
   ) {
     router.registerHandler(
       forMethod: method, deserializer: deserializer(kind), serializer: ProtobufSerializer<Output>()
-    ) { [calls] (request: StreamingServerRequest<AdmittedRequest<Content>>, context) in
+    ) {
+      [calls, admission = service.state.admission]
+      (request: StreamingServerRequest<AdmittedRequest<Content>>, context) in
       let incoming = calls.messages(of: request.metadata)
       var messages = request.messages.makeAsyncIterator()
       guard let admitted = try await messages.next() else {
@@ -79,7 +86,14 @@ struct LimitedInferenceService: RegistrableRPCService {
       guard try await messages.next() == nil else {
         throw RPCError(code: .invalidArgument, message: "the call has more than one message")
       }
-      return StreamingServerResponse(single: ServerResponse(message: try await answer(message, context)))
+      let output = try await answer(message, context)
+      let memory = HeldMemory(admission)
+      do throws(ServingError) { try memory.take(size(output)) } catch { throw RPCError(error) }
+      return StreamingServerResponse(of: Output.self) { writer in
+        defer { withExtendedLifetime(memory) {} }
+        try await writer.write(output)
+        return [:]
+      }
     }
   }
 

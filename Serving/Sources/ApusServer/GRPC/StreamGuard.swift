@@ -2,10 +2,10 @@
 import ApusServing
 import GRPCCore
 import NIOCore
-import NIOHPACK
 import NIOHTTP2
 
-/// Keeps the limits of one call of gRPC: the size of its metadata and messages, how fast both directions go, and its deadline.
+/// Keeps the limits of one call of gRPC: the size of its metadata and messages, its memory, how fast both directions go, and its
+/// deadline.
 ///
 /// ```
 /// frames of one stream ⇄ StreamGuard ⇄ the library's handler ⇄ the call
@@ -28,50 +28,67 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The maximum number of bytes of a call's metadata, as HTTP/2 counts them.
   private static let longestMetadata = 16 << 10
-  /// The time over which the rate of messages is judged, and the fewest bytes a second.
-  private static let window = TimeAmount.seconds(30)
-  private static let leastRate = 4_096
+  /// The bytes that a client may send on a stream before the call takes them.
+  static let windowSize = 1 << 20
+  /// What a call takes beside its messages: buffers, tasks, states of the library.
+  private static let callCost = 32 << 10
+  /// What the library may keep of a call that takes nothing: streams that were open when the client heard of the window have two.
+  private static let waitingCost = 2 * windowSize
+  /// The bytes of an answer that go to HTTP/2 at a time, so that the rate shows.
+  static let pieceSize = 64 << 10
   /// The most bytes that a byte of deflate can become.
-  private static let greatestExpansion = 1_032
+  static let greatestExpansion = 1_032
 
-  private let limits: Limits
+  let limits: Limits
   private let calls: OpenCalls
   /// The memory of this call's messages until it takes them; nil before its headers.
   private var messages: IncomingMessages?
-  private var hasHeaders = false
+  var hasHeaders = false
   private var hasEncoding = false
   /// Whether several messages may come, at any time.
   private var isStream = false
-  private var isInboundEnded = false
+  var isInboundEnded = false
   /// Whether a status is on its way, or the stream has ended without one.
-  private var hasStatus = false
-  private var hasAnswerHeaders = false
+  var hasStatus = false
+  var hasAnswerHeaders = false
   /// Whether a limit was broken: nothing further is read.
-  private var isEnded = false
+  var isEnded = false
   /// Why the library closes the stream.
-  private var failure: RPCError?
-  private var callDeadline: Scheduled<Void>?
+  var failure: RPCError?
+  var callDeadline: Scheduled<Void>?
 
   private var prefix: [UInt8] = []
   private var missing = 0
   /// Whether a whole message has come.
   private var hasMessage = false
   /// The bytes of the latest message, if it is compressed.
-  private var compressedBytes = 0
+  var compressedBytes = 0
   /// Whether the call takes what comes: where it does not, waiting for it is not the client's fault.
   private var isReading = false
   private var readBytes = 0
-  private var messageDeadline: Scheduled<Void>?
+  var messageDeadline: Scheduled<Void>?
 
-  private var unsentBytes = 0
-  private var sentBytes = 0
+  /// The memory of the call itself, of what it does not take, and of its answers.
+  var memory: TakenMemory
+  /// Whether ``callCost`` and ``waitingCost`` are taken.
+  private var countsCall = false
+  private var isWaiting = false
+  var unsentBytes = 0
+  var sentBytes = 0
   /// Whether something was unsent at the beginning of the window, too.
   private var wasUnsent = false
   private var pace: RepeatedTask?
+  /// Whether a message is being written in pieces, and what is written and flushed after it.
+  var isWriting = false
+  var delayed = CircularBuffer<(frame: HTTP2Frame.FramePayload, promise: EventLoopPromise<Void>?)>()
+  var flushesLater = false
+  /// When each message was written that the client has not taken, the oldest first.
+  var answerStarts = CircularBuffer<NIODeadline>()
 
   init(_ limits: Limits, _ calls: OpenCalls) {
     self.limits = limits
     self.calls = calls
+    memory = TakenMemory(calls.admission)
   }
 
   /// Adds a guard to a stream: before the library's handler, and after it for the errors that it finds.
@@ -106,12 +123,16 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Gives back the memory of messages that the call will not take any more.
   private func closeCall() {
+    // What is written is given back when HTTP/2 lets go of it.
+    if countsCall { memory.release(Self.callCost) }
+    if isWaiting { memory.release(Self.waitingCost) }
+    (countsCall, isWaiting) = (false, false)
     guard let messages else { return }
     calls.close(messages)
     self.messages = nil
   }
 
-  private func stopTimers() {
+  func stopTimers() {
     callDeadline?.cancel()
     messageDeadline?.cancel()
     pace?.cancel()
@@ -133,6 +154,10 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
       }
       hasEncoding = frame.headers.contains { $0.name == "grpc-encoding" && $0.value != "identity" }
       isStream = frame.headers.contains { $0.name == ":path" && $0.value.hasSuffix("/ModelStreamInfer") }
+      do throws(ServingError) {
+        try memory.take(Self.callCost)
+        countsCall = true
+      } catch { return end(error, context) }
       let timeouts = frame.headers["grpc-timeout"]
       if let text = timeouts.first {
         guard timeouts.count == 1, let timeout = CallTimeout(text) else {
@@ -168,9 +193,30 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
+  func channelReadComplete(context: ChannelHandlerContext) {
+    context.fireChannelReadComplete()
+    guard !isInboundEnded, !isEnded, !isReading else { return }
+    // A call that goes on reads before this turn of the loop ends.
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    context.eventLoop.execute { bound.value.0.countWaiting(bound.value.1) }
+  }
+
   func read(context: ChannelHandlerContext) {
     isReading = true
+    if isWaiting {
+      isWaiting = false
+      memory.release(Self.waitingCost)
+    }
     context.read()
+  }
+
+  /// Counts what the library may keep while the call takes nothing: it does not pass here.
+  private func countWaiting(_ context: ChannelHandlerContext) {
+    guard !isReading, !isWaiting, !isInboundEnded, !isEnded, !hasStatus else { return }
+    do throws(ServingError) {
+      try memory.take(Self.waitingCost)
+      isWaiting = true
+    } catch { end(error, context) }
   }
 
   /// Follows the frames of messages: a byte that says whether it is compressed, four of its length, and the message.
@@ -226,97 +272,6 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
     return nil
   }
 
-  // MARK: Answers
-
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    var data = data
-    let size: Int
-    switch unwrapOutboundIn(data) {
-    case .headers(var frame):
-      Self.keepMessageOutOfTable(&frame.headers)
-      data = wrapOutboundOut(.headers(frame))
-      hasAnswerHeaders = true
-      if frame.endStream {
-        hasStatus = true
-        callDeadline?.cancel()
-        messageDeadline?.cancel()
-      }
-      size = 1
-    case .data(let frame): size = frame.data.readableBytes
-    case .rstStream:
-      hasStatus = true
-      size = 0
-    default: size = 0
-    }
-    guard size > 0 else { return context.write(data, promise: promise) }
-    unsentBytes += size
-    let promise = promise ?? context.eventLoop.makePromise()
-    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-    promise.futureResult.whenComplete { _ in
-      bound.value.unsentBytes -= size
-      bound.value.sentBytes += size
-    }
-    context.write(data, promise: promise)
-  }
-
-  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-    // The library closes a stream whose messages it cannot read, without a status.
-    if mode == .all, !hasStatus, hasHeaders, let failure {
-      if compressedBytes > limits.message / Self.greatestExpansion {
-        end(
-          .resourceExhausted,
-          "a compressed message is damaged, or has more than \(limits.message) bytes when it is expanded",
-          context
-        )
-      } else {
-        end(failure.code, failure.message, context)
-      }
-    }
-    context.close(mode: mode, promise: promise)
-  }
-
-  /// Ends the call with a status.
-  private func end(_ code: RPCError.Code, _ message: String, _ context: ChannelHandlerContext) {
-    guard !hasStatus else { return }
-    hasStatus = true
-    isEnded = true
-    stopTimers()
-    var frame = HTTP2Frame.FramePayload.Headers(headers: [:], endStream: true)
-    if !hasAnswerHeaders {
-      frame.headers.add(name: ":status", value: "200")
-      frame.headers.add(name: "content-type", value: "application/grpc")
-    }
-    frame.headers.add(name: "grpc-status", value: String(code.rawValue))
-    frame.headers.add(name: "grpc-message", value: Self.percentEncoded(message))
-    Self.keepMessageOutOfTable(&frame.headers)
-    context.write(wrapOutboundOut(.headers(frame)), promise: nil)
-    if isInboundEnded {
-      context.flush()
-    } else {
-      context.writeAndFlush(wrapOutboundOut(.rstStream(.noError)), promise: nil)
-    }
-    context.close(mode: .all, promise: nil)
-  }
-
-  /// Keeps an error's text out of the table of HPACK: the client chooses how large the table is, and what many texts say.
-  private static func keepMessageOutOfTable(_ headers: inout HPACKHeaders) {
-    guard let text = headers.first(name: "grpc-message") else { return }
-    headers.remove(name: "grpc-message")
-    headers.add(name: "grpc-message", value: text, indexing: .nonIndexable)
-  }
-
-  /// A message as the protocol writes it: printable ASCII, everything else as `%XX`.
-  private static func percentEncoded(_ text: String) -> String {
-    text.utf8.reduce(into: "") { result, byte in
-      if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "%") {
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        let digits = String(byte, radix: 16, uppercase: true)
-        result += byte < 16 ? "%0\(digits)" : "%\(digits)"
-      }
-    }
-  }
-
   // MARK: Time
 
   private func watchCall(_ timeout: CallTimeout, _ context: ChannelHandlerContext) {
@@ -349,7 +304,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// Watches both directions: a message that has begun must go on coming, an answer that has begun must be taken.
   private func watchPace(_ context: ChannelHandlerContext) {
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    pace = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.window, delay: Self.window) { _ in
+    pace = context.eventLoop.scheduleRepeatedTask(initialDelay: Pace.window, delay: Pace.window) { _ in
       bound.value.0.checkPace(bound.value.1)
     }
   }
@@ -357,12 +312,14 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func checkPace(_ context: ChannelHandlerContext) {
     let (read, sent) = (readBytes, sentBytes)
     (readBytes, sentBytes) = (0, 0)
-    if missing > 0, isReading, read < Self.leastRate * 30 {
+    if missing > 0, isReading, read < Pace.leastBytes {
       end(.deadlineExceeded, "\(read) bytes of a message came in 30 seconds", context)
-    } else if unsentBytes > 0, wasUnsent, sent < Self.leastRate * 30 {
-      hasStatus = true
-      context.writeAndFlush(wrapOutboundOut(.rstStream(.cancel)), promise: nil)
-      context.close(mode: .all, promise: nil)
+    } else if unsentBytes > 0, wasUnsent, sent < Pace.leastBytes {
+      giveUp(context)
+    } else if let start = answerStarts.first, let longest = Pace.longestAnswer(limits.deadline),
+      start + longest < .now()
+    {
+      giveUp(context)
     }
     wasUnsent = unsentBytes > 0
   }

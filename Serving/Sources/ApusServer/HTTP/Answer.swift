@@ -11,7 +11,7 @@ struct Answer {
   var body: ByteBuffer
   /// Writes a body that has no end, in place of `body`; it ends with its camera, or when the client is gone.
   var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
-  /// What the request holds until the answer is written.
+  /// What is held until the answer is written; nil if the body does not count yet.
   var memory: HeldMemory?
 
   /// An answer without a body.
@@ -55,6 +55,19 @@ struct Answer {
     return response
   }
 
+  /// Counts the body for the memory of all requests until it is written, unless that is done or the body is small: the connection
+  /// counts what the client does not take.
+  ///
+  /// - Throws: `unavailable` if others hold too much.
+  mutating func count(for admission: Admission) throws(ServingError) {
+    guard memory == nil, body.readableBytes > Self.smallBody else { return }
+    let memory = HeldMemory(admission)
+    try memory.take(body.readableBytes)
+    self.memory = memory
+  }
+
+  /// The most bytes of a body that is written at once, without a wait for the client.
+  private static let smallBody = 64 << 10
   /// The most bytes that are written at a time.
   private static let partSize = 256 << 10
 
@@ -67,12 +80,15 @@ struct Answer {
         try await writer.finish(nil)
       }
     }
-    guard body.readableBytes > Self.partSize else { return ResponseBody(byteBuffer: body) }
+    guard body.readableBytes > Self.smallBody else { return ResponseBody(byteBuffer: body) }
     return ResponseBody(contentLength: body.readableBytes) { [body, memory] writer in
       var rest = body
-      while rest.readableBytes > 0,
-        let part = rest.readSlice(length: min(rest.readableBytes, Self.partSize))
+      while let slice = rest.readSlice(length: min(rest.readableBytes, Self.partSize)),
+        slice.readableBytes > 0
       {
+        // A slice would keep the whole body for as long as the client does not take it.
+        var part = ByteBufferAllocator().buffer(capacity: slice.readableBytes)
+        part.writeImmutableBuffer(slice)
         try await writer.write(part)
       }
       withExtendedLifetime(memory) {}

@@ -45,9 +45,6 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   private static let mostDrained = 64 << 20
   /// How long a connection stays open after its last answer if no rest of a request is to come, or the server ends.
   private static let briefDrain = TimeAmount.seconds(2)
-  /// The period over which the rate of a body or an answer is measured, and the minimum rate in bytes a second.
-  private static let window = TimeAmount.seconds(30)
-  private static let leastRate = 4_096
   /// The limit of a body's framing (chunk sizes, chunk extensions and trailers): `leastFraming` bytes, and `framingOfByte` more for
   /// each byte of data.
   private static let framingOfByte = 16
@@ -80,12 +77,18 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// What the client had taken of it at the beginning of the window.
   private var takenBytes = 0
   private var answerPace: RepeatedTask?
+  private var answerDeadline: Scheduled<Void>?
+  /// When each answer began that is not yet written to the socket in full, the oldest first; nil for one without an end.
+  private var answerStarts = CircularBuffer<NIODeadline?>()
   /// The number of answers that are not yet written to the socket in full.
   private var unsentAnswers = 0
+  /// The memory of what the system does not take because the client does not.
+  private var unsent: TakenMemory
 
-  init(_ received: ReceivedBytes, deadline: TimeAmount?) {
+  init(_ received: ReceivedBytes, deadline: TimeAmount?, _ admission: Admission) {
     self.received = received
     self.deadline = deadline
+    unsent = TakenMemory(admission)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { stopTimers() }
@@ -239,10 +242,13 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       let (head, body) = refusal.answer
       context.write(wrapOutboundOut(.head(head)), promise: exchange.isHead ? promise : nil)
       if !exchange.isHead { context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: promise) }
+      answerStarts.append(.now())
       writeEnd(wrapOutboundOut(.end(nil)), context, nil)
       return
     }
     stopWatchingBody()
+    // An answer without a length goes on for as long as its camera.
+    answerStarts.append(head.headers.contains(name: "Content-Length") ? .now() : nil)
     endsAfterAnswer =
       !exchange.keepsAlive || isQuiescing || isReadingThis || (refusal != nil && waiting.count == 1)
     var head = head
@@ -266,17 +272,39 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     promise.futureResult.whenComplete { _ in
       let (handler, context) = bound.value
       handler.unsentAnswers -= 1
+      _ = handler.answerStarts.popFirst()
+      handler.countUnsent(context)
       guard handler.unsentAnswers == 0 else { return }
       handler.stopWatchingAnswer()
       if handler.state == .ending { handler.beginDrain(context) }
     }
     context.writeAndFlush(data, promise: promise)
-    if unsentAnswers > 0 { watchAnswer(context) }
+    if unsentAnswers > 0 {
+      watchAnswer(context)
+      countUnsent(context)
+    }
+  }
+
+  func flush(context: ChannelHandlerContext) {
+    context.flush()
+    if unsent.count > 0 || !context.channel.isWritable { countUnsent(context) }
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
     if !context.channel.isWritable { watchAnswer(context) }
+    countUnsent(context)
     context.fireChannelWritabilityChanged()
+  }
+
+  /// Counts what was written and is not with the system.
+  private func countUnsent(_ context: ChannelHandlerContext) {
+    guard context.channel.isActive else { return }
+    do throws(ServingError) {
+      try unsent.change(to: unsentBytes(of: context.channel))
+    } catch {
+      // Others need the memory, and this client does not take what it has asked for.
+      context.close(mode: .all, promise: nil)
+    }
   }
 
   // MARK: The end
@@ -328,11 +356,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       }
     }
     readBytes = 0
-    bodyPace = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.window, delay: Self.window) { _ in
+    bodyPace = context.eventLoop.scheduleRepeatedTask(initialDelay: Pace.window, delay: Pace.window) { _ in
       let (handler, context) = bound.value
       let bytes = handler.readBytes
       handler.readBytes = 0
-      guard bytes < Self.leastRate * 30 else { return }
+      guard bytes < Pace.leastBytes else { return }
       handler.refuse(Refusal(.requestTimeout, "\(bytes) bytes of the body came in 30 seconds"), context)
     }
   }
@@ -349,22 +377,39 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     guard answerPace == nil else { return }
     takenBytes = takenBytes(of: context.channel)
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    answerPace = context.eventLoop.scheduleRepeatedTask(initialDelay: Self.window, delay: Self.window) { _ in
+    answerPace = context.eventLoop.scheduleRepeatedTask(initialDelay: Pace.window, delay: Pace.window) { _ in
       let (handler, context) = bound.value
       let taken = handler.takenBytes(of: context.channel)
-      let isSlow = taken < handler.writtenBytes && taken - handler.takenBytes < Self.leastRate * 30
+      let isSlow = taken < handler.writtenBytes && taken - handler.takenBytes < Pace.leastBytes
       handler.takenBytes = taken
       if isSlow { context.close(mode: .all, promise: nil) }
+    }
+    watchOldestAnswer(context)
+  }
+
+  /// Ends the connection if the client takes its oldest answer for too long.
+  private func watchOldestAnswer(_ context: ChannelHandlerContext) {
+    guard let longest = Pace.longestAnswer(deadline) else { return }
+    let end = ((answerStarts.first ?? nil) ?? .now()) + longest
+    guard end > .now() else { return context.close(mode: .all, promise: nil) }
+    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+    answerDeadline = context.eventLoop.scheduleTask(deadline: end) {
+      bound.value.0.watchOldestAnswer(bound.value.1)
     }
   }
 
   /// The bytes of bodies that were written and are with the system.
-  private func takenBytes(of channel: any Channel) -> Int {
-    writtenBytes - ((try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0)
+  private func takenBytes(of channel: any Channel) -> Int { writtenBytes - unsentBytes(of: channel) }
+
+  /// The bytes that were written and are not with the system.
+  private func unsentBytes(of channel: any Channel) -> Int {
+    (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
   private func stopWatchingAnswer() {
     answerPace?.cancel()
     answerPace = nil
+    answerDeadline?.cancel()
+    answerDeadline = nil
   }
 }

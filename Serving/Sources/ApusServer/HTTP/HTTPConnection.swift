@@ -15,6 +15,7 @@ struct HTTPConnection: HTTPChannelHandler {
   let connections: Connections
   /// How long a request may take to come; nil for any time.
   let deadline: Duration?
+  let admission: Admission
 
   /// How long a connection may be without a request.
   private static let idleTimeout = Duration.seconds(75)
@@ -32,7 +33,7 @@ struct HTTPConnection: HTTPChannelHandler {
         withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
         withEncoderConfiguration: .init(), withDecoderLimitConfiguration: limits)
       try pipeline.addHandlers(
-        HTTP1Handler(received, deadline: deadline.map { TimeAmount($0) }),
+        HTTP1Handler(received, deadline: deadline.map { TimeAmount($0) }, admission),
         HTTP1ToHTTPServerCodec(secure: false),
         ConnectionHandler(connections),
         HTTPConnectionStateHandler(idleTimeout: Self.idleTimeout, logger: logger))

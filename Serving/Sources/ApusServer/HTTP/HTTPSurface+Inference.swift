@@ -29,6 +29,10 @@ extension HTTPSurface {
     let (request, answer) = try await state.infer(
       description, on: model, arrival: exchange.arrival,
       presence: connections.presence(of: exchange.context.channel))
+    // The outputs are here until their body is.
+    let outputs = HeldMemory(state.admission)
+    defer { withExtendedLifetime(outputs) {} }
+    try outputs.take(answer.byteCount)
     let (body, headerLength) = try await ServerState.converting(answer.textualByteCount) {
       InferenceJSON.body(of: answer, to: request, from: model)
     }

@@ -35,6 +35,7 @@ struct HTTPSurface: HTTPResponder {
       response = Answer(ServingError.bad("the request could not be read: \(error)"))
     }
     await compress(&response, encodings)
+    do throws(ServingError) { try response.count(for: state.admission) } catch { response = Answer(error) }
     log(request, response, arrival)
     return response.response(headOnly: request.method == .head)
   }

@@ -157,7 +157,8 @@ struct ServerProcess {
     let surface = HTTPSurface(state: state, connections: connections)
     let deadline = scheduling.deadline
     var server = HTTPServerBuilder {
-      HTTPConnection(responder: $0, connections: connections, deadline: deadline)
+      HTTPConnection(
+        responder: $0, connections: connections, deadline: deadline, admission: state.admission)
     }
     if let certificate = options.tlsCertificate, let key = options.tlsKey {
       do {
@@ -227,7 +228,7 @@ struct ServerProcess {
       config: .defaults { config in
         config.rpc.maxRequestPayloadSize = maximumMessage
         config.compression.enabledAlgorithms = [.gzip, .deflate]
-        config.http2.targetWindowSize = 8 << 20
+        config.http2.targetWindowSize = StreamGuard.windowSize
         // Answers of one turn of the loop leave together; none waits for those of the next.
         config.connection.flushCoalescing = .init(maxFlushDelay: .zero, maxBytes: 64 << 10)
         config.http2.maxConcurrentStreams = 256

@@ -62,6 +62,9 @@ public struct InferenceAnswer: Sendable {
   /// The outputs.
   public let outputs: [Output]
 
+  /// The bytes of all elements.
+  public var byteCount: Int { outputs.reduce(0) { $0 + $1.elements.readableBytes } }
+
   /// The bytes of text that take about as long to write as the answer to a request over HTTP.
   public var textualByteCount: Int {
     // An element of four bytes becomes some ten characters; bytes are only copied.
