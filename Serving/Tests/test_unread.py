@@ -183,6 +183,26 @@ def test_messages_that_a_call_does_not_take_count(server):
         assert connection.goaway is None and not connection.is_closed
 
 
+def test_heads_that_do_not_end_count(server):
+    """Connections without a whole head have up to 80 KiB each."""
+    with filled_up(server, 1 << 20), contextlib.ExitStack() as stack:
+        clients = [stack.enter_context(Client(server)) for _ in range(40)]
+        for client in clients:
+            client.send(b"GET /v2 HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 60_000)
+        time.sleep(1)
+        statuses = []
+        for client in clients:
+            client.socket.settimeout(0.1)
+            with contextlib.suppress(TimeoutError):
+                statuses.append(client.answer()[0])
+        assert 20 <= len(statuses) < 40 and set(statuses) == {503}, statuses
+        clients[0].socket.settimeout(20)
+    with Client(server) as client:
+        for _ in range(3):
+            client.send(b"GET /v2 HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 60_000 + b"\r\n\r\n")
+            assert client.answer()[0] == 200
+
+
 # ---- Time
 
 

@@ -121,6 +121,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let head):
       isReading = true
       receivedBefore = received.count
+      received.endHead()
       bodyBytes = 0
       // The parser expects no request after a CONNECT or an upgrade. This server accepts neither.
       let isLast = head.method == .CONNECT || head.headers.contains(name: "Upgrade")
@@ -138,6 +139,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       context.fireChannelRead(data)
     case .end:
       isReading = false
+      received.endRequest()
       stopWatchingBody()
       context.fireChannelRead(data)
     }
@@ -152,6 +154,11 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
           context)
       }
     }
+    if state == .open {
+      do throws(ServingError) { try received.countHead() } catch {
+        refuseNext(Refusal(.serviceUnavailable, error.message), context)
+      }
+    }
     watchBodyOfNext(context)
     // No other handler requests reads while the connection drains.
     if state == .draining { context.read() }
@@ -161,11 +168,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
     guard state == .open else { return }
-    if !isReading {
-      isReading = true
-      waiting.append(Exchange(version: .http1_1, keepsAlive: false))
-    }
-    refuse(Refusal(error), context)
+    refuseNext(Refusal(error), context)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -178,6 +181,15 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       if state == .draining { closeSoon(context) }
     }
     context.fireUserInboundEventTriggered(event)
+  }
+
+  /// Refuses the request that comes, whether its head is there or not.
+  private func refuseNext(_ refusal: Refusal, _ context: ChannelHandlerContext) {
+    if !isReading {
+      isReading = true
+      waiting.append(Exchange(version: .http1_1, keepsAlive: false))
+    }
+    refuse(refusal, context)
   }
 
   /// Ends the reading of requests; who waits for more of them hears of an error, and writes an answer, which is replaced by the

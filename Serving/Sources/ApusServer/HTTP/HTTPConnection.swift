@@ -27,7 +27,7 @@ struct HTTPConnection: HTTPChannelHandler {
       limits.maxHeaderListSize = 80 << 10
       limits.maxHeaderFieldCount = 1_000
       let pipeline = channel.pipeline.syncOperations
-      let received = ReceivedBytes()
+      let received = ReceivedBytes(admission)
       try pipeline.addHandler(received)
       try pipeline.configureHTTPServerPipeline(
         withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,

@@ -67,10 +67,11 @@ struct Refusal {
     var writer = JSONWriter()
     writer.object { $0.field("error", message) }
     let body = writer.buffer
-    let headers = HTTPHeaders([
+    var headers = HTTPHeaders([
       ("Content-Type", "application/json"), ("Content-Length", String(body.readableBytes)),
       ("Connection", "close"),
     ])
+    if status == .serviceUnavailable { headers.add(name: "Retry-After", value: "1") }
     return (HTTPResponseHead(version: .http1_1, status: status, headers: headers), body)
   }
 }
