@@ -582,9 +582,9 @@ def test_how_much_of_a_token_is_right_takes_no_time(models, tmp_path):
                 if round:
                     times[name].append(time.perf_counter() - start)
         connection.close()
-    # The median of many, as other processes take time at any moment.
-    medians = {name: sorted(found)[len(found) // 2] for name, found in times.items()}
-    assert max(medians.values()) < 1.5 * min(medians.values()), medians
+    # Among the fastest of many: on a busy machine, half of them may wait for other processes.
+    quick = {name: sorted(found)[len(found) // 10] for name, found in times.items()}
+    assert max(quick.values()) < 1.5 * min(quick.values()), quick
 
 
 @pytest.mark.parametrize("options,message", [
