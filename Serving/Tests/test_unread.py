@@ -183,6 +183,18 @@ def test_messages_that_a_call_does_not_take_count(server):
         assert connection.goaway is None and not connection.is_closed
 
 
+def test_memory_of_many_requests_goes_back_to_the_system(server):
+    """The allocator would keep it in its arenas."""
+    before = server.rss()
+    for _ in range(2):
+        with filled_up(server, 1 << 20):
+            assert server.rss() - before > 900 << 20
+    end = time.monotonic() + 40
+    while (more := server.rss() - before) > 160 << 20 and time.monotonic() < end:
+        time.sleep(0.5)
+    assert more <= 160 << 20, more >> 20
+
+
 def test_heads_that_do_not_end_count(server):
     """Connections without a whole head have up to 80 KiB each."""
     with filled_up(server, 1 << 20), contextlib.ExitStack() as stack:

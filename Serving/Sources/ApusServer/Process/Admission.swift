@@ -7,6 +7,8 @@ final class Admission: Sendable {
   private struct State {
     var requests = 0
     var bytes = 0
+    /// The most bytes since ``usage()`` was asked.
+    var highest = 0
     var changes = 0
     var isDraining = false
   }
@@ -38,6 +40,7 @@ final class Admission: Sendable {
     let fits = state.withLock { state in
       guard state.bytes + bytes <= maximumBytes else { return false }
       state.bytes += bytes
+      state.highest = max(state.highest, state.bytes)
       return true
     }
     guard fits else {
@@ -48,6 +51,14 @@ final class Admission: Sendable {
 
   /// Gives back memory.
   func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
+
+  /// The most bytes that were taken at a time since this was asked last, and those that are taken now.
+  func usage() -> (highest: Int, now: Int) {
+    state.withLock { state in
+      defer { state.highest = state.bytes }
+      return (state.highest, state.bytes)
+    }
+  }
 
   /// The maximum number of loads and unloads at a time: each has a thread, and all but one wait.
   private static let maximumChanges = 16

@@ -38,6 +38,7 @@ struct ServerProcess {
       identifier: options.id, repository: repository, scheduler: scheduler,
       admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 8)), tokens: tokens,
       allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
+    FreedMemory.giveBack(after: state.admission, on: group.next())
     if options.deepstack {
       state.deepStack = try DeepStack(
         choices: options.deepstackModel, facesFile: options.deepstackFaces, repository, scheduler, logger)
