@@ -3,6 +3,7 @@
 
 import contextlib
 import os
+import select
 import socket
 import time
 
@@ -66,10 +67,16 @@ def unread(server, text):
 
 @contextlib.contextmanager
 def filled_up(server, left):
-    """Bodies on their way take all memory but `left` bytes."""
+    """Bodies on their way take all memory but `left` bytes. Yields what tells whether they still do: a late body ends."""
+    clients = []
+
+    def stands():
+        return not select.select([client.socket for client in clients], [], [], 0)[0]
+
     with contextlib.ExitStack() as stack:
         for number in range(16):
             client = stack.enter_context(Client(server, 60))
+            clients.append(client)
             size = MESSAGE - (left if number == 15 else 1)
             client.send(b"POST /v2/models/echo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (64 << 20))
             part = bytes(1 << 20)
@@ -77,7 +84,7 @@ def filled_up(server, left):
                 client.send(part[:size])
                 size -= min(size, len(part))
         time.sleep(0.5)
-        yield
+        yield stands
 
 
 def descriptors(server):
@@ -107,15 +114,20 @@ def test_small_answers_that_are_not_taken_count_on_their_connection(server, path
     text = b"GET %s HTTP/1.1\r\nHost: x\r\n\r\n" % path.encode()
     # More than the system takes for a connection.
     requests = text * (12_000_000 // len(server.request(path)[2]))
-    with filled_up(server, 256 << 10):
-        before = descriptors(server)
-        connections = [unread(server, requests) for _ in range(12)]
-        end = time.monotonic() + 10
-        while (kept := descriptors(server) - before) > 6 and time.monotonic() < end:
-            time.sleep(0.1)
-        assert kept <= 6, "answers that nobody takes do not count"
+    # Where another program held the machine for so long that bodies ended, nothing was tried.
+    for _ in range(3):
+        with filled_up(server, 256 << 10) as stands:
+            before = descriptors(server)
+            connections = [unread(server, requests) for _ in range(12)]
+            end = time.monotonic() + 10
+            while (kept := descriptors(server) - before) > 6 and time.monotonic() < end:
+                time.sleep(0.1)
+            is_full = stands()
         for connection in connections:
             connection.close()
+        if kept <= 6 or is_full:
+            break
+    assert kept <= 6, "answers that nobody takes do not count"
     assert server.request(path)[0] == 200
 
 
