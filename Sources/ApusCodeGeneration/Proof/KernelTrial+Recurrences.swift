@@ -37,7 +37,8 @@ extension KernelTrial {
       }
     } + [
       KernelTrial(name: "the cells of a recurrent layer of floats", isFloat: true) { set throws(Decline) in
-        let cells = LSTMCells(count: cellCount, hasInputGate: true, activation: .tanh, clip: 1.5, using: set)
+        let cells = LSTMCells(
+          count: cellCount, hasInputGate: true, activation: .tanh, clip: 1.5, clampsSums: true, using: set)
         return output(4 * 2 * cellCount) { output, _, threads in
           var (sums, memory) = (floats(4 * cellCount, seed: 33), floats(cellCount, seed: 34))
           var results = [Float](repeating: 0, count: cellCount)

@@ -17,15 +17,18 @@ package struct LSTMCells: Sendable {
   private let function: RecurrentFunction
 
   /// Finds the code for `count` cells; a clip of zero means no clipping.
+  ///
+  /// - Parameter clampsSums: whether infinite sums become the greatest float.
   package init(
-    count: Int, hasInputGate: Bool, activation: RecurrentActivation, clip: Float, using set: KernelSet
+    count: Int, hasInputGate: Bool, activation: RecurrentActivation, clip: Float, clampsSums: Bool,
+    using set: KernelSet
   ) {
     self.count = count
     self.hasInputGate = hasInputGate
     self.clip = clip
     isLinear = activation == .none
-    sum = PostOperations(
-      addingWithin: -.greatestFiniteMagnitude, .greatestFiniteMagnitude, using: set)
+    let most: Float = clampsSums ? .greatestFiniteMagnitude : .infinity
+    sum = PostOperations(addingWithin: -most, most, using: set)
     logistic = RecurrentFunction(.logistic, using: set)
     function = RecurrentFunction(activation, using: set)
   }

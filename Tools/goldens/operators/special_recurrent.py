@@ -35,7 +35,7 @@ class SpecialDraw:
         return values
 
 
-@operator("SPECIAL_RECURRENT", ("float32",), cases=84)
+@operator("SPECIAL_RECURRENT", ("float32",), cases=100)
 def special_recurrent(draw):
     layer = draw.pick("layer", LAYERS)
     draw.tag(layer)

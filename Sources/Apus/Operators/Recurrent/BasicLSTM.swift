@@ -64,7 +64,7 @@ struct BasicLSTM: Operator {
         joined, row: row, count: depth, quantized: nil, isAsymmetric: false, tensors)
       var sums = tensors.write(gates, row * 4 * units..<(row + 1) * 4 * units, as: Float.self)
       RecurrentFloats.copy(tensors.read(bias), to: &sums)
-      weights.addClamped(vector, to: &sums, tensors)
+      weights.add(vector, to: &sums, clampsSums: true, tensors)
       update(row, tensors)
     }
     if returnsStates[0] {

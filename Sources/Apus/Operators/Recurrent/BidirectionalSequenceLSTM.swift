@@ -23,7 +23,8 @@ enum BidirectionalSequenceLSTM {
     let extra = isCrossLinked ? nil : auxiliary
     let layerOptions = LSTMLayer.Options(
       activation: try node.recurrentActivation(options.activation), cellClip: try options.cellClip,
-      projectionClip: try options.projectionClip, isAsymmetric: try options.isAsymmetric)
+      projectionClip: try options.projectionClip, isAsymmetric: try options.isAsymmetric,
+      clampsSums: layout.readsOneSequence)
     func layer(_ positions: LSTMLayer.Positions, _ input: TensorSlot) throws(ApusError) -> LSTMLayer {
       try LSTMLayer(
         node, positions, batch: layout.batch, inputCount: input.shape[2],

@@ -23,6 +23,11 @@ struct LSTMLayer: SequenceLayer {
     let cellClip: Float
     let projectionClip: Float
     let isAsymmetric: Bool
+    /// Whether infinite sums of products and biases become the greatest float.
+    ///
+    /// The reference's products are fully connected layers. For one sequence the bias is a part of the layer, and the sum is clamped. For
+    /// several, each product is clamped and then added to the bias without a clamp; here neither is clamped then.
+    let clampsSums: Bool
   }
 
   /// Values in each row of the output.
@@ -152,9 +157,9 @@ struct LSTMLayer: SequenceLayer {
     } else {
       RecurrentFloats.fill(&sums, with: 0)
     }
-    gate.input.addClamped(x, to: &sums, tensors)
-    if let extra { gate.auxiliary?.addClamped(extra, to: &sums, tensors) }
-    gate.recurrent.addClamped(h, to: &sums, tensors)
+    gate.input.add(x, to: &sums, clampsSums: options.clampsSums, tensors)
+    if let extra { gate.auxiliary?.add(extra, to: &sums, clampsSums: options.clampsSums, tensors) }
+    gate.recurrent.add(h, to: &sums, clampsSums: options.clampsSums, tensors)
     gate.peephole?.add(cells, to: &sums, tensors)
     if let normalization = gate.normalization {
       RecurrentFloats.normalize(
@@ -195,7 +200,8 @@ struct LSTMLayer: SequenceLayer {
       } else {
         RecurrentFloats.fill(&state, with: 0)
       }
-      projection.addClamped(vector(scratch[2], 0, cellCount, 3, tensors), to: &state, tensors)
+      projection.add(
+        vector(scratch[2], 0, cellCount, 3, tensors), to: &state, clampsSums: options.clampsSums, tensors)
       RecurrentFloats.clip(&state, to: options.projectionClip)
     } else {
       RecurrentFloats.copy(tensors.read(scratch[2]), to: &state)

@@ -30,8 +30,8 @@ struct ProductLSTM: SequenceReader {
       else { return nil }
       tensors.append(.init(input: input, state: state, bias: gate.bias))
     }
-    // The reference's products are fully connected layers, which clamp infinities.
-    let epilogue = node.floatEpilogue(.none)
+    let clampsSums = layer.options.clampsSums
+    let epilogue = clampsSums ? node.floatEpilogue(.none) : node.openEpilogue
     guard
       let products = try GateProducts(
         tensors, layout, inputCount: layer.inputCount, stateCount: layer.outputCount,
@@ -41,7 +41,7 @@ struct ProductLSTM: SequenceReader {
     self.products = products
     cells = LSTMCells(
       count: layer.cellCount, hasInputGate: layer.inputGate != nil, activation: layer.options.activation,
-      clip: layer.options.cellClip, using: node.kernels)
+      clip: layer.options.cellClip, clampsSums: clampsSums, using: node.kernels)
     guard let weights = layer.projection else { return }
     try node.keepChannels(layer.outputCount)
     guard let filter = weights.floats, filter.isConstant, layer.projectionBias?.isConstant ?? true,

@@ -44,13 +44,15 @@ struct RecurrentWeights {
 }
 
 extension RecurrentWeights {
-  /// Adds the product with a vector as the reference's LSTM does, whose products of floats are fully connected layers: infinite sums become
-  /// the greatest float.
-  func addClamped(
-    _ vector: RecurrentVector, to sums: inout MutableSpan<Float>, _ tensors: borrowing TensorTable
+  /// Adds the product with a vector.
+  ///
+  /// - Parameter clampsSums: whether infinite sums of floats become the greatest float.
+  func add(
+    _ vector: RecurrentVector, to sums: inout MutableSpan<Float>, clampsSums: Bool,
+    _ tensors: borrowing TensorTable
   ) {
     add(vector, to: &sums, tensors)
-    if isOfFloats { RecurrentFloats.clampInfinities(of: &sums) }
+    if clampsSums, isOfFloats { RecurrentFloats.clampInfinities(of: &sums) }
   }
 }
 
@@ -180,6 +182,8 @@ struct SequenceLayout {
   let batch: Int
   let time: Int
   let isTimeMajor: Bool
+  /// Whether a step reads one sequence: the reference takes those of a batch one after the other, unless time is the first axis.
+  var readsOneSequence: Bool { !isTimeMajor || batch == 1 }
   /// The multiply-accumulates of all steps.
   let work: Double
   /// The multiply-accumulates of all steps, and each step's other work.

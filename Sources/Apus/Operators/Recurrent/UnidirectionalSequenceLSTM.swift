@@ -56,8 +56,7 @@ enum UnidirectionalSequenceLSTM {
       inputCount: input.shape.dimensions.last ?? 0,
       options: LSTMLayer.Options(
         activation: try node.recurrentActivation(activation), cellClip: cellClip,
-        projectionClip: projectionClip,
-        isAsymmetric: isAsymmetric))
+        projectionClip: projectionClip, isAsymmetric: isAsymmetric, clampsSums: layout.readsOneSequence))
     return SequenceNetwork(
       layout: layout,
       directions: [
