@@ -48,7 +48,8 @@ enum ReferenceResize {
     let fill: PixelColor =
       switch processor.fit {
       case .stretch, .centerCrop: .black
-      case .letterbox(let fill), .topLeftLetterbox(let fill): fill ?? .black
+      case .letterbox(let fill): fill ?? .black
+      case .topLeftLetterbox(let fill): fill
       }
     var result: [UInt8] = []
     for y in 0..<processor.height {

@@ -16,10 +16,10 @@ public enum FitPolicy: Hashable, Sendable {
   /// Scaled sides are `round(side · min(H / h, W / w))` in double precision, halves to even, as Ultralytics' `LetterBox`
   /// has them; an odd remainder goes to the right and bottom.
   case letterbox(fill: PixelColor? = nil)
-  /// The whole picture with its proportions kept, at the top left; the rest of the input has the fill color, which is black without one.
+  /// The whole picture with its proportions kept, at the top left; the rest of the input has the fill color.
   ///
   /// Scaled sides are `trunc(side · min(H / h, W / w))` in double precision, as YOLOX's `preproc` has them.
-  case topLeftLetterbox(fill: PixelColor? = nil)
+  case topLeftLetterbox(fill: PixelColor = .black)
 
   /// The policy's name: `stretch`, `center-crop`, `letterbox` or `top-left letterbox`.
   public var name: String {
@@ -41,7 +41,8 @@ public enum FitPolicy: Hashable, Sendable {
   var fill: PixelColor? {
     switch self {
     case .stretch, .centerCrop: nil
-    case .letterbox(let fill), .topLeftLetterbox(let fill): fill ?? .black
+    case .letterbox(let fill): fill ?? .black
+    case .topLeftLetterbox(let fill): fill
     }
   }
 

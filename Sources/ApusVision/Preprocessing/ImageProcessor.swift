@@ -57,7 +57,8 @@ public struct ImageProcessor: Hashable, Sendable {
     self.width = width
     self.height = height
     self.channels = channels
-    self.fit = fit
+    // No model is known here: a letterbox without a color is black.
+    self.fit = fit.completed(by: .stretch)
     self.resampling = resampling
   }
 
