@@ -41,7 +41,7 @@ package struct PictureAxis: Sendable {
     sourceCount = reach
   }
 
-  /// The weights, negated; without closures, which debug builds call for each.
+  /// The weights, negated. A loop without a closure, which a debug build would call for each weight.
   private static func negated(_ weights: [UInt16]) -> [Int16] {
     unsafe [Int16](unsafeUninitializedCapacity: weights.count) { result, initialized in
       initialized = weights.count

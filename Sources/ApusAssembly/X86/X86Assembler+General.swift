@@ -6,7 +6,7 @@ extension X86Assembler {
     emit(0x48 | UInt8(register >> 3) << 2 | UInt8(index >> 3) << 1 | UInt8(base >> 3))
   }
 
-  /// The prefix of an instruction on 32 bits, or on a byte, which only the upper registers need; of bytes, more of them.
+  /// The prefix of an instruction on 32 bits or on a byte: registers 8 to 15 need it, and for bytes registers 4 to 7, too.
   private mutating func narrowRex(_ register: General, _ memory: Memory, isByte: Bool = false) {
     let bits =
       UInt8(register.rawValue >> 3) << 2 | UInt8((memory.index?.rawValue ?? 0) >> 3) << 1

@@ -12,7 +12,7 @@ import ApusAssembly
   package let notes: [String]
   /// The last operation.
   package let last: PostOperation?
-  /// The same object, to which tiles do not count references: they would wait for those of other threads.
+  /// ``last``, to which tiles do not count references: they would wait for those of other threads.
   private let uncountedLast: Unmanaged<PostOperation>?
 
   /// Applies `last` only.
