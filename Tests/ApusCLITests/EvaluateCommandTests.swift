@@ -115,6 +115,15 @@ struct EvaluateCommandTests {
         try apus(command, in: folder).errors.contains("line 1 of 'list.csv' is '0/0.png' without a class"))
       try write("\n\n", to: "list.csv", in: folder)
       #expect(try apus(command, in: folder).errors.contains("has no lines"))
+      // Where nothing is common, nothing is measured.
+      try write("3/3.png,3\n", to: "list.csv", in: folder)
+      for task in ["classify", "anomaly"] {
+        let none = try apus(
+          "evaluate set --truth list.csv --model classifier.tflite --task \(task) --common", in: folder)
+        #expect(none.status == 1, "\(none.errors)")
+        #expect(
+          none.errors.hasSuffix("error: no line of 'list.csv' has its file and class\n"), "\(none.errors)")
+      }
     }
   }
 

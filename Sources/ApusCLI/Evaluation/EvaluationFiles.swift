@@ -192,7 +192,11 @@ struct EvaluationFiles {
     let present = Set(files.map(\.name))
     try report(files.map(\.name).filter { !listed.contains($0) }, "file", "no line in '\(truth)'")
     try report(items.map(\.name).filter { !present.contains($0) }, "line", "no file")
-    return items.filter { present.contains($0.name) }
+    let complete = items.filter { present.contains($0.name) }
+    guard !complete.isEmpty else {
+      throw ApusError(.invalidArgument, "no line of '\(truth)' has its file and class")
+    }
+    return complete
   }
 
   // MARK: Folders
