@@ -118,8 +118,8 @@ def with_names(random, data, classes, odd=0.2):
         return data, None
     names = [f"thing {number}" for number in range(classes)]
     if random.random() < odd:
-        # A line feed would make another name.
-        names = [odd_name(random, name).replace("\n", " ") for name in names]
+        # A line feed would make another name, and spaces around a name are none of it.
+        names = [odd_name(random, name).replace("\n", "_") for name in names]
         return models.with_files(data, {"labels.txt": "\n".join(names).encode("utf-8", "surrogateescape")}), None
     return models.with_files(data, {"labels.txt": "\n".join(names)}, compressed=bool(random.integers(2))), names
 
