@@ -13,7 +13,7 @@ package enum RecurrentActivation: Sendable {
     let count = values.count
     switch self {
     case .none: return
-    case .relu: for index in 0..<count { values[index] = values[index] > 0 ? values[index] : 0 }
+    case .relu: RecurrentFloats.clamp(&values, from: 0, to: .infinity)
     case .reluN1To1: RecurrentFloats.clamp(&values, from: -1, to: 1)
     case .relu6: RecurrentFloats.clamp(&values, from: 0, to: 6)
     case .tanh:

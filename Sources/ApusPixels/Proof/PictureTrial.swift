@@ -103,20 +103,16 @@ package struct PictureTrial: Sendable {
     }
   }
 
+  private static let tableWidth = 37
+  private static let tablePixels = 37 * 9
+
   /// Entries of a table in the channels' reverse order, in planes.
   private static var tableOfFloats: PictureTrial {
-    let (columns, rows) = (halves(37), halves(9))
-    let count = columns.count * rows.count
-    let source = source(columns, rows, bytesPerPixel: 4)
-    let picture = bytes(source.bytesPerRow * source.height)
-    return PictureTrial(name: "entries of a table of floats") { set in
-      let resize = PictureResize(
-        columns: columns, rows: rows, source: source,
-        placement: PicturePlacement(
-          channels: .three(2, 1, 0), origin: 0, perColumn: 1, perRow: columns.count, pixelStep: 1,
-          channelStep: count),
-        kernels: set)
-      var result = [Float](repeating: 0, count: 3 * count)
+    let placement = PicturePlacement(
+      channels: .three(2, 1, 0), origin: 0, perColumn: 1, perRow: tableWidth, pixelStep: 1,
+      channelStep: tablePixels)
+    return throughTable("floats", bytesPerPixel: 4, placement) { resize, picture in
+      var result = [Float](repeating: 0, count: 3 * tablePixels)
       var span = result.mutableSpan
       resize.run(
         picture.span, into: &span, table: (0..<768).map { Float($0) / 3 }, team: ThreadTeam(count: 1))
@@ -127,22 +123,29 @@ package struct PictureTrial: Sendable {
 
   /// Entries of a table in a picture that is turned by 180°.
   private static var tableOfBytes: PictureTrial {
-    let (columns, rows) = (halves(37), halves(9))
-    let count = columns.count * rows.count
-    let source = source(columns, rows, bytesPerPixel: 3)
-    let picture = bytes(source.bytesPerRow * source.height)
-    return PictureTrial(name: "entries of a table of bytes") { set in
-      let resize = PictureResize(
-        columns: columns, rows: rows, source: source,
-        placement: PicturePlacement(
-          channels: .three(0, 1, 2), origin: count - 1, perColumn: -1, perRow: -columns.count, pixelStep: 3,
-          channelStep: 1),
-        kernels: set)
-      var result = [UInt8](repeating: 0xA5, count: 3 * count)
+    let placement = PicturePlacement(
+      channels: .three(0, 1, 2), origin: tablePixels - 1, perColumn: -1, perRow: -tableWidth, pixelStep: 3,
+      channelStep: 1)
+    return throughTable("bytes", bytesPerPixel: 3, placement) { resize, picture in
+      var result = [UInt8](repeating: 0xA5, count: 3 * tablePixels)
       var span = result.mutableSpan
       let table = (0..<768).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) }
       resize.run(picture.span, into: &span, table: table, team: ThreadTeam(count: 1))
       return result
+    }
+  }
+
+  private static func throughTable(
+    _ type: String, bytesPerPixel: Int, _ placement: PicturePlacement,
+    _ results: @escaping @Sendable (PictureResize, [UInt8]) -> [UInt8]
+  ) -> PictureTrial {
+    let (columns, rows) = (halves(tableWidth), halves(tablePixels / tableWidth))
+    let source = source(columns, rows, bytesPerPixel: bytesPerPixel)
+    let picture = bytes(source.bytesPerRow * source.height)
+    return PictureTrial(name: "entries of a table of \(type)") { set in
+      results(
+        PictureResize(columns: columns, rows: rows, source: source, placement: placement, kernels: set),
+        picture)
     }
   }
 

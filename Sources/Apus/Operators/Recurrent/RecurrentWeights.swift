@@ -23,7 +23,12 @@ struct RecurrentWeights {
   }
 
   /// Adds the product with a vector.
-  func add(_ vector: RecurrentVector, to sums: inout MutableSpan<Float>, _ tensors: borrowing TensorTable) {
+  ///
+  /// - Parameter clampsSums: whether infinite sums become the greatest float, if the matrix is one of floats.
+  func add(
+    _ vector: RecurrentVector, to sums: inout MutableSpan<Float>, clampsSums: Bool = false,
+    _ tensors: borrowing TensorTable
+  ) {
     if isDiagonal {
       let values = tensors.read(vector.slot, as: Float.self).extracting(vector.range)
       if slot.type == .float32 {
@@ -39,20 +44,8 @@ struct RecurrentWeights {
     } else {
       RecurrentProducts.add(
         tensors.read(slot), tensors.read(vector.slot, as: Float.self).extracting(vector.range), to: &sums)
+      if clampsSums { RecurrentFloats.clampInfinities(of: &sums) }
     }
-  }
-}
-
-extension RecurrentWeights {
-  /// Adds the product with a vector.
-  ///
-  /// - Parameter clampsSums: whether infinite sums of floats become the greatest float.
-  func add(
-    _ vector: RecurrentVector, to sums: inout MutableSpan<Float>, clampsSums: Bool,
-    _ tensors: borrowing TensorTable
-  ) {
-    add(vector, to: &sums, tensors)
-    if clampsSums, isOfFloats { RecurrentFloats.clampInfinities(of: &sums) }
   }
 }
 
