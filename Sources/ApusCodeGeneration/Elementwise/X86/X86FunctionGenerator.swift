@@ -101,9 +101,12 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
         alpha.sign == .plus ? x : program.or(x, .value(program.subtractIntegers(x, .bits(1))))
       return Self.choose(product, x, where: program.shiftRight(isBelow, by: 31), &program)
     case .hardSwish:
-      let factor = program.lesser(6, program.greater(0, program.add(x, 3)))
-      // A product with a sixth is within a unit in the last place of the quotient, and a division takes four times as long.
-      return program.multiply(program.multiply(x, .value(factor)), 0x1.555556p-3)
+      let sum = program.greater(0, program.add(x, 3))
+      // A division takes four times as long. The sixth of the factor is 0.5 next to zero, so subnormal numbers round as quotients do.
+      // Where 6x is infinite, so is the quotient; such an x is the sum.
+      let product = program.multiply(sum, 6)
+      let excess = program.subtract(product, .value(program.lesser(.greatestFiniteMagnitude, product)))
+      return program.multiply(x, .value(program.fma(program.lesser(6, sum), 0x1.555556p-3, .value(excess))))
     case .absolute: return program.and(x, .bits(0x7FFF_FFFF))
     case .negate: return program.xor(x, .bits(1 << 31))
     case .square: return program.multiply(x, .value(x))
