@@ -85,9 +85,13 @@ final class FrameQueue: Sendable {
     reader?(end)
   }
 
-  /// Ends the sequence at once, as its reader has enough.
+  /// Ends the sequence at once, as its reader has enough. How far the source has read ahead varies from run to run, so the frames that
+  /// wait do not count.
   func stop() {
-    state.withLock { $0.frames = [] }
+    state.withLock {
+      $0.statistics.arrived -= $0.frames.count
+      $0.frames = []
+    }
     finish(.success(nil))
   }
 

@@ -2,7 +2,7 @@
 
 /// What happened to the frames of a source so far.
 public struct VideoStatistics: Hashable, Sendable {
-  /// The frames that arrived.
+  /// The frames that arrived, without those that still waited for a reader when it ended the sequence.
   public internal(set) var arrived = 0
   /// The frames that a newer one replaced before they were read; always 0 for files.
   public internal(set) var dropped = 0

@@ -124,6 +124,15 @@ import Testing
     #expect(try await live.first { _ in true } == nil)
   }
 
+  @Test func doesNotCountFramesThatWereReadAhead() async throws {
+    let file = try source(Self.header + String(repeating: Self.frame, count: 40))
+    _ = try #require(try await file.first { _ in true })
+    // Time to read ahead.
+    try await Task.sleep(for: .milliseconds(200))
+    file.stop()
+    #expect(file.statistics.arrived == 1)
+  }
+
   @Test func endsItsProcessWithTheReader() async throws {
     try await withTemporaryFolderAsync { folder in
       let file = folder.appending(path: "pid")
