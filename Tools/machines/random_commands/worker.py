@@ -123,10 +123,14 @@ class Worker:
         for word in line.words:
             word = word.split("=", 1)[-1] if word.startswith("--") else word
             source = os.path.join(os.fsencode(world), os.fsencode(word))
-            if word and not word.startswith("/") and os.path.isfile(source) and os.path.getsize(source) < 1 << 24:
-                target = os.path.join(os.fsencode(folder), os.fsencode(word))
+            if not word or word.startswith(("/", "out")):
+                continue
+            target = os.path.join(os.fsencode(folder), os.fsencode(word))
+            if os.path.isfile(source) and os.path.getsize(source) < 1 << 24:
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copyfile(source, target)
+            elif os.path.isdir(source):
+                shutil.copytree(source, target, dirs_exist_ok=True)
         facts = {"seed": self._arguments.seed, "index": index, "what": broken.kind, "detail": broken.detail, "relation": relation,
                  "words": [word.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for word in line.words]}
         (folder / "finding.json").write_text(json.dumps(facts, indent=1))
