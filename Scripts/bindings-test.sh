@@ -5,8 +5,9 @@
 #   Scripts/bindings-test.sh [--library DIR] [--tensorflow DIR] [--include DIR]…
 #
 # DIR of --library is what Scripts/c-library.sh wrote; otherwise it runs first. DIR of --tensorflow has TensorFlow's headers, tests and
-# test data, in tensorflow/lite or tflite: the C API's own tests are then compiled unedited and run, with GoogleTest; --include adds folders
-# with what they include (flatbuffers, Eigen, Abseil). APUS_TEST_DATA adds models. PYTHON has numpy and flatbuffers.
+# test data, in tensorflow/lite or tflite: the C API's own tests are then compiled unedited and run, with GoogleTest, and so is
+# interpreter_test.py; --include adds folders with what they include (flatbuffers, Eigen, Abseil). APUS_TEST_DATA adds models. PYTHON has
+# numpy and flatbuffers, whose compiler flatc is in the path.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=${PYTHON:-python3} library='' tensorflow='' includes=()
@@ -93,13 +94,14 @@ echo "== Hostile calls"
 "$python" Bindings/C/Tests/hostile.py "$library/lib/libtensorflowlite_c.so" "$work/model.tflite" 100000 2 4
 
 [[ -n $tensorflow ]] || exit 0
+project=$PWD
 cd "$tensorflow"
 lite=tensorflow/lite
 [[ -d $lite ]] || lite=tflite
 includes=(-I. -I"$library/include" "${includes[@]}")
 
 echo "== Layouts of TensorFlow's header"
-cc -x c -std=c11 -fsyntax-only -I. "-DTENSORFLOW_COMMON_H=\"$lite/core/c/common.h\"" "$OLDPWD/Bindings/C/Tests/layout.h"
+cc -x c -std=c11 -fsyntax-only -I. "-DTENSORFLOW_COMMON_H=\"$lite/core/c/common.h\"" "$project/Bindings/C/Tests/layout.h"
 
 echo "== The C API's own tests"
 # Tests of delegates, of operators in place of built-in ones, of strings and of tensors that the test makes itself cannot pass, and some
@@ -107,17 +109,22 @@ echo "== The C API's own tests"
 passed=0
 for test in c/c_api_signature_runner_test core/c/c_api_test core/c/c_api_experimental_test core/c/c_api_opaque_test; do
   name=${test##*/}
-  grep -q "^$name " "$OLDPWD/Bindings/C/Tests/tensorflow.txt" || continue
+  grep -q "^$name " "$project/Bindings/C/Tests/tensorflow.txt" || continue
   c++ -std=c++17 -w -no-pie "${includes[@]}" "$lite/$test.cc" -o "$work/$name" -L"$library/lib" -ltensorflowlite_c -lgtest -lgmock \
     -lgtest_main -lpthread -Wl,--unresolved-symbols=ignore-all 2>/dev/null
   while read -r _ case; do
     "$work/$name" --gtest_filter="$case" > "$work/log" 2>&1 || { cat "$work/log"; echo "error: $case fails" >&2; exit 1; }
     grep -q '\[  PASSED  \] 1 test' "$work/log" || { echo "error: there is no test $case" >&2; exit 1; }
     passed=$((passed + 1))
-  done < <(grep "^$name " "$OLDPWD/Bindings/C/Tests/tensorflow.txt")
+  done < <(grep "^$name " "$project/Bindings/C/Tests/tensorflow.txt")
 done
 # The program in C is one test after another; from the first delegate on it cannot go on.
 printf '#define main whole_program\n#include "%s/c/c_test.c"\n#undef main\nint main(void) {\n  TestVersion();\n  TestInferenceUsingSignature();\n  TestRepeatResizeInputTensor();\n  TestInferenceUsingInterpreter();\n}\n' "$lite" > "$work/driver.c"
 cc -w "${includes[@]}" "$work/driver.c" -o "$work/driver" -L"$library/lib" -ltensorflowlite_c
 "$work/driver" > /dev/null
 echo "$passed tests of GoogleTest and 4 of c_test.c passed"
+
+echo "== The interpreter's own tests"
+schema=$lite/converter/schema/schema.fbs
+[[ -f $schema ]] || schema=tensorflow/compiler/mlir/lite/schema/schema.fbs
+"$python" "$project/Bindings/Python/tests/tensorflow_tests.py" "$lite/python" "$schema"

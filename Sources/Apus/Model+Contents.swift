@@ -31,6 +31,20 @@ extension Model {
     public let outputs: [Tensor]
   }
 
+  /// One operator of a subgraph, with the tensors that it reads and writes.
+  public struct Operator: Hashable, Sendable {
+    /// The schema's name, or the custom operator's.
+    public let name: String
+    /// Whether it is outside the schema's list.
+    public let isCustom: Bool
+    /// The version that the model requests.
+    public let version: Int
+    /// The indices of the tensors that it reads; nil where an optional one is left out.
+    public let inputs: [Int?]
+    /// The indices of the tensors that it writes.
+    public let outputs: [Int]
+  }
+
   /// The size of the file in bytes.
   public var byteCount: Int { file.bytes.count }
 
@@ -77,10 +91,26 @@ extension Model {
   ///
   /// - Throws: `invalidArgument` if there is no such subgraph.
   public func tensors(ofSubgraph position: Int) throws(ApusError) -> [Tensor] {
+    try subgraph(position).tensors.indices.map { tensor($0, subgraph: position) }
+  }
+
+  /// Every operator of a subgraph, in the order of the file, which is the order of a run.
+  ///
+  /// - Throws: `invalidArgument` if there is no such subgraph.
+  public func operators(ofSubgraph position: Int) throws(ApusError) -> [Operator] {
+    try subgraph(position).operators.map { entry in
+      let code = file.operatorCodes[entry.operatorCode]
+      return Operator(
+        name: code.name, isCustom: code.code == .custom, version: code.version,
+        inputs: entry.inputs.map { $0 < 0 ? nil : $0 }, outputs: entry.outputs)
+    }
+  }
+
+  private func subgraph(_ position: Int) throws(ApusError) -> SubgraphEntry {
     guard file.subgraphs.indices.contains(position) else {
       throw ApusError(
         .invalidArgument, "there is no subgraph \(position), only \(file.subgraphs.count)")
     }
-    return file.subgraphs[position].tensors.indices.map { tensor($0, subgraph: position) }
+    return file.subgraphs[position]
   }
 }

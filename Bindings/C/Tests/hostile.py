@@ -36,6 +36,8 @@ FUNCTIONS = {
     "TfLiteInterpreterOptionsAddOperator": (None, "OR"), "TfLiteInterpreterOptionsSetUseNNAPI": (None, "O1"),
     "TfLiteInterpreterOptionsSetEnableDelegateFallback": (None, "O1"),
     "ApusInterpreterOptionsSetPreserveAllTensors": (None, "O1"),
+    "ApusInterpreterGetSubgraphCount": (I, "I"), "ApusInterpreterGetSubgraphTensor": ("tensor", "Iii"),
+    "ApusInterpreterGetOperatorCount": (I, "I"), "ApusInterpreterGetOperator": (P, "Iivv"),
     "TfLiteInterpreterCreate": ("interpreter", "MO"), "TfLiteInterpreterCreateWithSelectedOps": ("interpreter", "MO"),
     "TfLiteInterpreterDelete": (None, "I"), "TfLiteInterpreterGetInputTensorCount": (I, "I"),
     "TfLiteInterpreterGetOutputTensorCount": (I, "I"), "TfLiteInterpreterInputTensorIndices": (P, "I"),

@@ -101,7 +101,7 @@ class NativeTensor:
         if owner is None and shown == self._shown:
             return self._view
         data = self._tensor.data
-        if self.dtype is None or self.dtype is np.bytes_:
+        if self.dtype in (None, np.bytes_, np.object_):
             raise ValueError("%s is %s, which is not supported" % (self.name, self.type_name))
         if not data and self._tensor.bytes:
             raise ValueError("Tensor data is null. Run allocate_tensors() first")
@@ -187,6 +187,7 @@ class NativeTensor:
                 "scales": scales,
                 "zero_points": zero_points,
                 "quantized_dimension": axis,
+                "block_size": 0,
             },
             "sparsity_parameters": {},
         }
@@ -248,23 +249,38 @@ class NativeInterpreter:
         if status:
             raise error(self.messages.take() or "status %d" % status)
 
-    def tensor(self, index):
-        """A tensor by its index in the model."""
-        end = self.ends.get(index)
+    def tensor(self, index, subgraph=0):
+        """A tensor by its index in a subgraph."""
+        end = None if subgraph else self.ends.get(index)
         if end is not None:
             return end
         # The call refreshes the tensor's values.
-        address = LIBRARY.TfLiteInterpreterGetTensor(self._handle, index)
+        address = LIBRARY.ApusInterpreterGetSubgraphTensor(self._handle, subgraph, index)
         if not address:
-            last = self.tensor_count() - 1
-            raise ValueError("Invalid tensor index %d exceeds max tensor index %d" % (index, last))
+            # What TensorFlow Lite calls the maximum is the number of tensors.
+            count = self.tensor_count(subgraph)
+            raise ValueError("Invalid tensor index %d exceeds max tensor index %d" % (index, count))
         return NativeTensor(address)
 
-    def tensor_count(self):
+    def tensor_count(self, subgraph=0):
         count = 0
-        while LIBRARY.TfLiteInterpreterGetTensor(self._handle, count):
+        while LIBRARY.ApusInterpreterGetSubgraphTensor(self._handle, subgraph, count):
             count += 1
         return count
+
+    def subgraph_count(self):
+        return LIBRARY.ApusInterpreterGetSubgraphCount(self._handle)
+
+    def operator_count(self):
+        return LIBRARY.ApusInterpreterGetOperatorCount(self._handle)
+
+    def operator(self, index):
+        """An operator of the main subgraph: its name, and the indices of the tensors that it reads and writes."""
+        inputs, outputs = ctypes.c_void_p(), ctypes.c_void_p()
+        name = LIBRARY.ApusInterpreterGetOperator(self._handle, index, inputs, outputs)
+        if name is None:
+            raise ValueError("Invalid node index %d: the model has %d nodes" % (index, self.operator_count()))
+        return name.decode("utf-8", "replace"), integers(inputs.value), integers(outputs.value)
 
     def allocate(self):
         self.check(LIBRARY.TfLiteInterpreterAllocateTensors(self._handle))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The class Interpreter of tflite_runtime.interpreter and ai_edge_litert.interpreter, on Apus."""
 
+import ctypes
 import enum
 import os
 
@@ -161,9 +162,10 @@ class Interpreter:
 
     def get_tensor(self, tensor_index, subgraph_index=0):
         """A copy of a tensor's elements."""
-        if subgraph_index:
-            self._check_subgraph(subgraph_index)
-        return self._interpreter.tensor(tensor_index).get()
+        if not subgraph_index:
+            return self._interpreter.tensor(tensor_index).get()
+        self._check_subgraph(subgraph_index)
+        return self._interpreter.tensor(tensor_index, subgraph_index).get()
 
     def tensor(self, tensor_index):
         """A function that returns an array of the tensor's own memory. Keep the function, not the array."""
@@ -183,24 +185,45 @@ class Interpreter:
         return [self._get_tensor_details(index, 0) for index in self._interpreter.outputs]
 
     def get_tensor_details(self, subgraph_index=0):
-        """What each tensor of the main subgraph is."""
+        """What each tensor of a subgraph is."""
         self._check_subgraph(subgraph_index)
         details = []
-        for index in range(self._interpreter.tensor_count()):
+        for index in range(self._interpreter.tensor_count(subgraph_index)):
             try:
-                details.append(self._get_tensor_details(index, 0))
+                details.append(self._get_tensor_details(index, subgraph_index))
             except ValueError:
                 pass
         return details
 
     def _get_tensor_details(self, tensor_index, subgraph_index):
         self._check_subgraph(subgraph_index)
-        return self._interpreter.tensor(int(tensor_index)).details(int(tensor_index))
+        return self._interpreter.tensor(int(tensor_index), subgraph_index).details(int(tensor_index))
 
-    @staticmethod
-    def _check_subgraph(index):
-        if index != 0:
-            raise ValueError("subgraph_index is out of range: only the main subgraph, 0, can be looked at")
+    def num_subgraphs(self):
+        """How many subgraphs the model has."""
+        return self._interpreter.subgraph_count()
+
+    def _check_subgraph(self, index):
+        count = self.num_subgraphs()
+        if not 0 <= index < count:
+            raise ValueError(
+                "subgraph_index is out of range: %d for the model, which has %d subgraphs." % (index, count)
+            )
+
+    def _get_ops_details(self):
+        """What each operator of the main subgraph is: index, op_name, inputs, outputs, operand_types, result_types."""
+        return [self._get_op_details(index) for index in range(self._interpreter.operator_count())]
+
+    def _get_op_details(self, op_index):
+        name, inputs, outputs = self._interpreter.operator(int(op_index))
+        return {
+            "index": int(op_index),
+            "op_name": name,
+            "inputs": inputs,
+            "outputs": outputs,
+            "operand_types": [self._get_tensor_details(index, 0)["dtype"] for index in inputs if index != -1],
+            "result_types": [self._get_tensor_details(index, 0)["dtype"] for index in outputs if index != -1],
+        }
 
     def get_signature_list(self):
         """The names of each signature's inputs and outputs, by the signature's name."""
@@ -221,6 +244,39 @@ class Interpreter:
                 )
             signature_key = keys[0]
         return SignatureRunner(interpreter=self, signature_key=signature_key)
+
+
+class InterpreterWithCustomOps(Interpreter):
+    """An interpreter whose custom operators C++ functions register. Without such functions, it is an Interpreter.
+
+    The functions call methods of TensorFlow Lite's C++ classes, which are not here: with one, a ValueError says so. Operators of the C
+    API run, from C.
+    """
+
+    def __init__(self, custom_op_registerers=None, **kwargs):
+        for registerer in custom_op_registerers or []:
+            raise ValueError(_registerer_refusal(registerer))
+        self._custom_op_registerers = []
+        super().__init__(**kwargs)
+
+
+def _registerer_refusal(registerer):
+    """Why a function, named alone or behind its library and a dot, cannot register operators."""
+    if isinstance(registerer, str):
+        library, _, name = registerer.rpartition(".")
+        file = library + ".so" if library else None
+        try:
+            functions = ctypes.CDLL(file)
+        except OSError as error:
+            return "Loading library '%s' failed with error '%s'." % (file, error)
+        try:
+            functions[name]
+        except AttributeError as error:
+            return "Looking up symbol '%s' failed with error '%s'." % (registerer, error)
+    return (
+        "%s registers operators in a C++ class of TensorFlow Lite, which Apus does not have: register them through "
+        "the C API (TfLiteInterpreterOptionsAddOperator)" % registerer
+    )
 
 
 _methods.replace(Interpreter, Interpreter._fail)

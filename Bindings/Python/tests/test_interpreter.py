@@ -17,7 +17,7 @@ import weakref
 import flatbuffers
 import numpy as np
 
-from apus_tflite.interpreter import Interpreter, OpResolverType, load_delegate
+from apus_tflite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType, load_delegate
 
 
 def model(custom_operator=None):
@@ -100,6 +100,37 @@ class InterpreterTest(unittest.TestCase):
         self.assertEqual([1, 4], list(detail["shape"]))
         self.assertEqual([-1, 4], list(detail["shape_signature"]))
         self.assertEqual(2, len(self.interpreter.get_tensor_details()))
+
+    def test_describes_operators(self):
+        (operator,) = self.interpreter._get_ops_details()
+        self.assertEqual((0, "ADD"), (operator["index"], operator["op_name"]))
+        self.assertEqual(([0, 0], [1]), (list(operator["inputs"]), list(operator["outputs"])))
+        self.assertEqual(([np.float32] * 2, [np.float32]), (operator["operand_types"], operator["result_types"]))
+        for index in (-1, 1):
+            with self.assertRaisesRegex(ValueError, "Invalid node index"):
+                self.interpreter._get_op_details(index)
+        custom = Interpreter(model_content=model("TFLite_Detection_PostProcess"))
+        self.assertEqual("TFLite_Detection_PostProcess", custom._get_op_details(0)["op_name"])
+
+    def test_describes_subgraphs(self):
+        self.assertEqual(1, self.interpreter.num_subgraphs())
+        for index in (-1, 1):
+            for function in (self.interpreter.get_tensor_details, lambda index: self.interpreter.get_tensor(0, index)):
+                with self.assertRaisesRegex(ValueError, "subgraph_index is out of range"):
+                    function(index)
+        with self.assertRaisesRegex(ValueError, "Invalid tensor index 2 exceeds max tensor index 2"):
+            self.interpreter._get_tensor_details(2, 0)
+
+    def test_refuses_registerers(self):
+        InterpreterWithCustomOps(model_content=model()).allocate_tensors()
+        for registerer, message in (
+            ("NoSuchFunction", "Looking up symbol 'NoSuchFunction' failed"),
+            ("no_such_library.Register", "Loading library 'no_such_library.so' failed"),
+            ("malloc", "the C API"),
+            (print, "the C API"),
+        ):
+            with self.assertRaisesRegex(ValueError, message):
+                InterpreterWithCustomOps(custom_op_registerers=[registerer], model_content=model())
 
     def test_resizes_inputs(self):
         self.interpreter.resize_tensor_input(self.x, [3, 4], strict=True)
@@ -266,7 +297,7 @@ class InterpreterTest(unittest.TestCase):
                 self.interpreter.set_tensor(self.x, value)
         with self.assertRaisesRegex(ValueError, "not an input"):
             self.interpreter.set_tensor(self.sum, np.zeros((1, 4), np.float32))
-        with self.assertRaisesRegex(ValueError, "Invalid tensor index 4 exceeds max tensor index 1"):
+        with self.assertRaisesRegex(ValueError, "Invalid tensor index 4 exceeds max tensor index 2"):
             self.interpreter.get_tensor(4)
 
     def test_refuses_bad_arguments(self):

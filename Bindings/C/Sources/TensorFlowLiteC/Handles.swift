@@ -42,6 +42,8 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
   let exclusion = Exclusion()
   /// The main subgraph.
   let main: Session
+  /// How many subgraphs the model has.
+  let subgraphCount: Int
   /// The signatures' names, as clients read them.
   let signatures: [Signature]
   let signatureNames: CStrings
@@ -49,6 +51,7 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
   let inputIndices: CIntegers, outputIndices: CIntegers
 
   private let variables = SharedVariables()
+  private var operatorList: OperatorList?
   private var sessions: [Int: Session]
   private let running = Mutex<Cancellation?>(nil)
 
@@ -71,6 +74,7 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
       throw Refusal(reasons[0] + (reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""))
     }
     self.options = options
+    subgraphCount = model.subgraphs.count
     signatures = model.signatures
     signatureNames = CStrings(signatures.map(\.key))
     main = try Session(
@@ -80,14 +84,24 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
     outputIndices = CIntegers(main.outputIndices)
   }
 
-  /// The tensors of a signature, which are the interpreter's own where it runs the main subgraph.
-  func session(for signature: Signature) throws(Refusal) -> Session {
-    if let session = sessions[signature.subgraph] { return session }
+  /// A subgraph with its tensors. One that a signature runs can be run, as the main one can.
+  func session(ofSubgraph subgraph: Int) throws(Refusal) -> Session {
+    if let session = sessions[subgraph] { return session }
     let session = try Session(
-      model, subgraph: signature.subgraph, signature: signature.key, options: options, variables: variables,
-      exclusion: exclusion)
-    sessions[signature.subgraph] = session
+      model, subgraph: subgraph, signature: signatures.first { $0.subgraph == subgraph }?.key,
+      options: options, variables: variables, exclusion: exclusion)
+    sessions[subgraph] = session
     return session
+  }
+
+  /// The main subgraph's operators, as clients read them.
+  func operators() throws(Refusal) -> OperatorList {
+    if let operatorList { return operatorList }
+    do throws(ApusError) {
+      let list = OperatorList(try model.operators(ofSubgraph: 0))
+      operatorList = list
+      return list
+    } catch { throw Refusal(error) }
   }
 
   /// Resets the variables of all subgraphs.
@@ -124,7 +138,9 @@ final class RunnerHandle: HandleObject {
   /// The signature's arguments; nil for the main subgraph, whose tensors have their own names.
   init(_ interpreter: InterpreterHandle, _ signature: Signature?) throws(Refusal) {
     self.interpreter = interpreter
-    session = try signature.map { s throws(Refusal) in try interpreter.session(for: s) } ?? interpreter.main
+    session =
+      try signature.map { s throws(Refusal) in try interpreter.session(ofSubgraph: s.subgraph) }
+      ?? interpreter.main
     func names(_ arguments: [Signature.Argument]?, _ indices: [Int], _ tensors: [Tensor]) -> [(String, Int)] {
       guard let arguments else { return indices.enumerated().map { (tensors[$1].name, $0) } }
       let known = arguments.compactMap { argument in

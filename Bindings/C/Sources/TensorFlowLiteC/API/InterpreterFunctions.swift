@@ -169,6 +169,50 @@ public func interpreterSetCustomAllocation(
   }
 }
 
+// MARK: What the file says
+
+/// How many subgraphs the model has.
+@c(ApusInterpreterGetSubgraphCount)
+public func interpreterSubgraphCount(_ interpreter: OpaquePointer?) -> Int32 {
+  onInterpreter(interpreter, failure: 0) { Int32(clamping: $0.subgraphCount) }
+}
+
+/// A tensor of any subgraph; NULL, without a message, if there is none.
+@c(ApusInterpreterGetSubgraphTensor)
+public func interpreterSubgraphTensor(
+  _ interpreter: OpaquePointer?, _ subgraph: Int32, _ index: Int32
+) -> UnsafeMutableRawPointer? {
+  onInterpreter(interpreter, failure: nil) { handle throws(Refusal) in
+    guard (0..<handle.subgraphCount).contains(Int(subgraph)) else { return nil }
+    let session = try handle.session(ofSubgraph: Int(subgraph))
+    guard session.tensors.indices.contains(Int(index)) else { return nil }
+    return try session.tensor(Int(index)).structure
+  }
+}
+
+/// How many operators the main subgraph has.
+@c(ApusInterpreterGetOperatorCount)
+public func interpreterOperatorCount(_ interpreter: OpaquePointer?) -> Int32 {
+  onInterpreter(interpreter, failure: 0) { handle throws(Refusal) in
+    Int32(clamping: try handle.operators().count)
+  }
+}
+
+/// The name of an operator of the main subgraph, and the `TfLiteIntArray` of the tensors that it reads and writes; NULL, without a
+/// message, if there is none.
+@c(ApusInterpreterGetOperator)
+public func interpreterOperator(
+  _ interpreter: OpaquePointer?, _ index: Int32, _ inputs: UnsafeMutablePointer<UnsafeRawPointer?>?,
+  _ outputs: UnsafeMutablePointer<UnsafeRawPointer?>?
+) -> UnsafePointer<CChar>? {
+  onInterpreter(interpreter, failure: nil) { handle throws(Refusal) in
+    guard let entry = try handle.operators().entry(index) else { return nil }
+    inputs?.pointee = UnsafeRawPointer(entry.inputs)
+    outputs?.pointee = UnsafeRawPointer(entry.outputs)
+    return entry.name
+  }
+}
+
 // MARK: Delegates
 
 private let delegateRefusal = "Apus runs models by itself and takes no delegates"

@@ -42,6 +42,16 @@ TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter *i
 /* All tensors keep their values, for TfLiteInterpreterGetTensor after a run. This function is Apus's own. */
 void ApusInterpreterOptionsSetPreserveAllTensors(TfLiteInterpreterOptions *options, bool preserve);
 
+/* The model's subgraphs and their tensors; a tensor that does not exist is NULL. Only subgraphs that have been allocated, the main one and
+ * those of signature runners, have data. These functions are Apus's own. */
+int32_t ApusInterpreterGetSubgraphCount(const TfLiteInterpreter *interpreter);
+const TfLiteTensor *ApusInterpreterGetSubgraphTensor(const TfLiteInterpreter *interpreter, int32_t subgraph, int32_t index);
+
+/* The main subgraph's operators: their names, and the tensors that they read and write, -1 where an optional one is left out. The arrays
+ * live as long as the interpreter; an operator that does not exist is NULL. These functions are Apus's own. */
+int32_t ApusInterpreterGetOperatorCount(const TfLiteInterpreter *interpreter);
+const char *ApusInterpreterGetOperator(const TfLiteInterpreter *interpreter, int32_t index, const TfLiteIntArray **inputs, const TfLiteIntArray **outputs);
+
 #ifdef __cplusplus
 }
 #endif
