@@ -147,7 +147,7 @@ struct LayerShape {
   /// An epilogue that spreads random sums over the range of the output, as a trained model's does. Where outputs are
   /// rectified, only the positive sums fill it.
   private var epilogue: Epilogue {
-    let scale = (isRectified ? 2 : 1) / (48 * Double(depth).squareRoot())
+    let scale: Double = (isRectified ? 2 : 1) / (48 * Double(depth).squareRoot())
     let scales: [Double]
     let (zeroPoint, minimum, maximum): (Int32, Int32, Int32)
     switch scheme {
@@ -156,7 +156,8 @@ struct LayerShape {
       scales = [scale]
       (zeroPoint, minimum, maximum) = (isRectified ? 0 : 128, 0, 255)
     case .int8:
-      scales = (0..<outputChannels).map { scale * (0.7 + 0.6 * Double($0 % 17) / 17) }
+      scales = (0..<outputChannels).map { channel -> Double in scale * (0.7 + 0.6 * Double(channel % 17) / 17)
+      }
       (zeroPoint, minimum, maximum) = (isRectified ? -128 : 3, -128, 127)
     }
     return kind == .fullyConnected

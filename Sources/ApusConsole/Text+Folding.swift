@@ -17,7 +17,8 @@ package func folded(_ text: String, width: Int) -> String {
 
 /// Rows of a table in which cells of the widest columns are broken, each into several rows, until lines fit the width.
 func folded(_ rows: [[String]], width: Int) -> [[String]] {
-  var widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
+  let columns = 0..<(rows.map(\.count).max() ?? 0)
+  var widths: [Int] = columns.map { column in
     rows.reduce(1) { max($0, column < $1.count ? $1[column].count : 0) }
   }
   let available = max(width - 2 * (widths.count - 1), 0)

@@ -45,9 +45,8 @@ package struct PicturePlacement: Sendable {
 
   /// Whether all elements of `columns` × `rows` pixels are among `count` elements.
   func fits(columns: Int, rows: Int, count: Int) -> Bool {
-    let corners = [0, (columns - 1) * perColumn].flatMap { column in
-      [origin + column, origin + column + (rows - 1) * perRow]
-    }
+    let (right, bottom) = ((columns - 1) * perColumn, (rows - 1) * perRow)
+    let corners: [Int] = [origin, origin + right, origin + bottom, origin + right + bottom]
     guard let first = corners.min(), let last = corners.max(), first >= 0, pixelStep > 0, channelStep >= 0
     else { return false }
     return last * pixelStep + (channelCount - 1) * channelStep < count

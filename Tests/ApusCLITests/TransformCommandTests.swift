@@ -164,9 +164,12 @@ struct TransformCommandTests {
     let samples = (0..<2_500).reduce(into: Data()) { data, index in
       for _ in 0..<2 { data += little(index * 8, 2) }
     }
-    return Data("RIFF".utf8) + little(36 + samples.count, 4) + Data("WAVEfmt ".utf8) + little(16, 4)
-      + little(1, 2) + little(2, 2) + little(16_000, 4) + little(64_000, 4) + little(4, 2) + little(16, 2)
-      + Data("data".utf8) + little(samples.count, 4) + samples
+    let parts: [Data] = [
+      Data("RIFF".utf8), little(36 + samples.count, 4), Data("WAVEfmt ".utf8), little(16, 4), little(1, 2),
+      little(2, 2), little(16_000, 4), little(64_000, 4), little(4, 2), little(16, 2), Data("data".utf8),
+      little(samples.count, 4), samples,
+    ]
+    return Data(parts.joined())
   }
 
   @Test("a sound has windows with their classes, and classes on the whole")

@@ -76,7 +76,7 @@ struct WatchCommandTests {
       #expect(summary.lines["gate"]?.in == 1 && summary.lines["gate"]?.out == 1)
       #expect(summary.zones["right"]?.entries == 1 && summary.zones["right"]?.exits == 1)
       let frames = found.filter { $0.frame != nil }
-      #expect(frames.map(\.frame) == (0..<60).map { $0 })
+      #expect(frames.compactMap(\.frame) == Array(0..<60))
       #expect(Set(frames.flatMap { $0.detections ?? [] }.compactMap(\.track)) == [1])
       let shots = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "shots").path)
       #expect(shots.count == 4)

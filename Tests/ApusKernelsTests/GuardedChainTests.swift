@@ -72,7 +72,7 @@ struct GuardedChainTests {
   @Test("rows and their means", arguments: sets)
   func rows(kernels: KernelSet) throws {
     for (rows, depth) in [(1, 16), (3, 16), (7, 32), (2, 48), (90, 64), (5, 20), (9, 768)] {
-      let x = (0..<rows * depth).map { Float($0 * 7 % 31) / 8 - 2 }
+      let x = (0..<rows * depth).map { index -> Float in Float(index * 7 % 31) / 8 - 2 }
       let gamma = (0..<depth).map { Float($0 % 5) - 1 }
       let narrow = try #require(BroadcastShapes([rows, depth], [rows, 1]))
       let row = try #require(BroadcastShapes([rows, depth], [depth]))
@@ -87,9 +87,10 @@ struct GuardedChainTests {
             (.elements(product), [.stage(1), .tensor(1)]),
           ], tensorCount: 2, rows: rows, depth: depth, using: kernels))
       let found = try run(chain, [bytes(x), bytes(gamma)], byteCount: 4 * rows * depth)
-      let expected = x.indices.map { index in
-        let line = x[index / depth * depth..<(index / depth + 1) * depth]
-        return (x[index] - line.reduce(0, +) / Float(depth)) * gamma[index % depth]
+      let expected = x.indices.map { index -> Float in
+        let start = index / depth * depth
+        let mean: Float = x[start..<start + depth].reduce(0, +) / Float(depth)
+        return (x[index] - mean) * gamma[index % depth]
       }
       let results = unsafe found.withUnsafeBytes { unsafe Array($0.bindMemory(to: Float.self)) }
       #expect(zip(results, expected).allSatisfy { abs($0 - $1) < 1e-4 }, "\(rows)×\(depth)")

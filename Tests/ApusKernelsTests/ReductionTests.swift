@@ -123,7 +123,10 @@ import Testing
   @Test("columns of floats have the same sums with any number of threads", arguments: [7, 32, 75])
   func sumsColumns(columns: Int) {
     let rows = 4_001
-    let values = (0..<rows * columns).map { Float(($0 &* 0x9E37_79B9) >> 7 & 0xFFFF) / 0x8000 - 1 }
+    let values = (0..<rows * columns).map { index -> Float in
+      let noise: Int = (index &* 0x9E37_79B9) >> 7 & 0xFFFF
+      return Float(noise) / 0x8000 - 1
+    }
     var exact = [Double](repeating: 0, count: columns)
     for (index, value) in values.enumerated() { exact[index % columns] += Double(value) }
     let reduction = Reduction(dimensions: [1, rows, columns], isFolded: [false, true, false])

@@ -81,19 +81,20 @@ struct RequantizationTests {
       let factor = FixedPointMultiplier(real)
       return [factor.value, factor.shift]
     }
+    let half: Int32 = 1 << 30
     #expect(parts(0) == [0, 0])
-    #expect(parts(1) == [1 << 30, 1])
-    #expect(parts(0.5) == [1 << 30, 0])
-    #expect(parts(0.75) == [3 << 29, 0])
-    #expect(parts(-0.75) == [-(3 << 29), 0])
+    #expect(parts(1) == [half, 1])
+    #expect(parts(0.5) == [half, 0])
+    #expect(parts(0.75) == [half + half / 2, 0])
+    #expect(parts(-0.75) == [-half - half / 2, 0])
     // A mantissa that rounds up to 2³¹ is halved, and the exponent raised.
-    #expect(parts(1 - 0x1p-40) == [1 << 30, 1])
+    #expect(parts(1 - 0x1p-40) == [half, 1])
     #expect(parts(1 - 0x1p-31) == [.max, 0])
     // Exactly between two mantissas: away from zero.
-    #expect(parts(0.5 + 0x1p-32) == [(1 << 30) + 1, 0])
-    #expect(parts(0x1p-32) == [1 << 30, -31])
+    #expect(parts(0.5 + 0x1p-32) == [half + 1, 0])
+    #expect(parts(0x1p-32) == [half, -31])
     #expect(parts(0x1p-33) == [0, 0])
-    #expect(parts(0x1p29) == [1 << 30, 30])
+    #expect(parts(0x1p29) == [half, 30])
     #expect(parts(0x1p30) == [.max, 30])
     #expect(parts(.greatestFiniteMagnitude) == [.max, 30])
     #expect(parts(.infinity) == [.max, 30])

@@ -119,7 +119,10 @@ import Testing
     let letters = code == "BA81" ? "BGGR" : code
     let levels: [Character: UInt8] = ["R": 200, "G": 100, "B": 50]
     let square = letters.map { levels[$0] ?? 0 }
-    let bytes: [UInt8] = (0..<3).flatMap { y in (0..<5).map { x in square[y % 2 * 2 + x % 2] } }
+    let bytes = (0..<15).map { place -> UInt8 in
+      let (y, x) = place.quotientAndRemainder(dividingBy: 5)
+      return square[y % 2 * 2 + x % 2]
+    }
     let picture = try #require(CameraFormat.named(code)).picture(
       bytes, width: 5, height: 3, stride: 5, color: VideoColor()
     ).converted()

@@ -23,7 +23,8 @@ import Testing
   }
 
   private static func vertices(_ places: [Float]) -> [Float] {
-    stride(from: 0, to: places.count, by: 3).flatMap { Array(places[$0..<$0 + 3]) + [0.5, 0.25] }
+    let texture: [Float] = [0.5, 0.25]
+    return stride(from: 0, to: places.count, by: 3).flatMap { places[$0..<$0 + 3] + texture }
   }
 
   /// The metadata of a geometry, each coordinate a field of its own or all packed into one.

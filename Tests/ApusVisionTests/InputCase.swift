@@ -78,7 +78,8 @@ struct InputCase: Decodable, Sendable, CustomTestStringConvertible {
   var floats: [Float]? {
     values.map { data in
       stride(from: 0, to: data.count, by: 4).map { place in
-        Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(data[place + $1]) << UInt32(8 * $1) })
+        let bytes = (0..<4).map { UInt32(data[place + $0]) << (8 * $0) }
+        return Float(bitPattern: bytes.reduce(0, |))
       }
     }
   }

@@ -43,7 +43,8 @@ import Testing
     let picture = try ImageBuffer(
       bytes: (0..<16).map { UInt8($0) }, width: 4, height: 4, format: .gray)
     let classes = try ImageClassifier(model: model, options: options).classify(picture).categories
-    #expect(classes.map(\.score) == [31.0 / 512, 30.0 / 512])
+    let scores: [Float] = [31.0 / 512, 30.0 / 512]
+    #expect(classes.map(\.score) == scores)
     // What computes with them as well leaves it open.
     #expect(try !ImageClassifier(model: table(of: 16, computes: true).model()).assumptions.warnings.isEmpty)
   }

@@ -18,7 +18,8 @@ private func model(
   classes: [Float] = [0, 1, 2, 1, 7], scores: [Float] = [0.5, 0.75, 0.5, 0.75, 0.25], count: Float = 5,
   boxes: [Float]? = nil
 ) -> DetectorModel {
-  let boxes = boxes ?? (0..<classes.count).flatMap { row in [0, 0, 1, Float(row + 1) / 8] }
+  let rows = classes.indices.map { row -> [Float] in [0, 0, 1, Float(row + 1) / 8] }
+  let boxes = boxes ?? Array(rows.joined())
   return DetectorModel.answering([
     Answer.boxes(boxes).named("detection_boxes"), Answer.rows(classes).named("detection_classes"),
     Answer.rows(scores).named("detection_scores"), Answer.count(count).named("num_detections"),

@@ -101,11 +101,11 @@ import Testing
     let one = try Case(seed: 10_000 + seed)
     let (image, processor) = (one.image, one.processor)
     let prepared = processor.prepare(image)
+    let channels = processor.channels.count
+    let means = (0..<channels).map { 100 + Float($0) }
+    let deviations = (0..<channels).map { 50 + Float($0) }
     let normalizations: [Normalization?] = [
-      nil, .unit, .signed, .perImageStandardization,
-      .meanStd(
-        mean: (0..<processor.channels.count).map { 100 + Float($0) },
-        std: (0..<processor.channels.count).map { 50 + Float($0) }),
+      nil, .unit, .signed, .perImageStandardization, .meanStd(mean: means, std: deviations),
     ]
     for normalization in normalizations {
       for order in [ChannelOrder.interleaved, .planar] {

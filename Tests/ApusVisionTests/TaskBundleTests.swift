@@ -50,14 +50,20 @@ import Testing
     }
   }
 
+  private static let others: [[UInt8]] = [
+    [], [0x50, 0x4B, 3, 4] + Array(repeating: 7, count: 60),
+    [0x50, 0x4B, 5, 6] + Array(repeating: 7, count: 60),
+    Array("version https://git-lfs.github.com/spec/v1\noid sha256:0\n".utf8),
+  ]
+
   @Test(
     "what is no bundle is named",
-    arguments: [
-      ([], "it is an empty file, not a bundle of models"),
-      ([0x50, 0x4B, 3, 4] + [UInt8](repeating: 7, count: 60), "damaged or cut off"),
-      ([0x50, 0x4B, 5, 6] + [UInt8](repeating: 7, count: 60), "damaged or cut off"),
-      (Array("version https://git-lfs.github.com/spec/v1\noid sha256:0\n".utf8), "it is a Git LFS pointer"),
-    ])
+    arguments: zip(
+      others,
+      [
+        "it is an empty file, not a bundle of models", "damaged or cut off", "damaged or cut off",
+        "it is a Git LFS pointer",
+      ]))
   func namesOtherFiles(bytes: [UInt8], words: String) {
     let error = #expect(throws: ApusError.self) { try TaskBundle(bytes: bytes) }
     #expect(

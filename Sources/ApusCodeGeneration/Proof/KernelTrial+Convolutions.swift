@@ -132,7 +132,8 @@ extension KernelTrial {
   private static func scale(_ terms: Int) -> Double { 1 / (80 * Double(max(terms, 1)).squareRoot()) }
 
   private static func factors(_ channels: Int, _ terms: Int) -> [Double] {
-    (0..<channels).map { scale(terms) * (0.6 + 0.02 * Double($0 % 40)) }
+    let scale = scale(terms)
+    return (0..<channels).map { channel -> Double in scale * (0.6 + 0.02 * Double(channel % 40)) }
   }
 
   // MARK: Shapes
