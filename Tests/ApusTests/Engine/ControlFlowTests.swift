@@ -32,6 +32,15 @@ import Testing
     }
   }
 
+  @Test func theOperatorsOfEachSubgraphAreListed() throws {
+    let model = try Self.counting(to: 3).model()
+    let main = try #require(try model.operators(ofSubgraph: 0).first)
+    #expect(main.name == "WHILE" && main.inputs == [model.inputs[0].index] && !main.isCustom)
+    #expect(main.outputs == [model.outputs[0].index])
+    #expect(try (1...2).map { try model.operators(ofSubgraph: $0).map(\.name) } == [["LESS"], ["ADD"]])
+    #expect(throws: ApusError.self) { try model.operators(ofSubgraph: 3) }
+  }
+
   @Test func anEndlessLoopCanBeCancelled() throws {
     let interpreter = try Interpreter(model: Self.counting(to: nil).model())
     let error = #expect(throws: ApusError.self) {
