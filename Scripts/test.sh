@@ -48,8 +48,8 @@ if [[ $scope == --quick ]]; then
 fi
 
 # One build in one configuration: debug code is several times slower. Without the plugin, whose tool would compile the engine a second
-# time; Scripts/generate-test.sh tests it. Without the index that editors look things up in.
-part "Release build with tests" env APUS_WITHOUT_PLUGIN=1 swift build -c release --build-tests --disable-index-store
+# time; Scripts/generate-test.sh tests it.
+part "Release build with tests" env APUS_WITHOUT_PLUGIN=1 swift build -c release --build-tests
 bin="$(swift build -c release --show-bin-path)"
 apus="$bin/apus"
 
