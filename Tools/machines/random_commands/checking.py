@@ -155,7 +155,7 @@ def blamed(line, ending, err):
     named = f"--{option.name}" in text or len(value) > 1 and value[:30] in text.replace("\ufffd", " ")
     named = named or WORDS.get(option.name, f"--{option.name}") in text
     if not named and option.name not in ("model", "labels", "faces", "gallery", "input", "annotate", "annotate-dir", "output", "output-dir",
-                                         "align-dir", "tensors"):
+                                         "align-dir", "tensors", "truth", "resume"):
         raise Broken(f"an error does not name --{option.name}", text[:300])
 
 
