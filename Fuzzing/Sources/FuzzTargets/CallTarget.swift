@@ -183,7 +183,7 @@ private struct CallPlayer {
   }
 
   private mutating func call() {
-    switch source.below(48) {
+    switch source.below(50) {
     case 0: makeModel(exactly: source.byte() < 200)
     case 1: keep(optionsCreate(), .options)
     case 2: keep(optionsCopy(handle(.options)), .options)
@@ -240,6 +240,15 @@ private struct CallPlayer {
     case 43, 44: copy()
     case 45: touch(tensor())
     case 46: keep(operatorCreate(source.number(), nil, source.number(), nil), .registration)
+    case 47: keep(interpreterSubgraphTensor(handle(.interpreter), source.number(), source.number()))
+    case 48:
+      var inputs: UnsafeRawPointer?
+      var outputs: UnsafeRawPointer?
+      let interpreter = handle(.interpreter)
+      for index in -1...interpreterOperatorCount(interpreter) {
+        read(interpreterOperator(interpreter, index, &inputs, &outputs))
+        _ = (inputs?.load(as: Int32.self), outputs?.load(as: Int32.self))
+      }
     default: keep(tensorBuilderCreate(), .builder)
     }
   }
