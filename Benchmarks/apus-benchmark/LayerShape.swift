@@ -169,7 +169,7 @@ struct LayerShape {
   /// The kernel that a set has for the layer, without those of other sets.
   func prepared(by set: KernelSet) -> (any PreparedConvolution)? {
     switch kind {
-    case .convolution:
+    case .convolution, .depthwise:
       return try? set.convolutions.convolution(
         Convolution(
           batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
@@ -179,19 +179,8 @@ struct LayerShape {
           strideHeight: self[.strideHeight], strideWidth: self[.strideWidth],
           dilationHeight: self[.dilationHeight], dilationWidth: self[.dilationWidth],
           paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], groups: self[.groups],
-          operands: operands, epilogue: epilogue),
+          isDepthwise: kind == .depthwise, operands: operands, epilogue: epilogue),
         isForOneThread: false)
-    case .depthwise:
-      return try? set.convolutions.depthwiseConvolution(
-        DepthwiseConvolution(
-          batches: self[.batches], inputHeight: self[.height], inputWidth: self[.width],
-          inputChannels: self[.channels], depthMultiplier: self[.outputChannels] / self[.channels],
-          filterHeight: self[.filterHeight], filterWidth: self[.filterWidth],
-          outputHeight: self[.outputHeight],
-          outputWidth: self[.outputWidth], strideHeight: self[.strideHeight], strideWidth: self[.strideWidth],
-          dilationHeight: self[.dilationHeight], dilationWidth: self[.dilationWidth],
-          paddingTop: self[.paddingTop], paddingLeft: self[.paddingLeft], operands: operands,
-          epilogue: epilogue))
     case .fullyConnected:
       return try? set.convolutions.convolution(
         Convolution(

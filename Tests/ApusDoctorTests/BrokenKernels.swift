@@ -88,12 +88,9 @@ private struct BrokenConvolutions: ConvolutionKernels {
   func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
-    BrokenConvolution(try kernels.convolution(convolution, isForOneThread: isForOneThread), breakage)
-  }
-
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
-    let kernel = try kernels.depthwiseConvolution(convolution)
-    return BrokenConvolution(kernel, breakage == .depthwise ? .convolutions : breakage)
+    BrokenConvolution(
+      try kernels.convolution(convolution, isForOneThread: isForOneThread),
+      convolution.isDepthwise && breakage == .depthwise ? .convolutions : breakage)
   }
 
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {

@@ -22,10 +22,6 @@ final class RecordingConvolutions: ConvolutionKernels {
     recorded(try kernels.convolution(convolution, isForOneThread: isForOneThread))
   }
 
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
-    recorded(try kernels.depthwiseConvolution(convolution))
-  }
-
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     try kernels.thinProduct(rows: rows, depth: depth, columns: columns)
   }

@@ -354,10 +354,10 @@ struct ConvolutionTests {
       (filters.inputHeight, filters.inputWidth, filters.outputHeight, filters.outputWidth) = (9, 9, 7, 7)
       (filters.filterHeight, filters.filterWidth) = (3, 3)
       #expect(try #require(kernels.choose(filters)).choice.set == kernels.name)
-      let depthwise = DepthwiseConvolution(
+      let depthwise = Convolution(
         batches: 1, inputHeight: 9, inputWidth: 9, inputChannels: 32, filterHeight: 3, filterWidth: 3,
-        outputHeight: 9, outputWidth: 9, paddingTop: 1, paddingLeft: 1, operands: operands, epilogue: epilogue
-      )
+        outputHeight: 9, outputWidth: 9, outputChannels: 32, paddingTop: 1, paddingLeft: 1,
+        isDepthwise: true, operands: operands, epilogue: epilogue)
       // BLAS has no depthwise convolutions.
       let own = kernels.name == "blas" ? "portable" : kernels.name
       #expect(try #require(kernels.choose(depthwise)).choice.set == own)

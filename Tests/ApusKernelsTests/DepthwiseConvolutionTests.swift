@@ -17,19 +17,18 @@ struct DepthwiseConvolutionTests {
       let horizontal = seed % 6 == 5 ? .one : AxisCase(largest: 13, using: &random)
       let multiplier = [1, 1, 1, 2, 3, 8, 11].pick(using: &random)
       let inputs = [1, 2, 3, 7, 8, 9, 16, 33].pick(using: &random)
-      let convolution = DepthwiseConvolution(
+      let convolution = Convolution(
         batches: .random(in: 1...2, using: &random), inputHeight: vertical.input,
-        inputWidth: horizontal.input, inputChannels: inputs, depthMultiplier: multiplier,
-        filterHeight: vertical.filter, filterWidth: horizontal.filter, outputHeight: vertical.output,
-        outputWidth: horizontal.output, strideHeight: vertical.stride, strideWidth: horizontal.stride,
-        dilationHeight: vertical.dilation, dilationWidth: horizontal.dilation,
-        paddingTop: vertical.padding, paddingLeft: horizontal.padding,
-        operands: kind.operands(using: &random),
+        inputWidth: horizontal.input, inputChannels: inputs, filterHeight: vertical.filter,
+        filterWidth: horizontal.filter, outputHeight: vertical.output, outputWidth: horizontal.output,
+        outputChannels: inputs * multiplier, strideHeight: vertical.stride, strideWidth: horizontal.stride,
+        dilationHeight: vertical.dilation, dilationWidth: horizontal.dilation, paddingTop: vertical.padding,
+        paddingLeft: horizontal.padding, isDepthwise: true, operands: kind.operands(using: &random),
         epilogue: kind.epilogue(
           channels: inputs * multiplier, terms: vertical.filter * horizontal.filter, using: &random))
       // Generated code for arm64 has no part in outputs that are empty, nor in hybrid operands.
       if kernels.isEmulated, !convolution.operands.isHybrid, vertical.output > 0, horizontal.output > 0 {
-        #expect(throws: Never.self, "\(convolution)") { try kernels.depthwiseConvolution(convolution) }
+        #expect(throws: Never.self, "\(convolution)") { try kernels.convolution(convolution) }
       }
       try check(convolution, kernels, using: &random)
     }
@@ -47,12 +46,12 @@ struct DepthwiseConvolutionTests {
       let (outputHeight, outputWidth) = (
         Int.random(in: 1...3, using: &random), Int.random(in: 1...27, using: &random)
       )
-      let convolution = DepthwiseConvolution(
+      let convolution = Convolution(
         batches: 1, inputHeight: outputHeight * stride, inputWidth: outputWidth * stride,
         inputChannels: channels, filterHeight: height, filterWidth: width, outputHeight: outputHeight,
-        outputWidth: outputWidth, strideHeight: stride, strideWidth: stride, dilationHeight: dilation,
-        dilationWidth: dilation, paddingTop: height / 2 * dilation, paddingLeft: width / 2 * dilation,
-        operands: kind.operands(using: &random),
+        outputWidth: outputWidth, outputChannels: channels, strideHeight: stride, strideWidth: stride,
+        dilationHeight: dilation, dilationWidth: dilation, paddingTop: height / 2 * dilation,
+        paddingLeft: width / 2 * dilation, isDepthwise: true, operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: channels, terms: height * width, using: &random))
       // Some sums are beyond what generated code rescales.
       let limit: Int32 = seed % 5 == 4 ? .max : 9_999
@@ -77,12 +76,12 @@ struct DepthwiseConvolutionTests {
       func input(_ output: Int) -> Int {
         max(1, (output - 1) * stride + reach - padding - .random(in: 0..<reach, using: &random))
       }
-      let convolution = DepthwiseConvolution(
+      let convolution = Convolution(
         batches: .random(in: 1...2, using: &random), inputHeight: input(outputHeight),
         inputWidth: input(outputWidth), inputChannels: channels, filterHeight: filter, filterWidth: filter,
-        outputHeight: outputHeight, outputWidth: outputWidth, strideHeight: stride, strideWidth: stride,
-        dilationHeight: dilation, dilationWidth: dilation, paddingTop: padding, paddingLeft: padding,
-        operands: kind.operands(using: &random),
+        outputHeight: outputHeight, outputWidth: outputWidth, outputChannels: channels, strideHeight: stride,
+        strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation, paddingTop: padding,
+        paddingLeft: padding, isDepthwise: true, operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
       let limit: Int32 = seed % 8 == 7 ? .max : 9_999
       try check(convolution, kernels, bias: -limit...limit, using: &random)
@@ -101,11 +100,12 @@ struct DepthwiseConvolutionTests {
         var random = SeededGenerator(seed: UInt64(index))
         let extent = (filter - 1) * dilation + 1
         let output = (width + stride - 1) / stride
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: 1, inputHeight: 3, inputWidth: width, inputChannels: channels, filterHeight: filter,
-          filterWidth: filter, outputHeight: 2, outputWidth: output, strideHeight: stride,
-          strideWidth: stride, dilationHeight: dilation == 1 ? 1 : 2, dilationWidth: dilation,
-          paddingTop: filter / 2, paddingLeft: max(0, (output - 1) * stride + extent - width) / 2,
+          filterWidth: filter, outputHeight: 2, outputWidth: output, outputChannels: channels,
+          strideHeight: stride, strideWidth: stride, dilationHeight: dilation == 1 ? 1 : 2,
+          dilationWidth: dilation, paddingTop: filter / 2,
+          paddingLeft: max(0, (output - 1) * stride + extent - width) / 2, isDepthwise: true,
           operands: kind.operands(using: &random),
           epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
         try check(convolution, kernels, using: &random)
@@ -124,10 +124,11 @@ struct DepthwiseConvolutionTests {
       for kind in [CaseKind.float32, .uint8, .int8PerChannel, .hybridPerChannel] {
         var random = SeededGenerator(seed: UInt64(channels))
         let filter = size == 1 ? 1 : 3
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: size == 5 ? 2 : 1, inputHeight: size, inputWidth: width, inputChannels: channels,
           filterHeight: filter, filterWidth: filter, outputHeight: size, outputWidth: width,
-          paddingTop: filter / 2, paddingLeft: filter / 2, operands: kind.operands(using: &random),
+          outputChannels: channels, paddingTop: filter / 2, paddingLeft: filter / 2, isDepthwise: true,
+          operands: kind.operands(using: &random),
           epilogue: kind.epilogue(channels: channels, terms: filter * filter, using: &random))
         try check(convolution, kernels, using: &random)
       }
@@ -146,12 +147,12 @@ struct DepthwiseConvolutionTests {
       let filter = [1, 3, 3, 5].pick(using: &random)
       let (stride, dilation) = [(1, 1), (1, 1), (2, 1), (2, 1), (1, 2)].pick(using: &random)
       let (height, width) = (Int.random(in: 1...4, using: &random), Int.random(in: 1...20, using: &random))
-      let convolution = DepthwiseConvolution(
+      let convolution = Convolution(
         batches: 1, inputHeight: height * stride, inputWidth: width * stride, inputChannels: inputs,
-        depthMultiplier: multiplier, filterHeight: filter, filterWidth: filter, outputHeight: height,
-        outputWidth: width, strideHeight: stride, strideWidth: stride, dilationHeight: dilation,
-        dilationWidth: dilation, paddingTop: filter / 2 * dilation, paddingLeft: filter / 2 * dilation,
-        operands: kind.operands(using: &random),
+        filterHeight: filter, filterWidth: filter, outputHeight: height, outputWidth: width,
+        outputChannels: inputs * multiplier, strideHeight: stride, strideWidth: stride,
+        dilationHeight: dilation, dilationWidth: dilation, paddingTop: filter / 2 * dilation,
+        paddingLeft: filter / 2 * dilation, isDepthwise: true, operands: kind.operands(using: &random),
         epilogue: kind.epilogue(channels: inputs * multiplier, terms: filter * filter, using: &random))
       try check(convolution, kernels, using: &random)
     }
@@ -163,11 +164,11 @@ struct DepthwiseConvolutionTests {
     for (stride, dilation, output) in [(1, most, 9), (most, 1, 2), (most, most, 3)] {
       for kind in [CaseKind.float32, .uint8] {
         var random = SeededGenerator(seed: 5)
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: 1, inputHeight: 9, inputWidth: 9, inputChannels: 9, filterHeight: 3, filterWidth: 3,
-          outputHeight: output, outputWidth: output, strideHeight: stride, strideWidth: stride,
-          dilationHeight: dilation, dilationWidth: dilation, paddingTop: dilation, paddingLeft: dilation,
-          operands: kind.operands(using: &random),
+          outputHeight: output, outputWidth: output, outputChannels: 9, strideHeight: stride,
+          strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation, paddingTop: dilation,
+          paddingLeft: dilation, isDepthwise: true, operands: kind.operands(using: &random),
           epilogue: kind.epilogue(channels: 9, terms: 9, using: &random))
         try check(convolution, kernels, using: &random)
       }
@@ -176,7 +177,7 @@ struct DepthwiseConvolutionTests {
 
   /// Compares a set with the reference, and its results for one, two and three threads with each other.
   private func check(
-    _ convolution: DepthwiseConvolution, _ kernels: KernelSet,
+    _ convolution: Convolution, _ kernels: KernelSet,
     bias biases: ClosedRange<Int32> = -9_999...9_999,
     using random: inout SeededGenerator
   ) throws {
@@ -190,7 +191,7 @@ struct DepthwiseConvolutionTests {
       let input = (0..<inputCount).map { _ in Float.random(in: -1...1, using: &random) }
       let weights = (0..<taps * channels).map { _ in Float.random(in: -1...1, using: &random) }
       let bias = (0..<channels).map { _ in Float.random(in: -1...1, using: &random) }
-      let expected = ReferenceDepthwiseConvolution.floats(
+      let expected = ReferenceConvolution.floats(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       try compare(
         prepared, bytes(input), bytes(weights), hasBias ? bytes(bias) : nil, byteCount: expected.count * 4,
@@ -213,7 +214,7 @@ struct DepthwiseConvolutionTests {
       let input = (0..<inputCount).map { _ in UInt8.random(in: 0...255, using: &random) }
       let weights = (0..<taps * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
       let bias = (0..<channels).map { _ in Int32.random(in: biases, using: &random) }
-      let expected = ReferenceDepthwiseConvolution.bytes(
+      let expected = ReferenceConvolution.bytes(
         convolution, input: input, weights: weights, bias: hasBias ? bias : nil)
       try compare(
         prepared, input, weights, hasBias ? bytes(bias) : nil, byteCount: expected.count,

@@ -35,15 +35,15 @@ struct FaintChannelTests {
       }
       let (size, taps) = (9, 9)
       if seed % 4 < 2 {
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: 3,
-          filterWidth: 3, outputHeight: size, outputWidth: size, paddingTop: 1, paddingLeft: 1,
-          operands: operands, epilogue: epilogue)
+          filterWidth: 3, outputHeight: size, outputWidth: size, outputChannels: channels, paddingTop: 1,
+          paddingLeft: 1, isDepthwise: true, operands: operands, epilogue: epilogue)
         let input = (0..<size * size * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<taps * channels).map { weight($0 % channels) }
         try compareBytes(
           kernels.prepare(convolution), input, weights, biases, on: kernels,
-          give: ReferenceDepthwiseConvolution.bytes(
+          give: ReferenceConvolution.bytes(
             convolution, input: input, weights: weights, bias: biases), "\(seed) \(convolution)")
       } else {
         let depth = 40
@@ -96,15 +96,16 @@ struct FaintChannelTests {
       let (size, stride) = ([7, 20].pick(using: &random), [1, 2].pick(using: &random))
       let outputSize = (size + stride - 1) / stride
       if seed % 4 < 2 {
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: 3,
-          filterWidth: 3, outputHeight: outputSize, outputWidth: outputSize, strideHeight: stride,
-          strideWidth: stride, paddingTop: 1, paddingLeft: 1, operands: operands, epilogue: epilogue)
+          filterWidth: 3, outputHeight: outputSize, outputWidth: outputSize, outputChannels: channels,
+          strideHeight: stride, strideWidth: stride, paddingTop: 1, paddingLeft: 1, isDepthwise: true,
+          operands: operands, epilogue: epilogue)
         let input = (0..<size * size * channels).map { _ in UInt8.random(in: 0...255, using: &random) }
         let weights = (0..<9 * channels).map { weight($0 % channels) }
         try compareBytes(
           kernels.prepare(convolution), input, weights, biases, on: kernels,
-          give: ReferenceDepthwiseConvolution.bytes(
+          give: ReferenceConvolution.bytes(
             convolution, input: input, weights: weights, bias: biases), "\(seed) \(convolution)")
       } else {
         // The rows of a product, a first layer, a dense one, and one of several panels.

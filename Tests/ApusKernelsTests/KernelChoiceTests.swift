@@ -23,11 +23,11 @@ struct KernelChoiceTests {
       paddingLeft: 1, operands: operands, epilogue: epilogue)
   }
 
-  private static func depthwise(_ operands: MatrixOperands, _ epilogue: Epilogue) -> DepthwiseConvolution {
-    DepthwiseConvolution(
+  private static func depthwise(_ operands: MatrixOperands, _ epilogue: Epilogue) -> Convolution {
+    Convolution(
       batches: 1, inputHeight: 14, inputWidth: 14, inputChannels: 32, filterHeight: 3, filterWidth: 3,
-      outputHeight: 14, outputWidth: 14, paddingTop: 1, paddingLeft: 1, operands: operands,
-      epilogue: epilogue)
+      outputHeight: 14, outputWidth: 14, outputChannels: 32, paddingTop: 1, paddingLeft: 1,
+      isDepthwise: true, operands: operands, epilogue: epilogue)
   }
 
   /// What a set says of a convolution that it does not take.
@@ -89,9 +89,7 @@ struct KernelChoiceTests {
       rows: 8, depth: 64, columns: 40, operands: .int16(weightByteCount: 1, biasByteCount: 8),
       epilogue: .reducedFixedPoint([FixedPointMultiplier(0.01)], minimum: -32768, maximum: 32767))
     #expect(try Self.reason(.blas, words).contains("int16 with int8 weights and an int64 bias"))
-    #expect(
-      try Self.reason { try KernelSet.blas.depthwiseConvolution(Self.depthwise(Self.bytes, Self.fixedPoint)) }
-        .contains("depthwise"))
+    #expect(try Self.reason(.blas, Self.depthwise(Self.bytes, Self.fixedPoint)).contains("depthwise"))
     var misfit = Convolution(
       rows: 8, depth: 64, columns: 40, operands: Self.bytes,
       epilogue: .float64([1, 2], zeroPoint: 0, minimum: 0, maximum: 255))
@@ -110,9 +108,7 @@ struct KernelChoiceTests {
     let set = KernelSet.arm64(.neon) { _ in nil }
     let convolution = Self.filters(Self.bytes, Self.fixedPoint)
     #expect(try Self.reason(set, convolution).contains("64 MiB"))
-    #expect(
-      try Self.reason { try set.depthwiseConvolution(Self.depthwise(Self.bytes, Self.fixedPoint)) }.contains(
-        "64 MiB"))
+    #expect(try Self.reason(set, Self.depthwise(Self.bytes, Self.fixedPoint)).contains("64 MiB"))
   }
 
   private static let generatedSets = KernelSet.tested.filter { !["blas", "portable"].contains($0.name) }
@@ -142,11 +138,11 @@ struct KernelChoiceTests {
     }
     var none = Self.depthwise(Self.bytes, Self.fixedPoint)
     none.outputWidth = 0
-    #expect(try Self.reason { try kernels.depthwiseConvolution(none) }.contains("14×0, is empty"))
+    #expect(try Self.reason(kernels, none).contains("14×0, is empty"))
     none.outputWidth = 14
     (none.filterHeight, none.dilationHeight) = (3, 600)
     none.paddingTop = 0
-    #expect(try Self.reason { try kernels.depthwiseConvolution(none) }.contains("1201, is not below 1024"))
+    #expect(try Self.reason(kernels, none).contains("1201, is not below 1024"))
   }
 
   #if arch(x86_64)

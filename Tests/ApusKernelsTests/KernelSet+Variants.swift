@@ -11,11 +11,6 @@ extension KernelSet {
     try convolutions.convolution(convolution, isForOneThread: false)
   }
 
-  /// A depthwise convolution by this set alone.
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
-    try convolutions.depthwiseConvolution(convolution)
-  }
-
   /// The set, preparing all convolutions for one thread.
   var forOneThread: KernelSet {
     KernelSet(
@@ -75,9 +70,5 @@ private struct KernelsForOneThread: ConvolutionKernels {
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
     try kernels.convolution(convolution, isForOneThread: true)
-  }
-
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
-    try kernels.depthwiseConvolution(convolution)
   }
 }

@@ -34,15 +34,15 @@ struct MachineModelTests {
         ) { try $0.convolution(convolution) } || hasMoved
     }
     var random = SeededGenerator(seed: 7)
-    let depthwise = DepthwiseConvolution(
+    let depthwise = Convolution(
       batches: 1, inputHeight: 112, inputWidth: 112, inputChannels: 40, filterHeight: 3, filterWidth: 3,
-      outputHeight: 56, outputWidth: 56, strideHeight: 2, strideWidth: 2, paddingTop: 0, paddingLeft: 0,
-      operands: kind.operands(using: &random), epilogue: kind.epilogue(channels: 40, terms: 9, using: &random)
-    )
+      outputHeight: 56, outputWidth: 56, outputChannels: 40, strideHeight: 2, strideWidth: 2, paddingTop: 0,
+      paddingLeft: 0, isDepthwise: true, operands: kind.operands(using: &random),
+      epilogue: kind.epilogue(channels: 40, terms: 9, using: &random))
     hasMoved =
       try agrees(
         kernels, inputCount: 112 * 112 * 40, weightCount: 9 * 40, outputCount: 56 * 56 * 40, kind, &random
-      ) { try $0.depthwiseConvolution(depthwise) } || hasMoved
+      ) { try $0.convolution(depthwise) } || hasMoved
     #expect(hasMoved)
   }
 

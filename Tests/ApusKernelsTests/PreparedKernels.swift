@@ -10,10 +10,6 @@ extension KernelSet {
     choose(convolution, isForOneThread: isForOneThread)?.kernel
   }
 
-  func prepare(_ convolution: DepthwiseConvolution) -> (any PreparedConvolution)? {
-    choose(convolution)?.kernel
-  }
-
   func prepare(_ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes) -> any BinaryKernel {
     choose(sum, isSigned: isSigned, shapes).kernel
   }

@@ -109,12 +109,12 @@ struct SinglePrecisionTests {
       let biases = (0..<channels).map { _ in Int32.random(in: -9_999...9_999, using: &random) }
       func some(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255, using: &random) } }
       if isDepthwise {
-        let convolution = DepthwiseConvolution(
+        let convolution = Convolution(
           batches: 1, inputHeight: height, inputWidth: width, inputChannels: channels, filterHeight: 3,
-          filterWidth: 3, outputHeight: height, outputWidth: width, paddingTop: 1, paddingLeft: 1,
-          operands: operands, epilogue: epilogue)
+          filterWidth: 3, outputHeight: height, outputWidth: width, outputChannels: channels, paddingTop: 1,
+          paddingLeft: 1, isDepthwise: true, operands: operands, epilogue: epilogue)
         let (input, weights) = (some(height * width * channels), some(depth * channels))
-        let expected = ReferenceDepthwiseConvolution.bytes(
+        let expected = ReferenceConvolution.bytes(
           convolution, input: input, weights: weights, bias: biases)
         try compare(
           #require(kernels.prepare(convolution)), input, weights, bytes(biases), byteCount: expected.count,

@@ -69,9 +69,13 @@ package enum ReferenceConvolution {
         guard (0..<convolution.inputWidth).contains(x) else { continue }
         for term in 0..<depth {
           let pixel = (output.batch * convolution.inputHeight + y) * convolution.inputWidth + x
-          let tap =
-            (output.channel * convolution.filterHeight + filterRow) * convolution.filterWidth + filterColumn
-          body(pixel * convolution.inputChannels + group * depth + term, tap * depth + term)
+          let tap = filterRow * convolution.filterWidth + filterColumn
+          let taps = convolution.filterHeight * convolution.filterWidth
+          let weight =
+            convolution.isDepthwise
+            ? tap * convolution.outputChannels + output.channel
+            : (output.channel * taps + tap) * depth + term
+          body(pixel * convolution.inputChannels + group * depth + term, weight)
         }
       }
     }

@@ -17,24 +17,9 @@ package enum ReferenceHybrid {
       ReferenceConvolution.forEachTap(of: convolution, output) { inputIndex, weightIndex in
         sum &+= images.differences[inputIndex] &* Int32(Int8(bitPattern: weights[weightIndex]))
       }
-      return value(
-        sum, scale: images.scales[output.batch], channel: output.channel, bias: bias, convolution.epilogue)
-    }
-  }
-
-  /// Convolves each channel by itself.
-  package static func convolve(
-    _ convolution: DepthwiseConvolution, input: [Float], weights: [UInt8], bias: [Float]?
-  ) -> [Float] {
-    let images = images(input, batches: convolution.batches, convolution.operands)
-    return ReferenceDepthwiseConvolution.outputs(of: convolution) { taps, channel, batch in
-      var sum: Int32 = 0
-      for (inputIndex, weightIndex) in taps {
-        sum &+= images.differences[inputIndex] &* Int32(Int8(bitPattern: weights[weightIndex]))
-      }
       // Zero times an infinite scale is NaN, also without a tap.
       return value(
-        sum, scale: images.scales[batch], channel: channel, bias: bias, convolution.epilogue)
+        sum, scale: images.scales[output.batch], channel: output.channel, bias: bias, convolution.epilogue)
     }
   }
 

@@ -40,14 +40,14 @@ import ApusRuntime
   ///   - bytes: how unsigned bytes are multiplied.
   ///   - machine: the machine to lay the convolution out for.
   init(
-    _ convolution: DepthwiseConvolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
     placement: CodePlacement
   ) throws(Decline) {
     let scheme = try ConvolutionScheme(
       convolution.operands, convolution.epilogue, batches: convolution.batches,
       inputCount: convolution.inputCount, outputChannels: convolution.outputChannels,
-      outputsPerChannel: convolution.batches * convolution.outputHeight * convolution.outputWidth,
-      depth: convolution.filterHeight * convolution.filterWidth,
+      outputsPerChannel: convolution.rowCount,
+      depth: convolution.taps,
       target: target, bytes: convolution.operands.isHybrid ? .words : bytes)
     let plan = try DepthwisePlan(
       convolution, product: scheme.product, target: target, machine: machine)
@@ -83,7 +83,7 @@ import ApusRuntime
     if !plan.interior.isEmpty { fillInteriorTaps() }
   }
 
-  var convolution: DepthwiseConvolution { plan.convolution }
+  var convolution: Convolution { plan.convolution }
 
   /// The functions and factors for an epilogue.
   private static func code(

@@ -19,7 +19,7 @@ final class DepthwisePlan: Sendable {
   /// The maximum number of pixels that a generated function computes at once.
   static let mostPixels = 4
 
-  let convolution: DepthwiseConvolution
+  let convolution: Convolution
   let laneByteCount: Int
   let tapsPerGroup: Int
 
@@ -81,7 +81,7 @@ final class DepthwisePlan: Sendable {
   let planeRows: Int
 
   init(
-    _ convolution: DepthwiseConvolution, product: ProductKind, target: any CodeTarget, machine: MachineModel
+    _ convolution: Convolution, product: ProductKind, target: any CodeTarget, machine: MachineModel
   ) throws(Decline) {
     self.convolution = convolution
     let c = convolution
@@ -198,13 +198,13 @@ final class DepthwisePlan: Sendable {
   }
 
   /// Whether the convolution has many taps and one channel, so that many pixels are merged.
-  private static func isFilter(_ c: DepthwiseConvolution) -> Bool {
+  private static func isFilter(_ c: Convolution) -> Bool {
     c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
   }
 
   /// The blocks of columns of bytes that are widened to `int16` as they are loaded; throws if they must be gathered.
   private static func widenedRuns(
-    _ c: DepthwiseConvolution, _ target: any CodeTarget
+    _ c: Convolution, _ target: any CodeTarget
   ) throws(Decline) -> [ColumnRun] {
     guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
     guard case .fixedPoint = c.epilogue else { throw Decline("\(c.epilogue.name) have no such code") }
@@ -217,7 +217,7 @@ final class DepthwisePlan: Sendable {
   ///
   /// Gathering copies each pixel once for all columns and rows that use it, and flips signs on the way.
   private static func interior(
-    _ c: DepthwiseConvolution, _ product: ProductKind, reach: Int, planeWidth: Int
+    _ c: Convolution, _ product: ProductKind, reach: Int, planeWidth: Int
   ) throws(Decline) -> Range<Int> {
     let first = ceilingQuotient(c.paddingLeft, c.strideWidth)
     let last = c.inputWidth + c.paddingLeft - reach
@@ -239,7 +239,7 @@ final class DepthwisePlan: Sendable {
 
   /// The blocks of columns of a convolution whose input is read in place; throws if it cannot be.
   private static func runs(
-    _ c: DepthwiseConvolution, _ product: ProductKind, _ target: any CodeTarget
+    _ c: Convolution, _ product: ProductKind, _ target: any CodeTarget
   ) throws(Decline) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
     guard let code = target.depthwiseRows else { throw Decline("the target has no code for rows of taps") }

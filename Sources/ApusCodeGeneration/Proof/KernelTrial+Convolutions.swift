@@ -164,16 +164,17 @@ extension KernelTrial {
   private static func depthwise(
     _ kind: Kind, size: Int, channels: Int, filter: Int, stride: Int = 1, dilation: Int = 1,
     multiplier: Int = 1
-  ) -> (Kind, DepthwiseConvolution) {
+  ) -> (Kind, Convolution) {
     let outputSize = (size + stride - 1) / stride
     let padding = filter / 2 * dilation
     return (
       kind,
-      DepthwiseConvolution(
-        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, depthMultiplier: multiplier,
-        filterHeight: filter, filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize,
-        strideHeight: stride, strideWidth: stride, dilationHeight: dilation, dilationWidth: dilation,
-        paddingTop: padding, paddingLeft: padding, operands: kind.operands,
+      Convolution(
+        batches: 1, inputHeight: size, inputWidth: size, inputChannels: channels, filterHeight: filter,
+        filterWidth: filter, outputHeight: outputSize, outputWidth: outputSize,
+        outputChannels: channels * multiplier, strideHeight: stride, strideWidth: stride,
+        dilationHeight: dilation, dilationWidth: dilation, paddingTop: padding, paddingLeft: padding,
+        isDepthwise: true, operands: kind.operands,
         epilogue: kind.epilogue(channels * multiplier, filter * filter))
     )
   }
@@ -187,18 +188,6 @@ extension KernelTrial {
       return run(
         kernel, kind, inputs: convolution.inputCount, weights: convolution.weightCount,
         channels: convolution.outputChannels, outputs: convolution.outputCount)
-    }
-  }
-
-  private static func trial(_ name: String, _ described: (Kind, DepthwiseConvolution)) -> KernelTrial {
-    let (kind, convolution) = described
-    let channels = convolution.inputChannels * convolution.depthMultiplier
-    return KernelTrial(name: name, isFloat: kind.mayDiffer) { set throws(Decline) in
-      let kernel = try set.convolutions.depthwiseConvolution(convolution.alongRows)
-      return run(
-        kernel, kind, inputs: convolution.inputHeight * convolution.inputWidth * convolution.inputChannels,
-        weights: convolution.filterHeight * convolution.filterWidth * channels, channels: channels,
-        outputs: convolution.outputHeight * convolution.outputWidth * channels)
     }
   }
 

@@ -32,6 +32,10 @@ import ApusKernels
   package func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
+    guard !convolution.isDepthwise else {
+      return unsafe try DepthwiseKernel(
+        convolution, target: target, bytes: depthwiseBytes, machine: machine, placement: placement)
+    }
     var declined: [Decline] = []
     for strategy in strategies {
       do throws(Decline) {
@@ -58,13 +62,6 @@ import ApusKernels
     }
     let reasons = declined
     throw Decline(reasons.map(\.description).joined(separator: "; "))
-  }
-
-  package func depthwiseConvolution(
-    _ convolution: DepthwiseConvolution
-  ) throws(Decline) -> any PreparedConvolution {
-    unsafe try DepthwiseKernel(
-      convolution, target: target, bytes: depthwiseBytes, machine: machine, placement: placement)
   }
 
   package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {

@@ -18,13 +18,6 @@ extension KernelSet {
     }.chosen
   }
 
-  /// Prepares a depthwise convolution with this set, or with the next supported one that has a kernel for it;
-  /// nil only if operands and epilogue do not fit together.
-  package func choose(_ convolution: DepthwiseConvolution) -> Chosen<any PreparedConvolution>? {
-    let convolution = convolution.alongRows
-    return first { set throws(Decline) in try set.convolutions.depthwiseConvolution(convolution) }.chosen
-  }
-
   /// Prepares a sum of bytes with this set, or with the next supported one that has a kernel for it.
   package func choose(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes

@@ -3,9 +3,10 @@
 /// A 2-D convolution of NHWC activations with OHWI weights, and its epilogue.
 ///
 /// As a matrix product: M = output pixels, N = output channels, K = filter height × width × input channels,
-/// per group. A fully connected layer has a 1×1 filter, and its rows are batches. The caller has validated
-/// everything: counts are positive (outputs may be zero), products do not overflow, zero points are in the
-/// range of their type, and both channel counts are multiples of `groups`.
+/// per group. A fully connected layer has a 1×1 filter, and its rows are batches. In a depthwise convolution,
+/// each input channel is a group. The caller has validated everything: counts are positive (outputs may be
+/// zero), products do not overflow, zero points are in the range of their type, and both channel counts are
+/// multiples of `groups`.
 @usableFromInline package struct Convolution: Hashable, Sendable {
   /// The number of images.
   @usableFromInline package var batches: Int
@@ -39,6 +40,8 @@
   package var paddingLeft: Int
   /// The number of groups that the channels are divided into.
   @usableFromInline package var groups: Int
+  /// Whether each input channel is a group, and weights are `1 × filterHeight × filterWidth × outputChannels`.
+  package var isDepthwise: Bool
   /// The types and zero points of activations and weights.
   package var operands: MatrixOperands
   /// The computation of outputs from sums.
@@ -46,14 +49,15 @@
   /// Whether weights come with each run, so that packing them takes time from it.
   package var hasTransientWeights = false
 
-  /// Describes a convolution; by default with strides, dilations and groups of 1, and without padding.
+  /// Describes a convolution; by default with strides, dilations and groups of 1, and without padding. With
+  /// `isDepthwise`, there are as many groups as input channels.
   package init(
     batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int,
     filterHeight: Int, filterWidth: Int,
     outputHeight: Int, outputWidth: Int, outputChannels: Int,
     strideHeight: Int = 1, strideWidth: Int = 1, dilationHeight: Int = 1, dilationWidth: Int = 1,
     paddingTop: Int = 0, paddingLeft: Int = 0, groups: Int = 1,
-    operands: MatrixOperands, epilogue: Epilogue
+    isDepthwise: Bool = false, operands: MatrixOperands, epilogue: Epilogue
   ) {
     self.batches = batches
     self.inputHeight = inputHeight
@@ -70,7 +74,8 @@
     self.dilationWidth = dilationWidth
     self.paddingTop = paddingTop
     self.paddingLeft = paddingLeft
-    self.groups = groups
+    self.groups = isDepthwise ? inputChannels : groups
+    self.isDepthwise = isDepthwise
     self.operands = operands
     self.epilogue = epilogue
   }
@@ -97,10 +102,14 @@ extension Convolution {
   @inlinable package var rowCount: Int { batches * outputHeight * outputWidth }
   /// N: the output channels of one group.
   @inlinable package var columnCount: Int { outputChannels / groups }
+  /// Output channels for each input channel of a depthwise convolution.
+  package var depthMultiplier: Int { outputChannels / inputChannels }
   /// Input channels of one group.
   @inlinable package var channelsPerGroup: Int { inputChannels / groups }
+  /// The taps of the filter.
+  @inlinable @inline(__always) package var taps: Int { filterHeight * filterWidth }
   /// K: the products in each sum.
-  @inlinable @inline(__always) package var depth: Int { filterHeight * filterWidth * channelsPerGroup }
+  @inlinable @inline(__always) package var depth: Int { taps * channelsPerGroup }
   /// The input's size in elements.
   @inlinable package var inputCount: Int { batches * inputHeight * inputWidth * inputChannels }
   /// The output's size in elements.
@@ -119,17 +128,12 @@ extension Convolution {
 
   /// This convolution as a depthwise one, whose kernels compute many pixels at once: for filters of a single
   /// float channel; nil for all others.
-  package var filter: DepthwiseConvolution? {
-    guard operands == .float32, inputChannels == 1, outputChannels == 1,
-      filterHeight * filterWidth >= Self.leastFilterTaps
+  package var filter: Convolution? {
+    guard operands == .float32, inputChannels == 1, outputChannels == 1, taps >= Self.leastFilterTaps
     else { return nil }
-    return DepthwiseConvolution(
-      batches: batches, inputHeight: inputHeight, inputWidth: inputWidth, inputChannels: 1,
-      filterHeight: filterHeight, filterWidth: filterWidth, outputHeight: outputHeight,
-      outputWidth: outputWidth,
-      strideHeight: strideHeight, strideWidth: strideWidth, dilationHeight: dilationHeight,
-      dilationWidth: dilationWidth, paddingTop: paddingTop, paddingLeft: paddingLeft, operands: operands,
-      epilogue: epilogue)
+    var result = self
+    result.isDepthwise = true
+    return result
   }
 
   /// This convolution with rows and columns swapped, if images and filter are one column wide: memory is the

@@ -94,14 +94,16 @@ package struct DirectConvolution: Sendable {
     self.bounds = bounds
   }
 
-  /// Describes a convolution of images with an OHWI filter; nil if it is not one of floats.
+  /// Describes a convolution of images; nil if it is not one of floats.
   package init?(_ convolution: Convolution) {
     guard convolution.operands == .float32 else { return nil }
     self.init(
       batches: convolution.batches, axes: [Axis(), convolution.vertical, convolution.horizontal],
       channels: convolution.channelsPerGroup, groups: convolution.groups,
       outputChannels: convolution.outputChannels,
-      steps: WeightSteps(output: convolution.depth, tap: convolution.channelsPerGroup, channel: 1),
+      steps: convolution.isDepthwise
+        ? WeightSteps(output: 1, tap: convolution.outputChannels, channel: 0)
+        : WeightSteps(output: convolution.depth, tap: convolution.channelsPerGroup, channel: 1),
       epilogue: convolution.epilogue)
   }
 

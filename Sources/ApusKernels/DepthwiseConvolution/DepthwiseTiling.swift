@@ -30,7 +30,7 @@ struct DepthwiseTiling {
   var text: String { "tiles of \(rowsPerTile)×\(columnsPerTile) pixels × \(8 * groupsPerTile) channels" }
 
   /// Plans tiles that gather at most about `gatheredCount` lanes.
-  init(_ convolution: DepthwiseConvolution, gatheredCount: Int) {
+  init(_ convolution: Convolution, gatheredCount: Int) {
     let height = max(1, convolution.outputHeight)
     let width = max(1, convolution.outputWidth)
     // In floating point: a model's strides and dilations may be so large that integers would overflow.
@@ -101,7 +101,7 @@ struct DepthwiseTiling {
   }
 
   /// The tile with an index.
-  func tile(_ index: Int, of convolution: DepthwiseConvolution) -> Tile {
+  func tile(_ index: Int, of convolution: Convolution) -> Tile {
     let group = index % groupTiles
     let column = index / groupTiles % columnTiles
     let row = index / groupTiles / columnTiles % rowTiles

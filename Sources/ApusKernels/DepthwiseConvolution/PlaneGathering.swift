@@ -4,7 +4,7 @@ import ApusRuntime
 
 /// Gathers a tile's input into planes of eight lanes, borders and repeated channels included.
 struct PlaneGathering<Conversion: PlaneConversion> {
-  let convolution: DepthwiseConvolution
+  let convolution: Convolution
   let tiling: DepthwiseTiling
   let conversion: Conversion
 
@@ -52,14 +52,14 @@ struct PlaneGathering<Conversion: PlaneConversion> {
     to line: UnsafeMutablePointer<Conversion.Lane>
   ) {
     let size = Conversion.elementByteCount
-    let multiplier = convolution.depthMultiplier
     var source = unsafe source
     var destination = unsafe line
-    if multiplier == 1, group &* 8 &+ 8 <= convolution.inputChannels {
+    if convolution.outputChannels == convolution.inputChannels, group &* 8 &+ 8 <= convolution.inputChannels {
       unsafe conversion.convertLine(source + group &* 8 &* size, step: step, count: count, to: line)
       return
     }
     let used = min(8, convolution.outputChannels &- group &* 8)
+    let multiplier = convolution.depthMultiplier
     for _ in 0..<count {
       for lane in 0..<used {
         let channel = (group &* 8 &+ lane) / multiplier

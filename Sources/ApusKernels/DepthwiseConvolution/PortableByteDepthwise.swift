@@ -9,7 +9,7 @@ import ApusRuntime
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights minus their
 /// zero point, a missing last tap of a row as zeros; then the bias of all channels.
 @safe final class PortableByteDepthwise: TiledConvolution, @unchecked Sendable {
-  private let convolution: DepthwiseConvolution
+  private let convolution: Convolution
   private let operands: ByteOperands
   private let tiling: DepthwiseTiling
   private let epilogue: QuantizedEpilogue
@@ -17,7 +17,7 @@ import ApusRuntime
   /// The offset of each pair of taps in a plane, relative to the first.
   private let pairOffsets: UnsafeMutablePointer<Int>
 
-  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+  init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = convolution.operands.bytes,
       let epilogue = QuantizedEpilogue(convolution.epilogue, channels: convolution.outputChannels)

@@ -7,13 +7,13 @@ import ApusRuntime
 ///
 /// Packed layout: for each group of eight output channels `[tap][channel]`; then the bias of all channels.
 @safe final class PortableFloatDepthwise: TiledConvolution, @unchecked Sendable {
-  private let convolution: DepthwiseConvolution
+  private let convolution: Convolution
   private let tiling: DepthwiseTiling
   private let bounds: FloatBounds
   /// The offset of each tap in a plane, relative to the first.
   private let tapOffsets: UnsafeMutablePointer<Int>
 
-  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+  init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let bounds = FloatBounds(convolution.epilogue) else {
       throw Decline("operands of \(convolution.operands.name) are not float32")

@@ -8,7 +8,7 @@ import ApusRuntime
 /// Packed layout: for each group of eight output channels `[tap pair][channel][2]` 16-bit weights, a missing last
 /// tap of a row as zeros; then the bias of all channels.
 @safe final class PortableWordDepthwise: TiledConvolution, @unchecked Sendable {
-  private let convolution: DepthwiseConvolution
+  private let convolution: Convolution
   private let operands: WordOperands
   private let tiling: DepthwiseTiling
   private let epilogue: WordEpilogue
@@ -19,7 +19,7 @@ import ApusRuntime
   /// The number of pairs of taps whose sums fit in 32 bits.
   private static let pairsPerBlock = 252
 
-  init(_ convolution: DepthwiseConvolution) throws(Decline) {
+  init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
     guard let operands = WordOperands(convolution.operands), operands.planes == 1,
       operands.weightZeroPoint == nil,

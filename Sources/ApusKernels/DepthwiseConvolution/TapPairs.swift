@@ -6,9 +6,9 @@ import ApusRuntime
 struct TapPairs {
   let perRow: Int
   let count: Int
-  private let convolution: DepthwiseConvolution
+  private let convolution: Convolution
 
-  init(_ convolution: DepthwiseConvolution) {
+  init(_ convolution: Convolution) {
     self.convolution = convolution
     perRow = ceilingQuotient(convolution.filterWidth, 2)
     count = convolution.filterHeight * perRow

@@ -14,9 +14,6 @@ package protocol ConvolutionKernels: Sendable {
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution
 
-  /// Prepares a depthwise convolution; throws if there is no kernel for it.
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution
-
   /// Code for products of a few rows of floats with an unpacked K×N matrix; throws if there is none.
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
 }

@@ -14,15 +14,12 @@ private struct BLASKernels: ConvolutionKernels {
   func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
+    guard !convolution.isDepthwise else { throw Decline("a depthwise convolution is no matrix product") }
     switch convolution.operands {
     case .float32: return try BLASFloatConvolution(convolution)
     case .uint8, .int8: return try BLASByteConvolution(convolution)
     case .bfloat16, .uint8ToInt16, .int8Sums, .int16, .hybrid:
       throw Decline("operands of \(convolution.operands.name) are neither float32 nor bytes")
     }
-  }
-
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
-    throw Decline("a depthwise convolution is no matrix product")
   }
 }

@@ -12,14 +12,15 @@ private struct PortableKernels: ConvolutionKernels {
   func convolution(
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution {
-    switch convolution.operands {
+    guard !convolution.isDepthwise else { return try depthwise(convolution) }
+    return switch convolution.operands {
     case .float32, .bfloat16: try PortableFloatConvolution(convolution)
     case .uint8, .int8: try PortableByteConvolution(convolution)
     case .uint8ToInt16, .int8Sums, .int16, .hybrid: try PortableWordConvolution(convolution)
     }
   }
 
-  func depthwiseConvolution(_ convolution: DepthwiseConvolution) throws(Decline) -> any PreparedConvolution {
+  private func depthwise(_ convolution: Convolution) throws(Decline) -> any PreparedConvolution {
     switch convolution.operands {
     case .float32: try PortableFloatDepthwise(convolution)
     case .bfloat16: throw Decline("depthwise convolutions stay in float32")

@@ -38,13 +38,7 @@ enum Conv2D {
       types, input: input, filter: filter, isAsymmetric: isAsymmetric,
       hasNarrowBias: bias?.type == .int32)
     let convolution = Convolution(
-      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
-      inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
-      outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
-      strideHeight: window.strideHeight, strideWidth: window.strideWidth,
-      dilationHeight: window.dilationHeight,
-      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
-      groups: groups, operands: operands,
+      window, of: input, filter, outputChannels: channels, groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
         node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
         output: output,
@@ -57,7 +51,7 @@ enum Conv2D {
       return direct
     }
     return try ProductDraft(
-      .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
+      convolution, input: input, filter: filter, bias: bias, output: output,
       arrangement: filter.type == .float16 ? HalfFilter(count: filter.shape.elementCount) : nil,
       readsPicture: true,
       multiplyAccumulates: Double(output.shape.elementCount) * Double(filter.shape.elementCount / channels),

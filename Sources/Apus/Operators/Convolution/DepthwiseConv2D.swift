@@ -32,60 +32,24 @@ enum DepthwiseConv2D {
     let epilogue = try node.convolutionEpilogue(
       node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
       output: output, channels: channels)
-    if case .float32 = operands {
-      func axis(_ axis: Int, _ places: Int, _ stride: Int, _ dilation: Int, _ padding: Int)
-        -> DirectConvolution.Axis
-      {
-        .init(
-          size: input.shape[axis], places: places, taps: filter.shape[axis], stride: stride,
-          dilation: dilation, padding: padding)
-      }
-      let vertical = axis(
-        1, window.outputHeight, window.strideHeight, window.dilationHeight, window.paddingTop)
-      let horizontal = axis(
-        2, window.outputWidth, window.strideWidth, window.dilationWidth, window.paddingLeft)
-      if let direct = try DirectConvolutionOperator(
-        reachesOutside: vertical.reachesOutside || horizontal.reachesOutside, input: input, filter: filter,
-        bias: bias, output: output, node: node,
-        {
-          DirectConvolution(
-            batches: input.shape[0], axes: [.init(), vertical, horizontal], channels: 1,
-            groups: input.shape[3], outputChannels: channels,
-            steps: .init(output: 1, tap: channels, channel: 0), epilogue: epilogue)
-        })
-      {
-        return direct
-      }
-    }
-    let multiplyAccumulates = Double(output.shape.elementCount) * Double(filter.shape[1] * filter.shape[2])
-    if SingleChannelFilter.isFaster(input: input, filter: filter) {
-      return try ProductDraft(
-        .convolution(
-          Convolution(
-            batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
-            inputChannels: 1, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
-            outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: channels,
-            strideHeight: window.strideHeight, strideWidth: window.strideWidth,
-            dilationHeight: window.dilationHeight, dilationWidth: window.dilationWidth,
-            paddingTop: window.paddingTop, paddingLeft: window.paddingLeft, operands: operands,
-            epilogue: epilogue)),
-        input: input, filter: filter, bias: bias, output: output,
-        arrangement: SingleChannelFilter(shape: filter.shape, width: filter.type.byteCount ?? 1),
-        readsPicture: true, multiplyAccumulates: multiplyAccumulates, node: node)
-    }
-    let convolution = DepthwiseConvolution(
-      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
-      inputChannels: input.shape[3], depthMultiplier: channels / input.shape[3],
-      filterHeight: filter.shape[1],
-      filterWidth: filter.shape[2], outputHeight: window.outputHeight, outputWidth: window.outputWidth,
-      strideHeight: window.strideHeight, strideWidth: window.strideWidth,
-      dilationHeight: window.dilationHeight,
-      dilationWidth: window.dilationWidth, paddingTop: window.paddingTop, paddingLeft: window.paddingLeft,
-      operands: operands,
+    var convolution = Convolution(
+      window, of: input, filter, outputChannels: channels, isDepthwise: true, operands: operands,
       epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
+    if let direct = try DirectConvolutionOperator(
+      reachesOutside: convolution.reachesOutside, input: input, filter: filter, bias: bias, output: output,
+      node: node, { DirectConvolution(convolution) })
+    {
+      return direct
+    }
+    // A single input channel is one group either way: only the filter is arranged differently.
+    let isProduct = SingleChannelFilter.isFaster(input: input, filter: filter)
+    if isProduct { convolution.isDepthwise = false }
     return try ProductDraft(
-      .depthwise(convolution), input: input, filter: filter, bias: bias, output: output,
-      readsPicture: true, multiplyAccumulates: multiplyAccumulates, node: node)
+      convolution, input: input, filter: filter, bias: bias, output: output,
+      arrangement: isProduct
+        ? SingleChannelFilter(shape: filter.shape, width: filter.type.byteCount ?? 1) : nil,
+      readsPicture: true,
+      multiplyAccumulates: Double(output.shape.elementCount) * Double(convolution.taps), node: node)
   }
 }
 

@@ -34,7 +34,7 @@ struct DisjointTransposedProduct: UnpackedOperator {
       epilogue: description.epilogue)
     rectangles = try node.scratch(byteCount: pixels * arrangement.channelCount * 4)
     product = try ProductDraft(
-      .convolution(convolution), input: input, filter: filter, bias: description.bias,
+      convolution, input: input, filter: filter, bias: description.bias,
       output: rectangles, arrangement: arrangement, biasCopies: arrangement.rectangleCount,
       multiplyAccumulates: Double(pixels) * Double(filter.shape.elementCount), node: node
     ).product(for: node)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 /// How a window of taps slides over the height and width of an NHWC tensor.
 struct Window {
   /// Sizes of the result.
@@ -60,5 +62,23 @@ struct Window {
     let isTooWide = horizontal.output < 0
     (outputHeight, paddingTop) = (isTooWide ? 0 : max(vertical.output, 0), vertical.before)
     (outputWidth, paddingLeft) = (max(horizontal.output, 0), horizontal.before)
+  }
+}
+
+extension Convolution {
+  /// Describes a convolution of NHWC images under a window; the second and third dimension of the filter are
+  /// its height and width.
+  init(
+    _ window: Window, of input: TensorSlot, _ filter: TensorSlot, outputChannels: Int, groups: Int = 1,
+    isDepthwise: Bool = false, operands: MatrixOperands, epilogue: Epilogue
+  ) {
+    self.init(
+      batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
+      inputChannels: input.shape[3], filterHeight: filter.shape[1], filterWidth: filter.shape[2],
+      outputHeight: window.outputHeight, outputWidth: window.outputWidth, outputChannels: outputChannels,
+      strideHeight: window.strideHeight, strideWidth: window.strideWidth,
+      dilationHeight: window.dilationHeight, dilationWidth: window.dilationWidth,
+      paddingTop: window.paddingTop, paddingLeft: window.paddingLeft, groups: groups,
+      isDepthwise: isDepthwise, operands: operands, epilogue: epilogue)
   }
 }

@@ -45,7 +45,7 @@ enum FullyConnected {
     let product = Convolution(
       rows: rows, depth: depth, columns: units, operands: operands, epilogue: epilogue)
     return try ProductDraft(
-      .convolution(product), input: input, filter: filter, bias: bias, output: output,
+      product, input: input, filter: filter, bias: bias, output: output,
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
   }
 

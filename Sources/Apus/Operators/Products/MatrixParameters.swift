@@ -61,12 +61,13 @@ extension Node {
   ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
     try keepChannels(convolution.outputChannels)
     // No overflow: there are no more groups than channels, and no more taps than the filter has elements.
-    let columnCount = convolution.outputChannels / max(convolution.groups, 1)
-    let panels = (columnCount + Self.panelColumnCount - 1) / Self.panelColumnCount
-    try keep(tablesOf: convolution.groups * panels, entryByteCount: Self.panelByteCount)
-    if convolution.dilationWidth > 1 || convolution.groups > 1 {
-      try keep(
-        tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
+    if !convolution.isDepthwise {
+      let columnCount = convolution.outputChannels / max(convolution.groups, 1)
+      let panels = (columnCount + Self.panelColumnCount - 1) / Self.panelColumnCount
+      try keep(tablesOf: convolution.groups * panels, entryByteCount: Self.panelByteCount)
+    }
+    if convolution.isDepthwise || convolution.dilationWidth > 1 || convolution.groups > 1 {
+      try keep(tablesOf: convolution.taps, entryByteCount: Self.tapByteCount)
     }
     let (convolution, notes) = inPrecision(convolution, filter)
     guard var chosen = kernels.choose(convolution, isForOneThread: isForOneThread) else {
@@ -81,23 +82,12 @@ extension Node {
   {
     guard context.precision == .bfloat16, convolution.operands == .float32 else { return (convolution, []) }
     do throws(Decline) {
+      guard !convolution.isDepthwise else {
+        throw Decline("a depthwise convolution is limited by loads, not by products")
+      }
       guard filter.isConstant else { throw Decline("the weights come with each run") }
       return (try convolution.roundedToBFloat16(), [])
     } catch { return (convolution, ["in float32: \(error)"]) }
-  }
-
-  /// A kernel for a depthwise convolution of tensors of such types.
-  func kernel(
-    for convolution: DepthwiseConvolution, _ input: TensorSlot, _ filter: TensorSlot
-  ) throws(ApusError) -> KernelSet.Chosen<any PreparedConvolution> {
-    try keepChannels(convolution.outputChannels)
-    try keep(
-      tablesOf: convolution.filterHeight * convolution.filterWidth, entryByteCount: Self.tapByteCount)
-    guard var chosen = kernels.choose(convolution) else { throw mismatch(input, filter) }
-    if context.precision == .bfloat16, convolution.operands == .float32 {
-      chosen.choice.notes = ["in float32: a depthwise convolution is limited by loads, not by products"]
-    }
-    return chosen
   }
 
   /// The error for a combination of types that no kernel supports.

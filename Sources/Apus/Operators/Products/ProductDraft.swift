@@ -6,12 +6,7 @@ import ApusKernels
 /// Passes may still change what it reads. Then it gets a kernel, and finally its weights are packed.
 final class ProductDraft: Operator {
   /// The product that is computed.
-  enum Description {
-    case convolution(Convolution)
-    case depthwise(DepthwiseConvolution)
-  }
-
-  let description: Description
+  let convolution: Convolution
   let input: TensorSlot
   let filter: TensorSlot
   let bias: TensorSlot?
@@ -24,12 +19,12 @@ final class ProductDraft: Operator {
 
   /// Describes a product with this many multiply-accumulates.
   init(
-    _ description: Description, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
+    _ convolution: Convolution, input: TensorSlot, filter: TensorSlot, bias: TensorSlot?, output: TensorSlot,
     arrangement: (any FilterArrangement)? = nil, biasCopies: Int = 1, readsPicture: Bool = false,
     multiplyAccumulates: Double, node: Node
   ) throws(ApusError) {
     self.readsPicture = readsPicture
-    self.description = description
+    self.convolution = convolution
     self.input = input
     self.filter = filter
     self.bias = bias
@@ -40,9 +35,9 @@ final class ProductDraft: Operator {
   }
 
   /// A copy with the padding of its input absorbed.
-  private init(_ other: ProductDraft, _ description: Description, input: TensorSlot) {
+  private init(_ other: ProductDraft, _ convolution: Convolution, input: TensorSlot) {
     readsPicture = other.readsPicture
-    self.description = description
+    self.convolution = convolution
     self.input = input
     filter = other.filter
     bias = other.bias
@@ -59,11 +54,7 @@ final class ProductDraft: Operator {
 
   /// The product with a kernel.
   func product(for node: Node) throws(ApusError) -> WeightedProduct {
-    let (kernel, choice) =
-      switch description {
-      case .convolution(let convolution): try node.kernel(for: convolution, input, filter)
-      case .depthwise(let convolution): try node.kernel(for: convolution, input, filter)
-      }
+    let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     return WeightedProduct(
       kernel: kernel, choice: choice, input: input, output: output,
       weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
@@ -77,15 +68,9 @@ final class ProductDraft: Operator {
 
   /// The product with the padding of its input absorbed.
   func absorbing(_ padding: Padding) -> ProductDraft {
-    let (height, width) = (padding.input.shape[1], padding.input.shape[2])
-    let (top, left) = (padding.amounts[2], padding.amounts[4])
-    let padded: Description =
-      switch description {
-      case .convolution(let convolution):
-        .convolution(convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
-      case .depthwise(let convolution):
-        .depthwise(convolution.reading(height: height, width: width, paddedBy: (top: top, left: left)))
-      }
+    let padded = convolution.reading(
+      height: padding.input.shape[1], width: padding.input.shape[2],
+      paddedBy: (top: padding.amounts[2], left: padding.amounts[4]))
     // The absorbed input has the quantization of the original one.
     let input = TensorSlot(
       index: padding.input.index, entry: input.entry, type: input.type, shape: padding.input.shape,

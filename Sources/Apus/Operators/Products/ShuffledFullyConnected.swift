@@ -30,7 +30,7 @@ enum ShuffledFullyConnected {
       epilogue: .fixedPoint(
         [FixedPointMultiplier(factor)], zeroPoint: 0, minimum: bounds.minimum, maximum: bounds.maximum))
     return try ProductDraft(
-      .convolution(convolution), input: input, filter: filter, bias: bias, output: output,
+      convolution, input: input, filter: filter, bias: bias, output: output,
       arrangement: ShuffledFilter(units: units, depth: depth),
       multiplyAccumulates: Double(rows) * Double(filter.shape.elementCount), node: node)
   }
