@@ -23,7 +23,7 @@ extension DepthwiseKernel {
     for edge in 0..<plan.edgeCount {
       let column = plan.edgeColumn(edge) &* c.strideWidth
       unsafe edgeGathering.gather(
-        work.memory.input, image: image, lines: lines, columns: column..<column &+ plan.reachWidth,
+        work.memory.input, image: image, lines: lines, columns: column..<column &+ convolution.reachWidth,
         firstChannel: first &* plan.blockChannels, to: scratch + edge &* edgeByteCount)
     }
     let list = unsafe (scratch + tapListOffset).assumingMemoryBound(to: Int.self)

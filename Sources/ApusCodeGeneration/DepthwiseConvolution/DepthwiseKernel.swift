@@ -54,7 +54,7 @@ import ApusRuntime
     self.scheme = scheme
     self.plan = plan
     gathering = plan.gathering(scheme.lanes, width: plan.planeWidth)
-    edgeGathering = plan.gathering(scheme.lanes, width: plan.reachWidth)
+    edgeGathering = plan.gathering(scheme.lanes, width: convolution.reachWidth)
     weightPacking = DepthwisePacking(
       plan: plan, terms: WeightTerms(scheme, target: target, areCentered: !plan.widensInPlace))
 

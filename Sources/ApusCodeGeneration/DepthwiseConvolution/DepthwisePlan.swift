@@ -145,9 +145,8 @@ final class DepthwisePlan: Sendable {
       ? nil
       : phases > 1
         ? .phases : product == .words && !widensInPlace ? .words : .shape
-    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
-    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
-    planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + reachWidth : c.inputWidth
+    let reachHeight = c.reachHeight
+    planeWidth = runs.isEmpty ? (c.outputWidth - 1) * c.strideWidth + c.reachWidth : c.inputWidth
     phaseWidth = ceilingQuotient(planeWidth, phases)
     try Decline.require(phases, below: 9, "the stride of pixels taken together")
     try Decline.require(planeWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
@@ -167,7 +166,7 @@ final class DepthwisePlan: Sendable {
           throw Decline("there is no code for rows of such a filter")
         }
         guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
-        interior = try Self.interior(c, product, reach: reachWidth, planeWidth: planeWidth)
+        interior = try Self.interior(c, product, planeWidth: planeWidth)
       } catch { gathered = error }
     }
     self.interior = interior
@@ -203,9 +202,7 @@ final class DepthwisePlan: Sendable {
   }
 
   /// The blocks of columns of bytes that are widened to `int16` as they are loaded; throws if they must be gathered.
-  private static func widenedRuns(
-    _ c: Convolution, _ target: any CodeTarget
-  ) throws(Decline) -> [ColumnRun] {
+  private static func widenedRuns(_ c: Convolution, _ target: any CodeTarget) throws(Decline) -> [ColumnRun] {
     guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
     guard case .fixedPoint = c.epilogue else { throw Decline("\(c.epilogue.name) have no such code") }
     try Decline.require(
@@ -217,15 +214,15 @@ final class DepthwisePlan: Sendable {
   ///
   /// Gathering copies each pixel once for all columns and rows that use it, and flips signs on the way.
   private static func interior(
-    _ c: Convolution, _ product: ProductKind, reach: Int, planeWidth: Int
+    _ c: Convolution, _ product: ProductKind, planeWidth: Int
   ) throws(Decline) -> Range<Int> {
     let first = ceilingQuotient(c.paddingLeft, c.strideWidth)
-    let last = c.inputWidth + c.paddingLeft - reach
+    let last = c.inputWidth + c.paddingLeft - c.reachWidth
     let end = max(first, last < 0 ? 0 : min(c.outputWidth, last / c.strideWidth + 1))
     let (count, edgeCount) = (end - first, c.outputWidth - (end - first))
     let isWide = c.strideWidth > 1 ? count >= 6 : count >= 24 && edgeCount * 8 <= count
     guard c.depthMultiplier == 1 else { throw Decline("the depth multiplier is \(c.depthMultiplier)") }
-    guard isWide, edgeCount * reach <= planeWidth else {
+    guard isWide, edgeCount * c.reachWidth <= planeWidth else {
       throw Decline("\(count) of \(c.outputWidth) columns need no padding, which are too few")
     }
     guard product != .signedBytes || c.filterHeight <= 4 && c.inputChannels >= 24 else {
@@ -260,7 +257,7 @@ final class DepthwisePlan: Sendable {
       throw Decline("the depth multiplier is \(c.depthMultiplier)")
     }
     guard most > 0 else { throw Decline("there is no code for rows of such a filter") }
-    guard c.paddingTop <= (c.filterHeight - 1) * c.dilationHeight, lastTop < c.inputHeight,
+    guard c.paddingTop < c.reachHeight, lastTop < c.inputHeight,
       c.dilationHeight == 1 || c.paddingTop == 0 || c.inputHeight > c.dilationHeight
     else { throw Decline("some lines of outputs do not overlap the input") }
     // Blocks of equal width. Seven columns divide the widths of whole networks, which then need fewer
@@ -272,7 +269,7 @@ final class DepthwisePlan: Sendable {
     while first < c.outputWidth {
       let count = min(columns, c.outputWidth - first)
       let origin = first * c.strideWidth - c.paddingLeft
-      let last = origin + (count - 1) * c.strideWidth + (c.filterWidth - 1) * c.dilationWidth
+      let last = origin + (count - 1) * c.strideWidth + c.reachWidth - 1
       let run = ColumnRun(
         first: first, columns: count, blockCount: 1, missingFirst: max(0, -origin),
         missingLast: max(0, last - (c.inputWidth - 1)))
@@ -314,7 +311,7 @@ final class DepthwisePlan: Sendable {
     return first..<max(first, end)
   }
 
-  var tapCount: Int { convolution.filterHeight * convolution.filterWidth }
+  var tapCount: Int { convolution.taps }
   /// Whether a group is a column of up to four taps, or two for `int16`, of the filter; taps of the remaining
   /// rows are grouped consecutively.
   var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup > 1 }
@@ -388,15 +385,13 @@ final class DepthwisePlan: Sendable {
 
   // MARK: In place, but for the edges
 
-  /// The width of the input that one output depends on, in pixels.
-  var reachWidth: Int { (convolution.filterWidth - 1) * convolution.dilationWidth + 1 }
   /// The number of gathered columns, left and right of ``interior``.
   var edgeCount: Int { interior.isEmpty ? 0 : convolution.outputWidth - interior.count }
   func edgeColumn(_ index: Int) -> Int {
     index < interior.lowerBound ? index : index &+ interior.count
   }
   /// Bytes per row of the pixels gathered for one column.
-  var edgeRowByteCount: Int { reachWidth * chunkChannels }
+  var edgeRowByteCount: Int { convolution.reachWidth * chunkChannels }
   /// The size of a row of padding, as long as a row of the input.
   var paddingRowByteCount: Int {
     interior.isEmpty ? 0 : roundedUp(convolution.inputWidth * channels, to: 64) + 64
@@ -404,7 +399,7 @@ final class DepthwisePlan: Sendable {
   /// The lines that need no row of padding.
   func linesInside(_ lines: Range<Int>) -> Range<Int> {
     let c = convolution
-    let last = c.inputHeight &+ c.paddingTop &- (c.filterHeight &- 1) &* c.dilationHeight &- 1
+    let last = c.inputHeight &+ c.paddingTop &- c.reachHeight
     let first = ceilingQuotient(c.paddingTop, c.strideHeight)
     return (first..<max(first, last < 0 ? 0 : last / c.strideHeight &+ 1)).clamped(to: lines)
   }

@@ -159,8 +159,6 @@ final class ProductPlan: Sendable {
     try Decline.require(c.outputWidth, below: 1 << 26, "the output's width")
 
     // The lines.
-    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
-    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     gatheringReason = Self.gatheringReason(
       c, strategy, product, target, lanesPerTap: lanesPerTap, stepsPerTap: stepsPerTap,
       lineLength: lineLength, pipes: machine.pipes, isSmall: isSmall)
@@ -168,7 +166,7 @@ final class ProductPlan: Sendable {
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
     takesPixels = isDense || !isInPlace && c.outputHeight == 1
     lineCount = isDense ? 1 : c.batches * c.outputHeight
-    let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + reachWidth
+    let lineWidth = isDense ? 1 : max(0, c.outputWidth - 1) * c.strideWidth + c.reachWidth
 
     // Functions for few rows, and weights from beyond the caches.
     let hasFewRows = target.hasFunctionsForFewRows && isDense && lineLength <= 4
@@ -193,7 +191,7 @@ final class ProductPlan: Sendable {
       ? ceilingQuotient(mostVectors * bytesPerLane * target.lanes * 4 / 64, max(passes, 1)) : 0
 
     try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
-    if !isInPlace { try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches") }
+    if !isInPlace { try Decline.require(c.reachHeight, below: 1 << 10, "the rows that an output reaches") }
 
     // The tiles.
     mayLeaveOutPadding =
@@ -238,12 +236,10 @@ final class ProductPlan: Sendable {
     lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
   ) -> GatheringReason? {
     guard !product.isBFloat16 else { return .rounding }
-    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
-    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
     let needsNoPadding =
       c.paddingTop == 0 && c.paddingLeft == 0
-      && (c.outputHeight - 1) * c.strideHeight + reachHeight <= c.inputHeight
-      && (c.outputWidth - 1) * c.strideWidth + reachWidth <= c.inputWidth
+      && (c.outputHeight - 1) * c.strideHeight + c.reachHeight <= c.inputHeight
+      && (c.outputWidth - 1) * c.strideWidth + c.reachWidth <= c.inputWidth
     guard needsNoPadding else { return .padding }
     // Activations quantized at run time already have the right type, and there is room to read beyond them.
     let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
@@ -363,9 +359,9 @@ final class ProductPlan: Sendable {
   /// The lines that a tile gathers, and the columns of the padded image.
   func gathered(_ range: Range<Int>) -> (lines: Range<Int>, columns: Range<Int>) {
     guard takesPixels, !isDense else { return (range, 0..<planeWidth) }
-    let reach = (convolution.filterWidth &- 1) &* convolution.dilationWidth &+ 1
     let first = range.lowerBound &* convolution.strideWidth
-    return (0..<1, first..<first &+ max(0, range.count &- 1) &* convolution.strideWidth &+ reach)
+    let width = max(0, range.count &- 1) &* convolution.strideWidth &+ convolution.reachWidth
+    return (0..<1, first..<first &+ width)
   }
 
   /// The pixels or lines of the longest tile.

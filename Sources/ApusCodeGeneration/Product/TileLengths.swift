@@ -24,8 +24,7 @@ struct TileLengths {
     isSmall: Bool
   ) {
     let c = convolution
-    let reachHeight = (c.filterHeight - 1) * c.dilationHeight + 1
-    let reachWidth = (c.filterWidth - 1) * c.dilationWidth + 1
+    let reachHeight = c.reachHeight
     // In place, strides may skip pixels and rows.
     let columns = isInPlace ? min(lineWidth, c.outputWidth * c.filterWidth) : lineWidth
     let lanesPerRow =
@@ -56,8 +55,7 @@ struct TileLengths {
       let isDilated = !isInPlace && c.dilationHeight > 1 && 2 * fitting < firstRows
       let length =
         isDilated
-        ? Self.dilatedLength(
-          c, machine, bytesPerRow: bytesPerRow, reachHeight: reachHeight, leavesOutPadding: leavesOutPadding)
+        ? Self.dilatedLength(c, machine, bytesPerRow: bytesPerRow, leavesOutPadding: leavesOutPadding)
         : fitting
       most = max(1, isWhole ? c.outputHeight : min(length, c.outputHeight))
       // Each tile of a dilated layer gathers most rows again.
@@ -68,18 +66,18 @@ struct TileLengths {
     // No tile is longer than `most`, except for rounding up to a multiple of pixels.
     planeWidth =
       isDense || !takesPixels
-      ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + reachWidth)
+      ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + c.reachWidth)
     planeByteCount =
       isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
   }
 
   /// The lines of a tile for a dilated filter: as many as the memory limit allows.
   private static func dilatedLength(
-    _ c: Convolution, _ machine: MachineModel, bytesPerRow: Int, reachHeight: Int, leavesOutPadding: Bool
+    _ c: Convolution, _ machine: MachineModel, bytesPerRow: Int, leavesOutPadding: Bool
   ) -> Int {
     var rows = machine.dilatedPlane / bytesPerRow
     // Rows of padding take room in the plane but are neither written nor read.
     if leavesOutPadding, c.inputHeight <= rows { rows = ProductPlan.planeLimit / bytesPerRow }
-    return (rows - reachHeight) / c.strideHeight + 1
+    return (rows - c.reachHeight) / c.strideHeight + 1
   }
 }

@@ -31,9 +31,9 @@
   /// Input columns between two output columns.
   package var strideWidth: Int
   /// Input rows between two filter rows.
-  package var dilationHeight: Int
+  @usableFromInline package var dilationHeight: Int
   /// Input columns between two filter columns.
-  package var dilationWidth: Int
+  @usableFromInline package var dilationWidth: Int
   /// Rows of zeros above the input.
   package var paddingTop: Int
   /// Columns of zeros left of the input.
@@ -103,11 +103,15 @@ extension Convolution {
   /// N: the output channels of one group.
   @inlinable package var columnCount: Int { outputChannels / groups }
   /// Output channels for each input channel of a depthwise convolution.
-  package var depthMultiplier: Int { outputChannels / inputChannels }
+  @inlinable package var depthMultiplier: Int { outputChannels / inputChannels }
   /// Input channels of one group.
   @inlinable package var channelsPerGroup: Int { inputChannels / groups }
   /// The taps of the filter.
   @inlinable @inline(__always) package var taps: Int { filterHeight * filterWidth }
+  /// Input rows from the first tap of an output to its last.
+  @inlinable package var reachHeight: Int { (filterHeight - 1) * dilationHeight + 1 }
+  /// Input columns from the first tap of an output to its last.
+  @inlinable package var reachWidth: Int { (filterWidth - 1) * dilationWidth + 1 }
   /// K: the products in each sum.
   @inlinable @inline(__always) package var depth: Int { taps * channelsPerGroup }
   /// The input's size in elements.
