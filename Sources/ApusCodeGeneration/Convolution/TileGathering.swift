@@ -46,7 +46,29 @@ struct TileGathering {
   /// How many times each channel of the input is repeated.
   let depthMultiplier: Int
   /// Whether rows above and below the image are not written, because the product skips them.
-  var leavesOutPadding = false
+  let leavesOutPadding: Bool
+
+  /// The gathering of a convolution's tiles; by default with columns in order, and each channel once.
+  init(
+    _ convolution: Convolution, _ lanes: Lanes, planeWidth: Int, channels: Int, isDense: Bool = false,
+    phases: Int = 1, depthMultiplier: Int = 1, leavesOutPadding: Bool = false
+  ) {
+    self.lanes = lanes
+    inputHeight = convolution.inputHeight
+    inputWidth = convolution.inputWidth
+    inputChannels = convolution.inputChannels
+    paddingTop = convolution.paddingTop
+    paddingLeft = convolution.paddingLeft
+    strideHeight = convolution.strideHeight
+    reachHeight = convolution.reachHeight
+    self.isDense = isDense
+    self.planeWidth = planeWidth
+    self.channels = channels
+    self.phases = phases
+    phaseWidth = ceilingQuotient(planeWidth, phases)
+    self.depthMultiplier = depthMultiplier
+    self.leavesOutPadding = leavesOutPadding
+  }
 
   /// Copies what `lines` of an image's outputs read, from output channel `firstChannel` on.
   ///

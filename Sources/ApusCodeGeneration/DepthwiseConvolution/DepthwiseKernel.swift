@@ -370,11 +370,7 @@ extension DepthwisePlan {
   /// How tiles are gathered.
   fileprivate func gathering(_ lanes: TileGathering.Lanes, width: Int) -> TileGathering {
     TileGathering(
-      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
-      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
-      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
-      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: false,
-      planeWidth: width, channels: chunkChannels, phases: phases, phaseWidth: ceilingQuotient(width, phases),
+      convolution, lanes, planeWidth: width, channels: chunkChannels, phases: phases,
       depthMultiplier: convolution.depthMultiplier)
   }
 }

@@ -437,12 +437,8 @@ extension ProductPlan {
   /// How tiles are gathered if they cannot be read in place.
   fileprivate func gathering(_ lanes: TileGathering.Lanes, leavesOutPadding: Bool) -> TileGathering {
     TileGathering(
-      lanes: lanes, inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
-      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
-      paddingLeft: convolution.paddingLeft, strideHeight: convolution.strideHeight,
-      reachHeight: (convolution.filterHeight - 1) * convolution.dilationHeight + 1, isDense: isDense,
-      planeWidth: planeWidth, channels: convolution.channelsPerGroup, phases: 1, phaseWidth: planeWidth,
-      depthMultiplier: 1, leavesOutPadding: leavesOutPadding)
+      convolution, lanes, planeWidth: planeWidth, channels: convolution.channelsPerGroup, isDense: isDense,
+      leavesOutPadding: leavesOutPadding)
   }
 }
 

@@ -62,14 +62,9 @@ import ApusRuntime
     self.operands = operands
     self.target = target
     gathering = TileGathering(
-      lanes: operands.map {
-        .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip)
-      } ?? .floats,
-      inputHeight: convolution.inputHeight, inputWidth: convolution.inputWidth,
-      inputChannels: convolution.inputChannels, paddingTop: convolution.paddingTop,
-      paddingLeft: convolution.paddingLeft, strideHeight: 1, reachHeight: 3, isDense: false,
-      planeWidth: plan.planeWidth, channels: convolution.inputChannels, phases: 1,
-      phaseWidth: plan.planeWidth, depthMultiplier: 1)
+      convolution,
+      operands.map { .bytes(padding: UInt8(truncatingIfNeeded: $0.lhsZeroPoint) ^ $0.signFlip) } ?? .floats,
+      planeWidth: plan.planeWidth, channels: convolution.inputChannels)
     unsafe tap = .allocate(capacity: 2)
     unsafe tap[0] = 0
     unsafe tap[1] = plan.stepCount
