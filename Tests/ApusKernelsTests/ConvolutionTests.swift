@@ -466,11 +466,7 @@ struct ConvolutionTests {
     threads: [Int] = [1, 2, 3], using random: inout SeededGenerator
   ) throws {
     let prepared = try #require(kernels.prepare(convolution))
-    let inputCount =
-      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
-    let taps = convolution.filterHeight * convolution.filterWidth
-    let weightCount =
-      convolution.outputChannels * taps * convolution.inputChannels / convolution.groups
+    let (inputCount, weightCount) = (convolution.inputCount, convolution.weightCount)
     let hasBias = Int.random(in: 0..<4, using: &random) > 0
     if convolution.operands == .float32 {
       let input = (0..<inputCount).map { _ in Float.random(in: -1...1, using: &random) }

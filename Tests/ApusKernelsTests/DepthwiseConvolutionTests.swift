@@ -177,15 +177,11 @@ struct DepthwiseConvolutionTests {
 
   /// Compares a set with the reference, and its results for one, two and three threads with each other.
   private func check(
-    _ convolution: Convolution, _ kernels: KernelSet,
-    bias biases: ClosedRange<Int32> = -9_999...9_999,
+    _ convolution: Convolution, _ kernels: KernelSet, bias biases: ClosedRange<Int32> = -9_999...9_999,
     using random: inout SeededGenerator
   ) throws {
     let prepared = try #require(kernels.prepare(convolution))
-    let inputCount =
-      convolution.batches * convolution.inputHeight * convolution.inputWidth * convolution.inputChannels
-    let channels = convolution.outputChannels
-    let taps = convolution.filterHeight * convolution.filterWidth
+    let (inputCount, taps, channels) = (convolution.inputCount, convolution.taps, convolution.outputChannels)
     let hasBias = Int.random(in: 0..<4, using: &random) > 0
     if convolution.operands == .float32 {
       let input = (0..<inputCount).map { _ in Float.random(in: -1...1, using: &random) }
