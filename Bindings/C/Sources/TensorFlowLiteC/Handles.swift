@@ -42,8 +42,8 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
   let exclusion = Exclusion()
   /// The main subgraph.
   let main: Session
-  /// How many subgraphs the model has.
-  let subgraphCount: Int
+  /// How many subgraphs the model has; few clients ask.
+  private(set) lazy var subgraphCount = model.subgraphs.count
   /// The signatures' names, as clients read them.
   let signatures: [Signature]
   let signatureNames: CStrings
@@ -74,7 +74,6 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
       throw Refusal(reasons[0] + (reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""))
     }
     self.options = options
-    subgraphCount = model.subgraphs.count
     signatures = model.signatures
     signatureNames = CStrings(signatures.map(\.key))
     main = try Session(
