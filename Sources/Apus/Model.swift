@@ -206,7 +206,7 @@ public final class Model: Sendable {
       shape: shape ?? TensorShape(entry.shape.map { $0 < 0 ? 1 : $0 }),
       shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
       quantization: entry.parameters, isConstant: entry.data != nil && !entry.isVariable,
-      isVariable: entry.isVariable)
+      isVariable: entry.isVariable, sparsity: entry.sparsity.map(Sparsity.init))
   }
 
   // MARK: Constants

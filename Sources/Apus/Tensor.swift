@@ -18,12 +18,15 @@ public struct Tensor: Hashable, Sendable {
   public let isConstant: Bool
   /// Whether the tensor keeps its values between runs.
   public let isVariable: Bool
+  /// How the file stores a constant most of whose elements are zero; nil if it stores every element, or none.
+  public let sparsity: Sparsity?
 
   /// The description of the same tensor with another shape.
   package func reshaped(_ shape: TensorShape) -> Tensor {
     Tensor(
       index: index, name: name, type: type, shape: shape, shapeSignature: shapeSignature,
-      quantization: quantization, isConstant: isConstant, isVariable: isVariable)
+      quantization: quantization, isConstant: isConstant, isVariable: isVariable,
+      sparsity: sparsity)
   }
 }
 

@@ -50,6 +50,28 @@ class AffineQuantization(ctypes.Structure):
     ]
 
 
+class Sparsity(ctypes.Structure):
+    """A TfLiteSparsity."""
+
+    _fields_ = [
+        ("traversal_order", _POINTER),
+        ("block_map", _POINTER),
+        ("dim_metadata", _POINTER),
+        ("dim_metadata_size", ctypes.c_int32),
+    ]
+
+
+class DimensionMetadata(ctypes.Structure):
+    """A TfLiteDimensionMetadata."""
+
+    _fields_ = [
+        ("format", ctypes.c_int32),
+        ("dense_size", ctypes.c_int32),
+        ("array_segments", _POINTER),
+        ("array_indices", _POINTER),
+    ]
+
+
 # The types of elements by their TfLiteType, and their names in messages.
 DTYPES = {
     1: (np.float32, "FLOAT32"),

@@ -9,7 +9,9 @@ from apus_tflite._library import (
     DTYPES,
     LIBRARY,
     AffineQuantization,
+    DimensionMetadata,
     Reporter,
+    Sparsity,
     Tensor,
     integers,
     message,
@@ -189,8 +191,28 @@ class NativeTensor:
                 "quantized_dimension": axis,
                 "block_size": 0,
             },
-            "sparsity_parameters": {},
+            "sparsity_parameters": self._sparsity_parameters(),
         }
+
+    def _sparsity_parameters(self):
+        if not self._tensor.sparsity:
+            return {}
+        sparsity = Sparsity.from_address(self._tensor.sparsity)
+        result = {"traversal_order": integers(sparsity.traversal_order)}
+        if sparsity.block_map:
+            result["block_map"] = integers(sparsity.block_map)
+        levels = (DimensionMetadata * sparsity.dim_metadata_size).from_address(sparsity.dim_metadata)
+        result["dim_metadata"] = [
+            {
+                "format": level.format,
+                "array_segments": integers(level.array_segments),
+                "array_indices": integers(level.array_indices),
+            }
+            if level.format
+            else {"format": level.format, "dense_size": level.dense_size}
+            for level in levels
+        ]
+        return result
 
 
 class NativeInterpreter:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs models in Apus and in LiteRT's reference kernels, and compares the outputs: compare_with_litert.py MODEL…
+"""Runs models in Apus and in LiteRT's reference kernels, and compares outputs and tensors' details: compare_with_litert.py MODEL…
 
 Outputs of integers must be equal, floats within 1e-4 of the output's range. Needs ai_edge_litert.
 """
@@ -45,8 +45,8 @@ def main(paths):
             print("not in LiteRT", path, str(error).splitlines()[0])
             continue
         problems = []
-        for mine, theirs in zip(engine.get_input_details() + engine.get_output_details(),
-                                reference.get_input_details() + reference.get_output_details()):
+        # After the file's tensors, the reference has some of its own.
+        for mine, theirs in zip(engine.get_tensor_details(), reference.get_tensor_details()):
             for key in ("name", "index", "dtype", "quantization"):
                 if mine[key] != theirs[key]:
                     problems.append("%s: %r, not %r" % (key, mine[key], theirs[key]))
@@ -56,6 +56,8 @@ def main(paths):
             for key, value in mine["quantization_parameters"].items():
                 if not np.array_equal(value, theirs["quantization_parameters"][key]):
                     problems.append("%s of %s" % (key, mine["name"]))
+            if repr(mine["sparsity_parameters"]) != repr(theirs["sparsity_parameters"]):
+                problems.append("sparsity of %s" % mine["name"])
         for seed in range(2):
             for detail, value in zip(engine.get_input_details(), inputs(reference.get_input_details(), seed)):
                 engine.set_tensor(detail["index"], value)

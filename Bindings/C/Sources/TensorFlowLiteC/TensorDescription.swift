@@ -11,6 +11,7 @@ struct TensorDescription: Sendable {
   var quantization: QuantizationParameters?
   var isConstant = false
   var isVariable = false
+  var sparsity: Sparsity?
 
   /// A tensor that is not in a model.
   init(_ type: ElementType) { self.type = type }
@@ -24,5 +25,6 @@ struct TensorDescription: Sendable {
     quantization = tensor.quantization
     isConstant = tensor.isConstant
     isVariable = tensor.isVariable
+    sparsity = tensor.sparsity
   }
 }

@@ -41,8 +41,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
   private var dims: UnsafeMutableRawPointer?
   /// The name as clients read it.
   let cName: UnsafeMutablePointer<CChar>?
-  private let signature: UnsafeMutableRawPointer?
-  private let quantization: UnsafeMutableRawPointer?
+  private let parameters: TensorParameters
 
   /// Makes the structure of a tensor, without memory for its elements.
   ///
@@ -59,26 +58,28 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
     self.reporter = reporter
     self.exclusion = exclusion
     ownsStructure = structure == nil
+    parameters = try TensorParameters(tensor)
     guard let memory = structure ?? calloc(1, TensorLayout.size) else {
+      parameters.release()
       throw Refusal("the system refuses memory for a tensor")
     }
     self.structure = memory
     cName = strdup(tensor.name)
-    let isOpen = tensor.shapeSignature.contains { $0 < 0 }
-    signature = isOpen ? CArrays.make(tensor.shapeSignature.map { Int32(clamping: $0) }) : nil
-    quantization = Self.affineQuantization(tensor.quantization)
     memory.storeBytes(of: tensor.type.code, toByteOffset: TensorLayout.type, as: Int32.self)
     memory.storeBytes(of: cName, toByteOffset: TensorLayout.name, as: UnsafeMutablePointer<CChar>?.self)
     memory.storeBytes(of: -1, toByteOffset: TensorLayout.bufferHandle, as: Int32.self)
     memory.storeBytes(of: tensor.isVariable, toByteOffset: TensorLayout.isVariable, as: Bool.self)
     memory.storeBytes(
-      of: signature, toByteOffset: TensorLayout.dimsSignature, as: UnsafeMutableRawPointer?.self)
+      of: parameters.signature, toByteOffset: TensorLayout.dimsSignature, as: UnsafeMutableRawPointer?.self)
     memory.storeBytes(
-      of: quantization == nil ? 0 : 1, toByteOffset: TensorLayout.quantizationType, as: Int32.self)
+      of: parameters.quantization == nil ? 0 : 1, toByteOffset: TensorLayout.quantizationType, as: Int32.self)
     memory.storeBytes(
-      of: quantization, toByteOffset: TensorLayout.quantizationParameters, as: UnsafeMutableRawPointer?.self)
-    memory.storeBytes(of: parameters.scale, toByteOffset: TensorLayout.scale, as: Float.self)
-    memory.storeBytes(of: parameters.zeroPoint, toByteOffset: TensorLayout.zeroPoint, as: Int32.self)
+      of: parameters.quantization, toByteOffset: TensorLayout.quantizationParameters,
+      as: UnsafeMutableRawPointer?.self)
+    memory.storeBytes(
+      of: parameters.sparsity, toByteOffset: TensorLayout.sparsity, as: UnsafeMutableRawPointer?.self)
+    memory.storeBytes(of: scaleAndZeroPoint.scale, toByteOffset: TensorLayout.scale, as: Float.self)
+    memory.storeBytes(of: scaleAndZeroPoint.zeroPoint, toByteOffset: TensorLayout.zeroPoint, as: Int32.self)
     setAllocation(tensor.isConstant ? .constant : tensor.isVariable ? .variable : .arena)
     try setShape(shape)
     HandleTable.shared.add(self, at: memory)
@@ -91,12 +92,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
     free(owned)
     free(dims)
     free(cName)
-    free(signature)
-    if let quantization {
-      free(quantization.load(as: UnsafeMutableRawPointer?.self))
-      free(quantization.load(fromByteOffset: 8, as: UnsafeMutableRawPointer?.self))
-      free(quantization)
-    }
+    parameters.release()
     if ownsStructure { free(structure) }
   }
 
@@ -119,21 +115,9 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
   }
 
   /// The scale and zero point of the whole tensor; zeros if it has none, or one for each channel.
-  var parameters: (scale: Float, zeroPoint: Int32) {
+  var scaleAndZeroPoint: (scale: Float, zeroPoint: Int32) {
     guard let quantization = tensor.quantization, !quantization.isPerChannel else { return (0, 0) }
     return (quantization.scale, Int32(truncatingIfNeeded: quantization.zeroPoint))
-  }
-
-  /// A `TfLiteAffineQuantization`: two arrays and an axis.
-  private static func affineQuantization(_ parameters: QuantizationParameters?) -> UnsafeMutableRawPointer? {
-    guard let parameters, let memory = calloc(1, 24) else { return nil }
-    memory.storeBytes(of: CArrays.make(parameters.scales), as: UnsafeMutableRawPointer?.self)
-    memory.storeBytes(
-      of: CArrays.make(parameters.zeroPoints.map { Int32(truncatingIfNeeded: $0) }), toByteOffset: 8,
-      as: UnsafeMutableRawPointer?.self)
-    memory.storeBytes(
-      of: Int32(clamping: parameters.quantizedDimension), toByteOffset: 16, as: Int32.self)
-    return memory
   }
 
   // MARK: Shape and memory

@@ -41,7 +41,8 @@ public func tensorName(_ tensor: UnsafeRawPointer?) -> UnsafePointer<CChar>? {
 @c(TfLiteTensorQuantizationParams)
 public func tensorQuantization(_ tensor: UnsafeRawPointer?) -> UInt64 {
   onTensor(tensor, failure: 0) {
-    UInt64($0.parameters.scale.bitPattern) | UInt64(UInt32(bitPattern: $0.parameters.zeroPoint)) << 32
+    UInt64($0.scaleAndZeroPoint.scale.bitPattern) | UInt64(UInt32(bitPattern: $0.scaleAndZeroPoint.zeroPoint))
+      << 32
   }
 }
 

@@ -40,6 +40,14 @@ typedef struct TfLiteQuantization { TfLiteQuantizationType type; void *params; }
 typedef struct TfLiteAffineQuantization { TfLiteFloatArray *scale; TfLiteIntArray *zero_point;
   int32_t quantized_dimension; } TfLiteAffineQuantization;
 
+/* How a file stores a constant most of whose elements are zero: block_map is NULL without blocks, and a dimension has either a
+   dense_size, or the two arrays of compressed rows. */
+typedef enum TfLiteDimensionType { kTfLiteDimDense = 0, kTfLiteDimSparseCSR } TfLiteDimensionType;
+typedef struct TfLiteDimensionMetadata { TfLiteDimensionType format; int dense_size; TfLiteIntArray *array_segments;
+  TfLiteIntArray *array_indices; } TfLiteDimensionMetadata;
+typedef struct TfLiteSparsity { TfLiteIntArray *traversal_order; TfLiteIntArray *block_map;
+  TfLiteDimensionMetadata *dim_metadata; int dim_metadata_size; } TfLiteSparsity;
+
 typedef union TfLitePtrUnion { int32_t *i32; uint32_t *u32; int64_t *i64; uint64_t *u64; float *f; double *f64;
   char *raw; const char *raw_const; uint8_t *uint8; bool *b; int16_t *i16; uint16_t *ui16; int8_t *int8;
   void *data; } TfLitePtrUnion;
@@ -61,7 +69,7 @@ typedef struct TfLiteTensor {
   bool data_is_stale;
   bool is_variable;
   TfLiteQuantization quantization;
-  void *sparsity;
+  TfLiteSparsity *sparsity;
   const TfLiteIntArray *dims_signature;
 } TfLiteTensor;
 
