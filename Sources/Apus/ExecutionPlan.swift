@@ -129,7 +129,7 @@ extension Interpreter {
     return .init(
       segment: segment, operators: step.nodes.map(describe),
       output: step.writes.first.flatMap { plan.facts[$0].shape } ?? [],
-      places: places.filter { $0.byteCount > 0 }, implementation: step.operation.implementation.description,
+      places: places.filter { $0.byteCount > 0 }, implementation: step.implementation.description,
       multiplyAccumulates: step.multiplyAccumulates)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusCodeGeneration
 import ApusKernels
 import ApusRuntime
@@ -72,9 +73,8 @@ struct ElementwiseChainTests {
             (try #require(kernel.stage), [first, isTensor ? tensor(choice) : .stage(choice - tensors.count)]))
         }
       }
-      let chain = try #require(
-        ElementwiseChain(
-          stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? .portable : kernels))
+      let chain = try ElementwiseChain(
+        stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? .portable : kernels)
       let expected = try #require(results.last)
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
@@ -185,7 +185,7 @@ struct ElementwiseChainTests {
           kernel.run(left.span.bytes, right.span.bytes, to: &$0, threads: alone)
         }
       }
-      let chain = try #require(ElementwiseChain(stages, tensorCount: used.count, using: kernels))
+      let chain = try ElementwiseChain(stages, tensorCount: used.count, using: kernels)
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
         var found = [UInt8](repeating: 0xA5, count: count)
@@ -216,7 +216,7 @@ struct ElementwiseChainTests {
         floats = result(values.count) { kernel.run(floats.span.bytes, to: &$0, threads: alone) }
         stages.append((try #require(kernel.stage), [stages.isEmpty ? .tensor(0) : .stage(0)]))
       }
-      let chain = try #require(ElementwiseChain(stages, tensorCount: 1, using: kernels))
+      let chain = try ElementwiseChain(stages, tensorCount: 1, using: kernels)
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: 1))
       let found = result(values.count) { output in
         var span = scratch.mutableSpan
@@ -273,7 +273,7 @@ struct ElementwiseChainTests {
         .stage,
     ]
     let parts = zip(whole.compactMap { $0 }, stages).map { (stage: $0, sources: $1.sources) }
-    let chain = try #require(ElementwiseChain(parts, tensorCount: 2, using: kernels))
+    let chain = try ElementwiseChain(parts, tensorCount: 2, using: kernels)
     #expect(chain.implementation.contains("generated loop of") == (kernels.generated != nil))
     for threads in [1, 3] {
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
@@ -313,11 +313,17 @@ struct ElementwiseChainTests {
     let kernels = KernelSet.portable
     let long = try #require(FloatFunction.negate.choose(count: 10, using: kernels).kernel.stage)
     let short = try #require(FloatFunction.negate.choose(count: 9, using: kernels).kernel.stage)
-    #expect(ElementwiseChain([(long, [.tensor(0)]), (short, [.stage(0)])], tensorCount: 1) == nil)
-    #expect(ElementwiseChain([(long, [.stage(0)])], tensorCount: 0) == nil)
-    #expect(ElementwiseChain([(long, [.tensor(1)])], tensorCount: 1) == nil)
-    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.tensor(0)])], tensorCount: 1) == nil)
-    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 1) != nil)
-    #expect(ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 2) == nil)
+    #expect(throws: Decline.self) {
+      try ElementwiseChain([(long, [.tensor(0)]), (short, [.stage(0)])], tensorCount: 1)
+    }
+    #expect(throws: Decline.self) { try ElementwiseChain([(long, [.stage(0)])], tensorCount: 0) }
+    #expect(throws: Decline.self) { try ElementwiseChain([(long, [.tensor(1)])], tensorCount: 1) }
+    #expect(throws: Decline.self) {
+      try ElementwiseChain([(long, [.tensor(0)]), (long, [.tensor(0)])], tensorCount: 1)
+    }
+    _ = try ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 1)
+    #expect(throws: Decline.self) {
+      try ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 2)
+    }
   }
 }

@@ -44,10 +44,9 @@ struct GuardedChainTests {
       let sources: [[ElementwiseChain.Source]] = [
         [.tensor(0)], [.stage(0)], [.stage(1), .tensor(1)], [.stage(2)],
       ]
-      let chain = try #require(
-        ElementwiseChain(
-          zip(stages, sources).map { (stage: $0, sources: $1) }, tensorCount: 2,
-          using: kernels))
+      let chain = try ElementwiseChain(
+        zip(stages, sources).map { (stage: $0, sources: $1) }, tensorCount: 2,
+        using: kernels)
       var floats = [Float](repeating: 0, count: count)
       var expected = [UInt8](repeating: 0, count: count)
       do {
@@ -80,12 +79,11 @@ struct GuardedChainTests {
         Reduction(dimensions: [rows, depth], isFolded: [false, true]).stage(.sum, divisor: depth))
       let difference = try #require(kernels.prepare(FloatOperation(.subtract), narrow).stage)
       let product = try #require(kernels.prepare(FloatOperation(.multiply), row).stage)
-      let chain = try #require(
-        RowChain(
-          [
-            (.reduction(mean), [.tensor(0)]), (.elements(difference), [.tensor(0), .stage(0)]),
-            (.elements(product), [.stage(1), .tensor(1)]),
-          ], tensorCount: 2, rows: rows, depth: depth, using: kernels))
+      let chain = try RowChain(
+        [
+          (.reduction(mean), [.tensor(0)]), (.elements(difference), [.tensor(0), .stage(0)]),
+          (.elements(product), [.stage(1), .tensor(1)]),
+        ], tensorCount: 2, rows: rows, depth: depth, using: kernels)
       let found = try run(chain, [bytes(x), bytes(gamma)], byteCount: 4 * rows * depth)
       let expected = x.indices.map { index -> Float in
         let start = index / depth * depth

@@ -30,6 +30,11 @@ extension Decline {
 }
 
 extension Decline {
+  /// Throws if a number is above a limit.
+  package static func require(_ number: Int, atMost limit: Int, _ name: StaticString) throws(Decline) {
+    guard number <= limit else { throw Decline("\(name), \(number), is above \(limit)") }
+  }
+
   /// Throws unless a number is below a limit.
   package static func require(_ number: Int, below limit: Int, _ name: StaticString) throws(Decline) {
     guard number < limit else { throw Decline("\(name), \(number), is not below \(limit)") }

@@ -89,9 +89,7 @@ extension KernelTrial {
         guard let stage else { throw Decline("an operator cannot be a stage") }
         known.append((stage, sources))
       }
-      guard let chain = ElementwiseChain(known, tensorCount: tensors.count, using: set) else {
-        throw Decline("the stages do not fit each other")
-      }
+      let chain = try ElementwiseChain(known, tensorCount: tensors.count, using: set)
       return run(chain, tensors, byteCount: isFloat ? 4 * count : count)
     }
   }
@@ -142,9 +140,7 @@ extension KernelTrial {
         known.append((stage, sources))
       }
       let tensors = outputs == count ? [floats, row] : [floats]
-      guard
-        let chain = RowChain(known, tensorCount: tensors.count, rows: height, depth: depth, using: set)
-      else { throw Decline("the stages do not fit each other") }
+      let chain = try RowChain(known, tensorCount: tensors.count, rows: height, depth: depth, using: set)
       return run(chain, tensors, byteCount: 4 * outputs)
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusRuntime
 
 /// Kernels of several operators, run one after the other on one part of their tensors at a time.
@@ -82,4 +83,9 @@ package struct ChainInputs {
     byteCounts[count] = tensor.byteCount
     count += 1
   }
+}
+
+extension Decline {
+  /// Stages of a chain whose sizes, sources or types are not those of one chain: a pass never asks for it.
+  static let stagesDiffer = Decline("the operators do not fit each other")
 }

@@ -42,7 +42,8 @@ extension ElementwiseChain {
       }
     }
     let resized = stages.map { (stage: $0.stage.resized(to: count), sources: $0.sources) }
-    guard let chain = unsafe ElementwiseChain(resized, tensorCount: tensors.count) else { return nil }
+    // The caller tries a chain of the same stages next, which says why it declines.
+    guard let chain = try? unsafe ElementwiseChain(resized, tensorCount: tensors.count) else { return nil }
     let bytes = (0..<count).map { UInt8($0 / depth) }
     var results = [UInt8](repeating: 0, count: count)
     var scratch = [UInt8](repeating: 0, count: chain.scratchByteCount(threads: 1))

@@ -76,45 +76,50 @@ package struct ElementwiseChain: ChainKernel {
 
   /// Chains stages, each of which reads tensors and results of earlier stages. Only the last result is kept.
   ///
-  /// Nil if the stages do not fit each other or exceed the limits.
-  ///
   /// - Parameter set: the kernel set that may have code for groups of float stages.
-  package init?(
+  /// - Throws: `Decline` if the stages do not fit each other or exceed the limits.
+  package init(
     _ stages: [(stage: ElementwiseStage, sources: [Source])], tensorCount: Int,
     using set: KernelSet = .portable
-  ) {
-    guard let last = stages.last?.stage, stages.count <= Self.mostStages, tensorCount <= Self.mostTensors
-    else {
-      return nil
-    }
+  ) throws(Decline) {
+    guard let last = stages.last?.stage else { throw Decline("there are no operators") }
+    try Decline.require(stages.count, atMost: Self.mostStages, "the number of operators")
+    try Decline.require(tensorCount, atMost: Self.mostTensors, "the number of tensors")
     elementCount = last.elementCount
     var tensors = [Tensor?](repeating: nil, count: tensorCount)
     var isRead = Array(repeating: false, count: stages.count)
     for (index, (stage, sources)) in stages.enumerated() {
-      guard stage.elementCount == last.elementCount, stage.operands.count == sources.count,
-        stage.stride <= Self.mostByteCount
-      else { return nil }
+      guard stage.elementCount == last.elementCount, stage.operands.count == sources.count else {
+        throw Decline.stagesDiffer
+      }
+      try Decline.require(stage.stride, atMost: Self.mostByteCount, "the bytes of an element")
       for (operand, source) in zip(stage.operands, sources) {
         switch source {
         case .tensor(let number):
-          guard tensors.indices.contains(number) else { return nil }
+          guard tensors.indices.contains(number) else { throw Decline.stagesDiffer }
           if let known = tensors[number] {
             guard known.period == operand.period, known.stride == operand.stride,
               known.repeats == operand.repeats
-            else { return nil }
+            else { throw Decline("a tensor is broadcast in two ways") }
           }
-          guard operand.repeats == 1 || operand.repeats >= Self.leastRepeats else { return nil }
+          guard operand.repeats == 1 || operand.repeats >= Self.leastRepeats else {
+            throw Decline(
+              "each element of an operand is repeated \(operand.repeats) times, fewer than \(Self.leastRepeats)"
+            )
+          }
           tensors[number] = Tensor(
             period: operand.period, stride: operand.stride, repeats: operand.repeats)
         case .stage(let number):
           guard number < index, operand.period == elementCount, operand.repeats == 1,
             operand.stride == stages[number].stage.stride
-          else { return nil }
+          else { throw Decline.stagesDiffer }
           isRead[number] = true
         }
       }
     }
-    guard isRead.dropLast().allSatisfy({ $0 }) else { return nil }
+    guard isRead.dropLast().allSatisfy({ $0 }), tensors.allSatisfy({ $0 != nil }) else {
+      throw Decline.stagesDiffer
+    }
     let widest = stages.reduce(1) { max($0, $1.stage.stride) }
     let stretch = Self.stretchByteCount / tensors.reduce(widest) { max($0, $1?.stride ?? 0) }
     let grouped = stages.map { GroupedStage(formula: $0.stage.formula, sources: $0.sources, level: 0) }
@@ -135,8 +140,7 @@ package struct ElementwiseChain: ChainKernel {
     var (places, end) = StageGroups.places(
       of: groups, byteCounts: groups.map { _ in Self.stretchByteCount })
     var known: [Tensor] = []
-    for tensor in tensors {
-      guard var tensor else { return nil }
+    for var tensor in tensors.compactMap({ $0 }) {
       if tensor.repeats > 1 {
         tensor.copy = end
         end += roundedUp(stretch * tensor.stride, to: 64) + 64

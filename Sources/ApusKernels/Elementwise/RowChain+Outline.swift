@@ -34,13 +34,15 @@ extension RowChain {
     /// The shortest row, in elements, whose reduction is worth a chain.
     private static let leastDepth = 4
 
-    /// Nil if the stages do not fit each other, exceed the limits, or include no reduction.
-    init?(
+    /// - Throws: `Decline` if the stages do not fit each other, exceed the limits, or include no reduction.
+    init(
       _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
-    ) {
-      guard rows > 0, (1...Self.mostDepth).contains(depth), (2...RowChain.mostStages).contains(stages.count),
-        tensorCount <= ChainInputs.mostTensors
-      else { return nil }
+    ) throws(Decline) {
+      guard rows > 0, depth > 0 else { throw Decline("there are no rows") }
+      try Decline.require(depth, atMost: Self.mostDepth, "the length of a row")
+      guard stages.count > 1 else { throw Decline("there is one operator") }
+      try Decline.require(stages.count, atMost: RowChain.mostStages, "the number of operators")
+      try Decline.require(tensorCount, atMost: ChainInputs.mostTensors, "the number of tensors")
       var tensors = [Strip?](repeating: nil, count: tensorCount)
       var results: [Strip] = []
       var isRead = Array(repeating: false, count: stages.count)
@@ -50,29 +52,41 @@ extension RowChain {
         if case .reduction(let reduction) = stage {
           folds = true
           if case .columns = reduction.direction {
-            guard index == stages.count - 1 else { return nil }
+            guard index == stages.count - 1 else {
+              throw Decline("an operator follows the reduction of columns")
+            }
             columns = reduction
           } else if depth < Self.leastDepth {
-            return nil
+            throw Decline("the length of a row, \(depth), is below \(Self.leastDepth)")
           }
         }
-        guard let (operands, result) = Self.strips(of: stage, rows: rows, depth: depth),
-          sources.count == operands.count, (1...2).contains(sources.count)
-        else { return nil }
+        let (operands, result) = try Self.strips(of: stage, rows: rows, depth: depth)
+        guard sources.count == operands.count else { throw Decline.stagesDiffer }
+        guard (1...2).contains(sources.count) else {
+          throw Decline("an operator has \(sources.count) operands, not 1 or 2")
+        }
         results.append(result)
         for (source, operand) in zip(sources, operands) {
           switch source {
           case .tensor(let number):
-            guard tensors.indices.contains(number), tensors[number] ?? operand == operand else { return nil }
+            guard tensors.indices.contains(number) else { throw Decline.stagesDiffer }
+            guard tensors[number] ?? operand == operand else {
+              throw Decline("a tensor is broadcast in two ways")
+            }
             tensors[number] = operand
           case .stage(let number):
-            guard number < index, results[number] == operand else { return nil }
+            guard number < index, results[number] == operand else {
+              throw Decline("a result is broadcast in a way that its rows do not have")
+            }
             isRead[number] = true
           }
         }
       }
       self.tensors = tensors.compactMap { $0 }
-      guard folds, isRead.dropLast().allSatisfy({ $0 }), self.tensors.count == tensorCount else { return nil }
+      guard folds else { throw Decline("there is no reduction") }
+      guard isRead.dropLast().allSatisfy({ $0 }), self.tensors.count == tensorCount else {
+        throw Decline.stagesDiffer
+      }
       self.stages = stages
       self.rows = rows
       self.depth = depth
@@ -80,23 +94,26 @@ extension RowChain {
       self.columns = columns
     }
 
-    /// What a stage reads and computes; nil if it does not run along these rows.
+    /// What a stage reads and computes; throws if it does not run along these rows.
     private static func strips(
       of stage: Stage, rows: Int, depth: Int
-    ) -> (operands: [Strip], result: Strip)? {
+    ) throws(Decline) -> (operands: [Strip], result: Strip) {
       switch stage {
       case .reduction(let reduction):
-        guard reduction.rows == rows, reduction.depth == depth else { return nil }
+        guard reduction.rows == rows, reduction.depth == depth else { throw Decline.stagesDiffer }
         return (
           [Strip(course: Course(rows: rows, elements: depth), stride: 4)],
           Strip(course: Course(rows: rows, elements: 1), stride: 4)
         )
       case .elements(let stage):
         let length = stage.elementCount == rows * depth ? depth : 1
-        guard stage.elementCount == rows * length, stage.stride <= 8 else { return nil }
+        guard stage.elementCount == rows * length else { throw Decline.stagesDiffer }
+        try Decline.require(stage.stride, atMost: 8, "the bytes of an element")
         var operands: [Strip] = []
         for operand in stage.operands {
-          guard let course = course(operand, rows: rows, depth: depth, length: length) else { return nil }
+          guard let course = course(operand, rows: rows, depth: depth, length: length) else {
+            throw Decline("an operand is broadcast in a way that rows do not have")
+          }
           operands.append(Strip(course: course, stride: operand.stride))
         }
         return (operands, Strip(course: Course(rows: rows, elements: length), stride: stage.stride))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusAssembly
 import ApusRuntime
 
 /// Elementwise kernels and reductions of a matrix, applied one after the other to a block of rows at a time, which stays in the
@@ -43,16 +44,13 @@ import ApusRuntime
 
   /// Chains stages over `rows` rows of `depth` elements. Each stage reads tensors and results of earlier stages.
   ///
-  /// Nil if the stages do not fit each other, exceed the limits, or do not pay.
-  ///
   /// - Parameter set: the kernel set that may have code for groups of float stages.
-  package init?(
+  /// - Throws: `Decline` if the stages do not fit each other, exceed the limits, or do not pay.
+  package init(
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
     using set: KernelSet = .portable
-  ) {
-    guard let outline = Outline(stages, tensorCount: tensorCount, rows: rows, depth: depth) else {
-      return nil
-    }
+  ) throws(Decline) {
+    let outline = try Outline(stages, tensorCount: tensorCount, rows: rows, depth: depth)
     let groups = outline.groups(using: set)
     let layout = Layout(outline, groups)
     self.rows = rows

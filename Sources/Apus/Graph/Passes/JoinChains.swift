@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusAssembly
 import ApusKernels
 
 /// An elementwise operator, as a stage of a chain.
@@ -118,7 +119,11 @@ extension PlanDraft {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
-    guard let chain = ElementwiseChain(stages, tensorCount: inputs.count, using: kernels) else {
+    let chain: ElementwiseChain
+    do throws(Decline) {
+      chain = try ElementwiseChain(stages, tensorCount: inputs.count, using: kernels)
+    } catch {
+      steps[last] = steps[last].declining(error)
       return nil
     }
     let scratch = scratch(for: chain, threadCount: preparation.context.threads.count)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusAssembly
 import ApusKernels
 
 /// A reduction of a float matrix, as a stage of a chain.
@@ -121,10 +122,15 @@ extension PlanDraft {
       stages.append(
         (stage, rowOperands(of: steps[member]).map { source(of: $0, results.dropLast(), &inputs) }))
     }
-    guard let last = members.last, let output = output(of: steps[last]),
-      let chain = RowChain(
+    guard let last = members.last, let output = output(of: steps[last]) else { return nil }
+    let chain: RowChain
+    do throws(Decline) {
+      chain = try RowChain(
         stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth, using: kernels)
-    else { return nil }
+    } catch {
+      steps[last] = steps[last].declining(error)
+      return nil
+    }
     let scratch = scratch(for: chain, threadCount: threadCount)
     return steps[last].doing(
       ChainOperator(chain, inputs, output: output, scratch: scratch),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusAssembly
 
 /// A step of a plan: one operator of the file, or several fused. Immutable: a pass that changes a step
 /// creates another.
@@ -21,10 +22,12 @@ final class Step {
   /// The multiply-accumulates plus other work that the operator declared, in multiply-accumulates of fast
   /// kernels of equal duration.
   let work: Int
+  /// Why it was not joined with the steps before it, if it was tried; nil if it was joined.
+  let decline: Decline?
 
   init(
     position: Int, nodes: [Int], operation: any Operator, reads: [Int], writes: [Int], scratch: [Int],
-    multiplyAccumulates: Int = 0, work: Int = 0
+    multiplyAccumulates: Int = 0, work: Int = 0, decline: Decline? = nil
   ) {
     self.position = position
     self.nodes = nodes
@@ -34,6 +37,7 @@ final class Step {
     self.scratch = scratch
     self.multiplyAccumulates = multiplyAccumulates
     self.work = max(work, multiplyAccumulates)
+    self.decline = decline
   }
 
   /// A step with another operation, which may include the work of other steps.
@@ -56,7 +60,23 @@ final class Step {
     return Step(
       position: position ?? self.position, nodes: nodes, operation: operation, reads: reads ?? self.reads,
       writes: writes ?? self.writes, scratch: scratch,
-      multiplyAccumulates: multiplyAccumulates, work: work)
+      multiplyAccumulates: multiplyAccumulates, work: work, decline: others.isEmpty ? decline : nil)
+  }
+
+  /// The same step, which could not be joined with those before it.
+  func declining(_ decline: Decline) -> Step {
+    Step(
+      position: position, nodes: nodes, operation: operation, reads: reads, writes: writes, scratch: scratch,
+      multiplyAccumulates: multiplyAccumulates, work: work, decline: decline)
+  }
+
+  /// How it does its work, and why it was not joined with the steps before it.
+  var implementation: Implementation {
+    var implementation = operation.implementation
+    if let decline {
+      implementation.notes.append("not one loop with the operators before it, as \(decline)")
+    }
+    return implementation
   }
 
   /// Whether it covers an operator of the file.
