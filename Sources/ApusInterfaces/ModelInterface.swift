@@ -137,7 +137,7 @@ public struct ModelInterface: Sendable {
   ///
   /// - Parameter count: The number of classes, where it is known: files often have a row for the background besides.
   private static func names(_ map: LabelMap, _ count: Int?) -> [String] {
-    let map = count.map { map.aligned(toClassCount: $0) } ?? map
+    let map = count.map { map.aligned(toScoreCount: $0) } ?? map
     let count = count ?? map.rowCount - map.offset
     guard (1...LabelMap.maximumRowCount).contains(count) else { return [] }
     return (0..<count).map { map[$0] ?? "" }

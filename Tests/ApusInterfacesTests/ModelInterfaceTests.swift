@@ -227,6 +227,8 @@ struct ModelInterfaceTests {
       for line in ["case cat = 0", "case class1 = 1", "case self_2 = 2"] {
         #expect(few.contains(line), "\(line)")
       }
+      // A list that leaves out the background, which has a score.
+      #expect(try source(["cat", "dog", "owl"]).contains("case cat = 1"))
     }
     try withFile(model(["x"], ["y"], classes: 2_001)) { file, folder in
       let labels = folder.appendingPathComponent("labels.txt")

@@ -160,6 +160,19 @@ private let dataFolder = ProcessInfo.processInfo.environment["APUS_TEST_DATA"]
     }
   }
 
+  @Test("names that leave out the background begin at class 1 of a classifier's scores")
+  func alignsToScores() throws {
+    let names = try LabelMap(parsing: "cat\ndog\n")
+    #expect((0..<3).map { names.aligned(toScoreCount: 3)[$0] } == [nil, "cat", "dog"])
+    #expect((0..<2).map { names.aligned(toScoreCount: 2)[$0] } == ["cat", "dog"])
+    // Names with a background have an offset of their own, numbers say which class is meant, and an offset that was chosen stays.
+    let background = try LabelMap(parsing: "background\ncat\ndog\n")
+    #expect((0..<3).map { background.aligned(toScoreCount: 3)[$0] } == ["background", "cat", "dog"])
+    #expect((0..<2).map { background.aligned(toScoreCount: 2)[$0] } == ["cat", "dog"])
+    #expect(try LabelMap(parsing: "0 cat\n1 dog\n").aligned(toScoreCount: 3)[0] == "cat")
+    #expect(try LabelMap(parsing: "cat\ndog\n", offset: 1).aligned(toScoreCount: 3)[0] == "dog")
+  }
+
   @Test(.enabled(if: dataFolder != nil, "APUS_TEST_DATA names no folder"))
   func readsTheLabelFilesOfRealModels() throws {
     let folder = try #require(dataFolder) + "/labels/"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusConsole
 import ApusVision
 
 /// The classes of a model by what folders, lists and truths call them.
@@ -19,13 +20,19 @@ struct ClassNames {
   /// Collects names.
   ///
   /// - Parameters:
-  ///   - path: The file of the names that the truth uses; nil if it uses labels or numbers.
+  ///   - path: The file of the names that the truth uses, one for each score or from class 1 on; nil if it uses labels or numbers.
   ///   - labels: The labels of the model.
   ///   - count: How many classes the model has.
   ///   - offset: What is added to numbers of classes.
   init(_ path: String?, labels: LabelMap?, count: Int, offset: Int) throws(ApusError) {
     given = try path.map { path throws(ApusError) in
-      try LabelMap(contentsOfFile: path).aligned(toClassCount: count)
+      let names = try LabelMap(contentsOfFile: path).aligned(toScoreCount: count)
+      if names.rowCount - names.offset != count {
+        Output.writeError(
+          "warning: --class-names has \(names.rowCount) names for \(count) classes: names may be those of other classes, or missing"
+        )
+      }
+      return names
     }
     self.labels = labels
     self.count = count

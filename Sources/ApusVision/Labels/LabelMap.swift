@@ -204,6 +204,24 @@ public struct LabelMap: Hashable, Sendable {
     return result
   }
 
+  /// The map for a classifier with that many scores: as ``aligned(toClassCount:)``, but if a list of names leaves out the background,
+  /// which has a score, class 1 is the first row. Names with an index keep it, except with the 1,001 classes of ImageNet, whose lists count
+  /// from the first real class.
+  public func aligned(toScoreCount count: Int) -> LabelMap {
+    var result = aligned(toClassCount: count)
+    if result.leavesOutBackground(ofScoreCount: count) { result.offset = -1 }
+    return result
+  }
+
+  /// How many classes models of ImageNet have, the background included.
+  static let imageNetClassCount = 1_001
+
+  /// Whether class 0 of a classifier with that many scores is a background that the rows leave out.
+  private func leavesOutBackground(ofScoreCount count: Int) -> Bool {
+    rowCount + 1 == count && detectedOffset == 0 && offset == 0
+      && (!statesRows || count == Self.imageNetClassCount)
+  }
+
   /// The map with the reading of numbered lines that suits a model with that many classes.
   func numbered(forClassCount count: Int) -> LabelMap {
     guard let numbering, numbering.areRows(ofClassCount: count) != areNumbered else { return self }

@@ -8,8 +8,6 @@ struct LabelSource: Sendable {
   var map: LabelMap
   /// The classes' names in the requested language; nil if there are none.
   var displayNames: LabelMap?
-  /// How many classes models of ImageNet have, the background included.
-  private static let imageNetClassCount = 1_001
   /// The source of names that are given.
   private static let caller = "the caller"
 
@@ -69,20 +67,16 @@ struct LabelSource: Sendable {
     displayNames?.offset = map.offset
   }
 
-  /// Aligns the map to a classifier's scores. If a list of names leaves out the background, which has a score,
-  /// class 1 is the first row. Names with an index keep it, except with the 1,001 classes of ImageNet, whose lists
-  /// count from the first real class.
+  /// Aligns the map to a classifier's scores; see ``LabelMap/aligned(toScoreCount:)``.
   ///
   /// - Parameter offset: How many label rows precede class 0, if the caller chose that.
   mutating func align(toScores count: Int, offset: Int? = nil) {
     align(toClassCount: count, offset: offset)
-    if offset == nil, map.rowCount + 1 == count, map.detectedOffset == 0,
-      !map.statesRows || count == Self.imageNetClassCount
-    {
-      map.offset = -1
-      displayNames?.offset = -1
-      leavesOutBackground = true
-    }
+    guard offset == nil else { return }
+    let aligned = map.aligned(toScoreCount: count)
+    leavesOutBackground = aligned.offset != map.offset
+    map = aligned
+    displayNames?.offset = map.offset
   }
 
   /// What is suspicious about the labels; usually empty.
@@ -110,7 +104,7 @@ struct LabelSource: Sendable {
     guard let classCount else { return [] }
     let found = "\(count) for \(classCount) class\(classCount == 1 ? "" : "es")"
     if leavesOutBackground {
-      return classCount == Self.imageNetClassCount
+      return classCount == LabelMap.imageNetClassCount
         ? [] : ["\(found): class 0 is taken for a background without a name"]
     }
     let fits = map.rowCount == classCount || map.rowCount &- map.offset == classCount
