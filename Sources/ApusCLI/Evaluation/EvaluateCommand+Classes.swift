@@ -16,9 +16,6 @@ struct ClassAnswer: Codable, Sendable {
     scores = categories.map(\.score)
   }
 
-  init(classes: [Int], scores: [Float]) {
-    (self.classes, self.scores) = (classes, scores)
-  }
 }
 
 /// A classifier of any kind of files.
@@ -190,25 +187,19 @@ extension EvaluateCommand {
   private func tensorClassifier(count: Int) throws -> EvaluatedClassifier {
     let file = try Model(contentsOfFile: model)
     let tensors = try tensorModel(file, count: count)
-    let output = tensors.outputs[0]
-    let classCount = output.shape.elementCount
-    guard classCount > 1, output.shape.dimensions.contains(classCount) else {
-      throw ApusError(
-        .invalidArgument,
-        "the model is no classifier, whose output has a score for each class; it has \(output)")
-    }
-    let labels = try detector.categories.labelMap ?? LabelMap(of: file)
+    var options = detector.categories.resultOptions
+    options.maxResults = 5
+    options.scoreThreshold = detector.scoreThreshold
+    let classifier = try TensorClassifier(
+      file, output: tensors.outputs[0], labels: detector.categories.labelMap, scores: detector.scores.scores,
+      options: options)
     let reader = try tensorReader(for: tensors)
+    let heads = EvaluatedClassifier.headWarning(tensors.outputs.count)
     return EvaluatedClassifier(
-      labels: labels?.aligned(toClassCount: classCount), classCount: classCount,
-      warnings: { EvaluatedClassifier.headWarning(tensors.outputs.count) },
+      labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
+      warnings: { classifier.warnings + heads },
       answer: { item throws(ApusError) in
-        let scores = try tensors.numbers(for: reader(item)[...])
-        if let odd = scores.first(where: { !$0.isFinite }) {
-          throw ApusError(.invalidData, "a score is \(odd), not a finite number")
-        }
-        let classes = try ClassificationAccuracy.ranking(of: scores)
-        return ClassAnswer(classes: classes, scores: classes.map { scores[$0] })
+        ClassAnswer(try tensors.run(reader(item)[...], classifier.classify))
       })
   }
 
@@ -227,7 +218,9 @@ extension EvaluateCommand {
   ) throws -> @Sendable (EvaluationItem) throws(ApusError) -> [UInt8] {
     let type = try elementType ?? tensors.input.type
     return { item throws(ApusError) in
-      try TensorFile(item.path, type: type).elements(for: tensors.input).bytes
+      let file = try TensorFile(item.path, type: type)
+      try file.checkShape(for: tensors.input)
+      return try file.elements(for: tensors.input).bytes
     }
   }
 }

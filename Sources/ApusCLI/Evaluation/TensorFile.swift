@@ -74,6 +74,19 @@ struct TensorFile {
     return (bytes, numbers)
   }
 
+  /// Checks that the elements are those of one whole input: in its shape, dimensions of 1 apart, or along one axis.
+  ///
+  /// - Throws: `invalidArgument` for another shape.
+  func checkShape(for tensor: Tensor) throws(ApusError) {
+    func plain(_ shape: [Int]) -> [Int] { shape.filter { $0 != 1 } }
+    guard array.shape.count == 1 || plain(array.shape) == plain(tensor.shape.dimensions) else {
+      throw ApusError(
+        .invalidArgument,
+        "the array has the shape \(TensorShape(array.shape)), but the model's input is \(tensor); save it with NumPy's transpose or reshape"
+      )
+    }
+  }
+
   private func shifted(for type: ElementType) -> [UInt8]? {
     switch (array.typeName, type) {
     case ("uint8", .int8), ("int8", .uint8): array.bytes.map { $0 ^ 0x80 }

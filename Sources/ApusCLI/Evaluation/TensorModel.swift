@@ -48,6 +48,15 @@ final class TensorModel: Sendable {
   ///
   /// - Throws: `invalidArgument` if there are more or fewer bytes; errors of the run.
   func numbers(for bytes: ArraySlice<UInt8>, output: Int = 0) throws(ApusError) -> [Float] {
+    try run(bytes) { interpreter throws(ApusError) in try interpreter.dequantizedOutput(at: output) }
+  }
+
+  /// What `body` makes of the interpreter after a run for the bytes of the input.
+  ///
+  /// - Throws: `invalidArgument` if there are more or fewer bytes; errors of the run and of `body`.
+  func run<Result>(
+    _ bytes: ArraySlice<UInt8>, _ body: (Interpreter) throws(ApusError) -> Result
+  ) throws(ApusError) -> Result {
     try interpreters.withInterpreter(cancellation: nil) { interpreter throws(ApusError) in
       try interpreter.withInputBytes(at: 0) { span throws(ApusError) in
         guard span.byteCount == bytes.count else {
@@ -60,7 +69,7 @@ final class TensorModel: Sendable {
         }
       }
       try interpreter.invoke()
-      return try interpreter.dequantizedOutput(at: output)
+      return try body(interpreter)
     }
   }
 }
