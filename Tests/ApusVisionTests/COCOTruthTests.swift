@@ -39,7 +39,7 @@ import Testing
         annotations: """
           {"segmentation": [[1, 2, 3]], "id": 5, "image_id": 7, "category_id": 1, "bbox": [0, 0, 2, 3]},
           {"segmentation": {"counts": [1, 2], "size": [4, 5]}, "id": 4, "image_id": 7, "category_id": 18, "iscrowd": 1, "area": 4,
-           "bbox": [-1.5, 2, 3, 4], "note": NaN}
+           "bbox": [-1.5, 2, 3, 4], "note": NaN, "others": [Infinity, -Infinity]}
           """))
     #expect(found.images.map(\.id) == [8, 7])
     #expect(found.images[0].fileName == "bé😀/\"x.jpg" && found.images[0].width == nil)

@@ -237,6 +237,7 @@ struct JSONCursor {
       // What tools of Python write, which is no JSON.
       case UInt8(ascii: "N") where bytes[position...].starts(with: "NaN".utf8): position += 3
       case UInt8(ascii: "I") where bytes[position...].starts(with: "Infinity".utf8): position += 8
+      case UInt8(ascii: "-") where bytes[position...].starts(with: "-Infinity".utf8): position += 9
       default: _ = try number()
       }
     } while depth > 0
