@@ -115,7 +115,8 @@ extension EvaluateCommand {
         }
       })
     try report(
-      outcomes, of: pictures, truth, categories, threshold: Double(objects.layout.defaultScoreThreshold))
+      outcomes, of: pictures, truth, categories,
+      threshold: Double(max(objects.layout.defaultScoreThreshold, detector.scoreThreshold ?? 0)))
   }
 
   /// The pictures with what the truth says of them, by their names, or else the last parts of their names.

@@ -50,7 +50,10 @@ struct EvaluateCommand: ParsableCommand {
   var classOffset = 0
 
   @Option(name: .long, parsing: .unconditional, help: "The value in masks that stands for no class.")
-  var ignore = 255
+  var ignore = usualIgnored
+
+  /// The value in masks that usually stands for no class.
+  private static let usualIgnored = 255
 
   @Flag(help: "Leave out files without a truth, and truths without a file, which are errors otherwise.")
   var common = false
@@ -89,9 +92,7 @@ struct EvaluateCommand: ParsableCommand {
   func validate() throws {
     if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is \(jobs), not 1 to 256") }
     if let step, step < 1 { throw ValidationError("--step is \(step), not 1 or more") }
-    if let step, task != .anomaly {
-      throw ValidationError("--step \(step) is for anomaly, not \(task.rawValue)")
-    }
+    try refuseOptions()
     guard (-1...65_535).contains(ignore) else {
       throw ValidationError("--ignore is \(ignore), not a value of a mask of 0 to 65535, or -1 for none")
     }
@@ -103,6 +104,55 @@ struct EvaluateCommand: ParsableCommand {
     }
     _ = try tensorShape
     _ = try elementType
+  }
+
+  /// Refuses options that say nothing about the task.
+  private func refuseOptions() throws {
+    let categories = detector.categories
+    let options: [(name: String, isGiven: Bool, tasks: [EvaluationTask])] = [
+      ("--step", step != nil, [.anomaly]),
+      ("--shape", shape != nil, [.classify, .anomaly]),
+      ("--type", type != nil, [.classify, .anomaly]),
+      ("--ignore", ignore != Self.usualIgnored, [.segment]),
+      ("--class-names", classNames != nil, [.classify, .detect]),
+      ("--class-offset", classOffset != 0, [.classify]),
+      ("--labels", categories.labels != nil, [.classify, .detect, .segment]),
+      ("--label-offset", categories.labelOffset != nil, [.classify, .detect]),
+      ("--allow", !categories.allow.isEmpty, [.classify, .detect]),
+      ("--deny", !categories.deny.isEmpty, [.classify, .detect]),
+      ("--score-threshold", detector.scoreThreshold != nil, [.classify, .detect]),
+      ("--scores", detector.scores.scores != nil, [.classify, .detect, .segment]),
+      ("--max-results", detector.maxResults != nil, [.detect]),
+      ("--iou-threshold", detector.iouThreshold != nil, [.detect]),
+      ("--class-agnostic", detector.classAgnostic, [.detect]),
+      ("--multi-label", detector.multiLabel, [.detect]),
+      ("--layout", detector.layout != nil, [.detect]),
+      ("--box-units", detector.units.boxUnits != nil, [.detect]),
+      ("--candidates", detector.units.candidates != nil, [.detect]),
+      ("--anchors", detector.anchors.anchors != nil, [.detect]),
+    ]
+    for option in options where option.isGiven && !option.tasks.contains(task) {
+      let names = option.tasks.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("\(option.name) says nothing about --task \(task.rawValue): it is for \(names)")
+    }
+    if categories.locale != nil {
+      throw ValidationError("--locale is given, but an evaluation compares labels, not display names")
+    }
+  }
+
+  /// Refuses options that say nothing about files of a kind.
+  private func refuseOptions(for kind: EvaluationItem.Kind) throws(ApusError) {
+    let options: [(name: String?, kinds: [EvaluationItem.Kind], files: String)] = [
+      (input.givenForModel ?? (input.reduced ? "--reduced" : nil), [.picture], "pictures"),
+      (
+        shape != nil ? "--shape" : type != nil ? "--type" : step != nil ? "--step" : nil, [.tensor],
+        "raw tensors"
+      ),
+    ]
+    for option in options where !option.kinds.contains(kind) {
+      guard let name = option.name else { continue }
+      throw ApusError(.invalidArgument, "\(name) says nothing about these files: it is for \(option.files)")
+    }
   }
 
   func run() throws {
@@ -159,6 +209,7 @@ struct EvaluateCommand: ParsableCommand {
         "files are of several kinds, such as \(names); evaluate pictures, tensors and sounds each on their own"
       )
     }
+    try refuseOptions(for: kind)
     return kind
   }
 
@@ -215,6 +266,7 @@ struct EvaluateCommand: ParsableCommand {
     set("--reduced", input.reduced ? true : nil)
     set("--input-size", input.inputSize)
     set("--kernels", input.engine.kernels)
+    if input.engine.precision != .float32 { set("--precision", input.engine.precision) }
     set("--shape", shape)
     set("--type", type)
     set("--step", step)
