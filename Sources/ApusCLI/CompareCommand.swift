@@ -57,10 +57,12 @@ struct CompareCommand: ParsableCommand {
     options.normalizesEmbeddings = true
     let region = try input.regionRect
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
+    let reduction = input.reduction(for: embedder)
     var points: [Embedding] = []
     for name in image {
       do {
-        let picture = try ImageBuffer(decoding: PictureSource(name: name).bytes(), limits: size.limits)
+        let picture = try ImageBuffer(
+          decoding: PictureSource(name: name).bytes(), limits: size.limits, reduction: reduction)
         let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
         points.append(Embedding(values).l2Normalized())
       } catch {

@@ -37,11 +37,17 @@ public final class KeypointDetector: VisionTask {
       readings: head.readings,
       steps: head.steps
         + (head.filtersPoses ? ["pose score >= \(options.scoreThreshold), best first"] : []),
-      warnings: head.warnings)
+      warnings: head.warnings + idleWarnings)
   }
 
   /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
   package var isUndecided: Bool { head.isUndecided }
+
+  /// What is said of options that change no step for this kind of model.
+  private var idleWarnings: [String] {
+    options.candidates != nil && !(head is YOLOPoseHead)
+      ? ["--candidates changes nothing for a model of the kind \(head.kind)"] : []
+  }
 
   private let pictures: PictureModel
   private let head: any KeypointHead
