@@ -20,6 +20,13 @@ NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-result
            "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time", "step"}
 # What inspect heeds with --as alone.
 READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
+# The tasks whose evaluations heed an option, of those that not all heed.
+EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",),
+             "class-names": ("classify", "detect"), "class-offset": ("classify",), "labels": ("classify", "detect", "segment"),
+             **{name: ("classify", "detect") for name in ("label-offset", "allow", "deny", "score-threshold")},
+             "scores": ("classify", "detect", "segment"), "locale": (),
+             **{name: ("detect",) for name in ("max-results", "iou-threshold", "class-agnostic", "multi-label", "layout", "box-units",
+                                               "candidates", "anchors")}}
 # Options that are for others, which may be missing.
 BESIDE = {"tracking-threshold", "snapshots"}
 # What trackers take.
@@ -294,11 +301,16 @@ class Drawer:
 
     def _optional(self, line, world, random, mood):
         names = [name for name in line.command.options if not line.has(name)]
+        if line.command.name == "evaluate" and mood != "odd":
+            task = line.value("task")
+            names = [name for name in names if task in EVALUATED.get(name, (task,))]
         chosen = [name for name in names if random.random() < (0.5 if name == "json" else min(0.12, 2.5 / len(names)))]
         for name in chosen:
             option = self._valid(line, line.command.options[name], world, random, mood)
             if option is not None:
                 line.options.append(option)
+        if line.command.name == "evaluate":
+            line.is_valid &= all(line.value("task") in EVALUATED.get(option.name, (line.value("task"),)) for option in line.options)
         if line.command.name == "inspect":
             # Readings are those of a task, and a task has no steps.
             without = ("plan",) if line.has("as") else READINGS
