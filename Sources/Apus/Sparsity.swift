@@ -2,7 +2,7 @@
 
 import ApusFormat
 
-/// How a file stores a constant of which most elements are zero. The engine reads such constants as dense ones.
+/// How a file stores a constant with few elements that are not zero. The engine reads such constants as dense ones.
 public struct Sparsity: Hashable, Sendable {
   /// How the indices along one dimension are stored.
   public enum Dimension: Hashable, Sendable {

@@ -18,7 +18,7 @@ public struct Tensor: Hashable, Sendable {
   public let isConstant: Bool
   /// Whether the tensor keeps its values between runs.
   public let isVariable: Bool
-  /// How the file stores a constant most of whose elements are zero; nil if it stores every element, or none.
+  /// How the file stores a constant with few elements that are not zero; nil if it stores every element, or none.
   public let sparsity: Sparsity?
 
   /// The description of the same tensor with another shape.

@@ -63,7 +63,7 @@ final class Step {
       multiplyAccumulates: multiplyAccumulates, work: work, decline: others.isEmpty ? decline : nil)
   }
 
-  /// The same step, which could not be joined with those before it.
+  /// This step, with the reason that it could not be joined with those before it.
   func declining(_ decline: Decline) -> Step {
     Step(
       position: position, nodes: nodes, operation: operation, reads: reads, writes: writes, scratch: scratch,
