@@ -3,9 +3,11 @@
 
 import gzip
 import os
+import socket
 import struct
 import threading
 import time
+from pathlib import Path
 
 import grpc
 import h2.settings
@@ -530,3 +532,59 @@ def test_frames_that_say_nothing_are_bounded(limited, kind):
     start = time.monotonic()
     send_frames(limited, frames, 2_000)
     assert time.monotonic() - start < 30 and is_unharmed(limited, before)
+
+
+def anonymous_kib(server):
+    lines = Path(f"/proc/{server.process.pid}/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Anonymous:"))
+
+
+def test_connections_leave_nothing_behind(models):
+    with Server(models / "simple.tflite") as server:
+        host, port = server.grpc.rsplit(":", 1)
+
+        def some(count):
+            for _ in range(count):
+                with socket.create_connection((host, int(port)), timeout=20) as connection:
+                    connection.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + struct.pack(">HBBBI", 0, 0, 4, 0, 0))
+                    connection.recv(4096)
+            time.sleep(0.5)
+            return anonymous_kib(server)
+
+        before = some(500)
+        grown = []
+        for _ in range(6):
+            after = some(500)
+            grown.append(after - before)
+            before = after
+        # Memory grows in pages and by what threads keep, but 300 bytes a connection would be 150 KiB each time.
+        assert sorted(grown)[1] < 75, grown
+
+
+def test_a_connection_without_calls_ends(models):
+    with Server(models / "simple.tflite", "--grpc-idle-time", "2") as server:
+        with Connection(server.grpc) as connection:
+            for _ in range(2):
+                assert connection.call(GOOD).status == OK
+                # Calls begin the time anew.
+                time.sleep(1.2)
+            end = time.monotonic() + 5
+            while connection.goaway is None and not connection.is_closed and time.monotonic() < end:
+                connection.poll(0.1)
+            assert connection.goaway is not None or connection.is_closed
+        # One that never says anything is closed, too.
+        with socket.create_connection(server.grpc.rsplit(":", 1), timeout=20) as silent:
+            while silent.recv(4096):
+                pass
+
+
+def test_a_call_keeps_its_connection(models):
+    with Server(models / "simple.tflite", "--grpc-idle-time", "1") as server:
+        with Connection(server.grpc) as connection:
+            number = connection.open(STREAM)
+            for _ in range(2):
+                connection.send(number, GOOD, ended=False)
+                end = time.monotonic() + 2
+                while time.monotonic() < end:
+                    connection.poll(0.1)
+            assert connection.goaway is None and not connection.is_closed

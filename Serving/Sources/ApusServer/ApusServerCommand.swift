@@ -109,6 +109,9 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "The maximum number of connections at a time, of HTTP and of gRPC each.")
   var maxConnections = 16_384
 
+  @Option(help: "How long a connection of gRPC may be without a call, in seconds.")
+  var grpcIdleTime = 600
+
   @Option(
     help: "The least level of log entries: trace, debug, info (every request), notice, warning or error.")
   var logLevel = "notice"
@@ -131,6 +134,7 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check((0...86_400).contains(drain), "--drain is \(drain), not 0 to 86400")
     try check(
       (1...1_000_000).contains(maxConnections), "--max-connections is \(maxConnections), not 1 to 1000000")
+    try check((1...86_400).contains(grpcIdleTime), "--grpc-idle-time is \(grpcIdleTime), not 1 to 86400")
     try check(
       deepstack || (deepstackModel.isEmpty && deepstackFaces == nil),
       "--deepstack-model and --deepstack-faces are for --deepstack")

@@ -235,7 +235,6 @@ struct ServerProcess {
         config.http2.maxConcurrentStreams = 256
         config.connection.keepalive.clientBehavior.allowWithoutCalls = true
         config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .seconds(10)
-        config.connection.maxIdleTime = .seconds(600)
         config.channelDebuggingCallbacks = callbacks(maximumMessage: maximumMessage, calls)
       },
       eventLoopGroup: group)
@@ -248,13 +247,14 @@ struct ServerProcess {
 }
 
 extension ServerProcess {
-  /// What the transport of gRPC does not have: a limit on connections, and those of ``StreamGuard`` on each call.
+  /// What the transport of gRPC does not have: limits on connections, and those of ``StreamGuard`` on each call.
   private func callbacks(
     maximumMessage: Int, _ calls: OpenCalls
   ) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
     let count = ConnectionCount()
     let maximum = options.maxConnections
     let deadline = scheduling.deadline.map { TimeAmount($0) }
+    let idleTime = TimeAmount.seconds(Int64(options.grpcIdleTime))
     return .init(
       onBindTCPListener: nil,
       onAcceptTCPConnection: { channel in
@@ -262,11 +262,12 @@ extension ServerProcess {
         channel.closeFuture.whenComplete { _ in count.leave() }
         if !isWelcome { channel.close(promise: nil) }
         return channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(LargeHeaders())
+          try channel.pipeline.syncOperations.addHandlers(LargeHeaders(), IdleConnection(limit: idleTime))
         }
       },
       onAcceptHTTP2Stream: { channel in
         channel.eventLoop.makeCompletedFuture {
+          try channel.parent?.pipeline.syncOperations.handler(type: IdleConnection.self).count(channel)
           try StreamGuard.add(to: channel, .init(message: maximumMessage, deadline: deadline), calls)
         }
       })
