@@ -26,7 +26,8 @@ extension ObjectTracker {
     /// The detections after which a track is confirmed and gets its number; those of ``Method/byteTrack`` must be consecutive. A track is
     /// never confirmed by its first detection alone.
     public var minimumHits: Int
-    /// How long a confirmed track without detections is kept, in seconds. Its object gets the same number if it appears again.
+    /// How long a confirmed track without detections is kept, in seconds. Its object gets the same number if it appears again. A track that
+    /// was seen in the last frame is kept until the next one, unless that comes after a pause.
     public var maximumLostTime: Double
     /// The nominal frames per second, which turn ``maximumLostTime`` into frames, and times into steps of the filter.
     public var frameRate: Double
@@ -60,6 +61,9 @@ extension ObjectTracker {
       self.matchesWithinClass = matchesWithinClass
       self.maximumDetections = maximumDetections
     }
+
+    /// ``maximumLostTime`` with what rounding may add to a sum of times.
+    var lostTimeLimit: Double { maximumLostTime + 1e-6 }
 
     /// The frames for which a lost track is kept where no times are given.
     var maximumLostFrames: Int {

@@ -20,6 +20,8 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
   private var objects: [TrackedObject] = []
   private var lastID = 0
   private var lastTime: Double?
+  /// The latest time between two frames, in seconds.
+  private var lastStep: Double?
 
   /// Makes a tracker without tracks.
   ///
@@ -51,12 +53,10 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
   {
     try check(detections)
     let step = try step(to: time)
+    if let seconds = step.seconds { removeOverdue(after: seconds) }
+    if let lastTime, let time, time > lastTime { lastStep = time - lastTime }
     lastTime = time
 
-    // Where times are given, a track that is lost for too long cannot come back in this frame.
-    if let seconds = step.seconds {
-      objects.removeAll { $0.secondsSinceHit + seconds > options.maximumLostTime }
-    }
     for index in objects.indices { objects[index].predict(step) }
     objects.removeAll { !$0.motion.isUsable }
 
@@ -79,6 +79,7 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
   public mutating func removeAll() {
     objects = []
     lastTime = nil
+    lastStep = nil
   }
 
   // MARK: - The steps
@@ -119,6 +120,17 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
     return FrameStep(seconds: time - lastTime, frameRate: options.frameRate)
   }
 
+  /// Removes the tracks that cannot come back in a frame whose time is given, since they are lost for too long.
+  ///
+  /// A track that was seen in the last frame can, however far apart frames are: at less than one look in ``Options/maximumLostTime`` there
+  /// would be no tracks otherwise. A pause in the frames, as after a stream was interrupted, ends all tracks.
+  private mutating func removeOverdue(after seconds: Double) {
+    let isPause = seconds > options.lostTimeLimit && seconds > 2 * (lastStep ?? .infinity)
+    objects.removeAll { object in
+      object.framesSinceHit == 0 ? isPause : object.secondsSinceHit + seconds > options.lostTimeLimit
+    }
+  }
+
   /// Matches some objects with some detections, and returns those of both that are left, in order.
   private mutating func match(_ rows: [Int], with columns: [Int], of detections: [TrackingDetection])
     -> (objects: [Int], detections: [Int])
@@ -157,7 +169,7 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
       let isMature = object.id != nil || hits >= options.minimumHits
       if object.framesSinceHit > 0, !isMature { return true }
       return usesTime
-        ? object.secondsSinceHit > options.maximumLostTime : object.framesSinceHit > options.maximumLostFrames
+        ? object.secondsSinceHit > options.lostTimeLimit : object.framesSinceHit > options.maximumLostFrames
     }
     let limit = 8 * options.maximumDetections
     if objects.count > limit {
@@ -171,7 +183,7 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
 
 extension ObjectTracker {
   private enum CodingKeys: CodingKey {
-    case options, objects, lastID, lastTime
+    case options, objects, lastID, lastTime, lastStep
   }
 
   /// Decodes a tracker, and checks it as if its values came from a stranger.
@@ -181,6 +193,7 @@ extension ObjectTracker {
     objects = try container.decode([TrackedObject].self, forKey: .objects)
     lastID = try container.decode(Int.self, forKey: .lastID)
     lastTime = try container.decodeIfPresent(Double.self, forKey: .lastTime)
+    lastStep = try container.decodeIfPresent(Double.self, forKey: .lastStep)
     try options.check()
     let counts = 0...(Int.max / 2)
     let areUsable = objects.allSatisfy { object in
@@ -189,7 +202,7 @@ extension ObjectTracker {
         && object.secondsSinceHit.isFinite && (object.id.map { (1...max(lastID, 1)).contains($0) } ?? true)
     }
     guard areUsable, counts.contains(lastID), lastTime?.isFinite ?? true,
-      objects.count <= 8 * options.maximumDetections
+      (lastStep ?? 1).isFinite, (lastStep ?? 1) > 0, objects.count <= 8 * options.maximumDetections
     else {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(

@@ -53,6 +53,48 @@ import Testing
     #expect(tracker.isIdle)
   }
 
+  @Test("objects are followed however far apart frames are", arguments: [0.9, 1.25, 60])
+  func followsDistantFrames(step: Double) throws {
+    for options in [ObjectTracker.Options.sort, .byteTrack] {
+      var tracker = try ObjectTracker(options)
+      let detection = TrackingDetection(box: TrackingBox(x: 10, y: 10, width: 40, height: 80), score: 0.9)
+      var ids: [Int?] = []
+      for number in 0..<6 {
+        ids.append(
+          try tracker.update([detection], at: Double(number) * step).first { $0.state == .tracked }?.id)
+      }
+      #expect(ids == (0..<6).map { $0 < options.minimumHits - 1 ? nil : 1 })
+      // It is unseen for two steps, more than the second for which lost tracks are kept.
+      _ = try tracker.update([], at: 6 * step)
+      for number in 7..<10 { _ = try tracker.update([detection], at: Double(number) * step) }
+      #expect(tracker.tracks.map(\.id) == [2])
+    }
+  }
+
+  @Test("a pause between frames ends tracks that the last frame had")
+  func endsTracksAtAPause() throws {
+    for (pause, expected) in [(0.9, 1), (1.1, 2), (180, 2)] {
+      var tracker = try ObjectTracker(.byteTrack)
+      let detection = TrackingDetection(box: TrackingBox(x: 10, y: 10, width: 40, height: 80), score: 0.9)
+      for number in 0..<60 {
+        try tracker.update([detection], at: Double(number) / 30 + (number < 30 ? 0 : pause))
+      }
+      #expect(tracker.tracks.map(\.id) == [expected], "\(pause)")
+    }
+  }
+
+  @Test("times that add up to the lost time are not beyond it", arguments: [10.0, 24, 30, 60])
+  func sumsTimes(rate: Double) throws {
+    for (absent, expected) in [(Int(rate) - 1, 1), (Int(rate), 2)] {
+      var tracker = try ObjectTracker(.byteTrack)
+      let detection = TrackingDetection(box: TrackingBox(x: 10, y: 10, width: 40, height: 80), score: 0.9)
+      for number in 0..<(20 + absent) {
+        try tracker.update((10..<10 + absent).contains(number) ? [] : [detection], at: Double(number) / rate)
+      }
+      #expect(tracker.tracks.map(\.id) == [expected], "\(absent)")
+    }
+  }
+
   @Test func neverUsesAnIDTwice() throws {
     var tracker = try ObjectTracker(.sort)
     var seen: [Int] = []
