@@ -204,7 +204,7 @@ let package = Package(
     .testTarget(
       name: "ApusVideoTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusKernels", "ApusVideo", "ApusVision", "TestSupport",
+        "Apus", "ApusCodeGeneration", "ApusKernels", "ApusTracking", "ApusVideo", "ApusVision", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

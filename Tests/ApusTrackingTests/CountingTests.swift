@@ -101,6 +101,31 @@ import Testing
     #expect(zone.finish().isEmpty)
   }
 
+  @Test("with all tracks of a tracker, lines and zones forget a track when it does")
+  func forgetsWithTheTracker() throws {
+    let square = [(0.0, 0.0), (100, 0), (100, 100), (0, 100)].map { TrackingPoint(x: $0.0, y: $0.1) }
+    var zone = try ZoneCounter(polygon: square, maximumAbsentFrames: 5)
+    var line = try LineCounter(
+      from: TrackingPoint(x: 0, y: 100), to: TrackingPoint(x: 200, y: 100), maximumAbsentFrames: 5)
+    var time = 0.0
+    func frame(_ tracks: [Track]) throws -> (events: [ZoneEvent], crossings: [LineCrossing]) {
+      time += 0.5
+      return (try zone.update(tracks, at: time, areAll: true), line.update(tracks, areAll: true))
+    }
+    #expect(try frame([standing(1, x: 50, y: 90)]).events.map(\.kind) == [.entered])
+    // Lost for longer than their own limits.
+    for _ in 0..<9 { #expect(try frame([standing(1, x: 50, y: 90, isLost: true)]).events.isEmpty) }
+    let back = try frame([standing(1, x: 50, y: 110)])
+    #expect(back.events.map(\.kind) == [.left] && back.events[0].dwell == 0)
+    #expect(back.crossings.map(\.direction) == [.out])
+    _ = try frame([standing(1, x: 50, y: 90)])
+    // The tracker has ended the track, and has another one for what is there now.
+    let next = try frame([standing(2, x: 50, y: 90)])
+    #expect(next.events.map(\.kind) == [.left, .entered] && next.events.map(\.trackID) == [1, 2])
+    #expect(zone.occupancy == 1 && zone.entries == 3 && zone.exits == 2)
+    #expect(try frame([standing(1, x: 50, y: 110)]).crossings.isEmpty)
+  }
+
   @Test func refusesImpossibleLinesAndZones() {
     let point = TrackingPoint(x: 1, y: 1)
     #expect(throws: TrackingError.self) { try LineCounter(from: point, to: point) }

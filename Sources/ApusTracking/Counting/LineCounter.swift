@@ -75,8 +75,21 @@ public struct LineCounter: Hashable, Sendable, Codable {
   ///
   /// Boxes must have the unit of the line. Lost tracks count as absent.
   public mutating func update(_ tracks: [Track]) -> [LineCrossing] {
+    update(tracks, areAll: false)
+  }
+
+  /// Takes the tracks of the next frame, and returns those that crossed with it, in their order.
+  ///
+  /// - Parameter areAll: Whether these are all tracks that a tracker remembers, lost ones included. Then a track's side is forgotten when the
+  ///   tracker has forgotten the track, whatever ``maximumAbsentFrames`` is.
+  package mutating func update(_ tracks: [Track], areAll: Bool) -> [LineCrossing] {
     let present = tracks.filter { $0.state == .tracked }
-    forgetAbsent(Set(present.map(\.id)))
+    if areAll {
+      let remembered = Set(tracks.map(\.id))
+      sides = sides.filter { remembered.contains($0.key) }
+    } else {
+      forgetAbsent(Set(present.map(\.id)))
+    }
     var crossings: [LineCrossing] = []
     for track in present {
       guard let isLeft = side(of: track.box) else { continue }

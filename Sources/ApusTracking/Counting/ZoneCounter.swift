@@ -80,6 +80,20 @@ public struct ZoneCounter: Hashable, Sendable, Codable {
   ///   - time: The frame's time in seconds, not before the last one.
   /// - Throws: `invalidTime`; the counter is then as it was.
   public mutating func update(_ tracks: [Track], at time: Double) throws(TrackingError) -> [ZoneEvent] {
+    try update(tracks, at: time, areAll: false)
+  }
+
+  /// Takes the tracks of the next frame, and returns who entered or left with it, by number.
+  ///
+  /// - Parameters:
+  ///   - tracks: The tracks, with boxes in the unit of the polygon. Lost tracks count as absent.
+  ///   - time: The frame's time in seconds, not before the last one.
+  ///   - areAll: Whether these are all tracks that a tracker remembers, lost ones included. Then a track has left when the tracker has
+  ///     forgotten it, whatever ``maximumAbsentFrames`` is.
+  /// - Throws: `invalidTime`; the counter is then as it was.
+  package mutating func update(_ tracks: [Track], at time: Double, areAll: Bool) throws(TrackingError)
+    -> [ZoneEvent]
+  {
     guard time.isFinite, time >= lastTime ?? time else {
       throw TrackingError(
         .invalidTime, "the frame's time is \(time), not a finite one from \(lastTime ?? 0) seconds on")
@@ -87,6 +101,7 @@ public struct ZoneCounter: Hashable, Sendable, Codable {
     lastTime = time
     var seen: [Int: Track] = [:]
     for track in tracks where track.state == .tracked { seen[track.id] = track }
+    let remembered = areAll ? Set(tracks.map(\.id)) : []
     var events: [ZoneEvent] = []
     for id in Set(seen.keys).union(visits.keys).sorted() {
       let kind: ZoneEvent.Kind?
@@ -95,8 +110,10 @@ public struct ZoneCounter: Hashable, Sendable, Codable {
         visit.classIndex = track.classIndex
         kind = visit.note(
           isInside: contains(anchor.point(of: track.box)), at: time, minimum: minimumCrossingFrames)
+      } else if remembered.contains(id) {
+        kind = nil
       } else {
-        kind = visit.noteAbsence(maximum: maximumAbsentFrames)
+        kind = visit.noteAbsence(maximum: areAll ? 1 : maximumAbsentFrames)
       }
       if let kind { events.append(count(kind, id, visit)) }
       visits[id] = visit.isOver ? nil : visit

@@ -75,9 +75,9 @@ public struct ObjectScene: Sendable {
 
   private var tracker: ObjectTracker?
   private var labels: [Int: String] = [:]
-  /// The lines with their counts, in pixels.
+  /// The lines with their counts, in pixels. They forget a track when the tracker has, whatever their own limits are.
   public private(set) var lines: [(name: String, counter: LineCounter)] = []
-  /// The zones with their counts, in pixels.
+  /// The zones with their counts, in pixels. A track has left when the tracker has forgotten it, whatever their own limits are.
   public private(set) var zones: [(name: String, counter: ZoneCounter)] = []
   private let usesTime: Bool
 
@@ -108,8 +108,6 @@ public struct ObjectScene: Sendable {
     }
     do {
       tracker = try ObjectTracker(tracking)
-      // As long as the tracker remembers a track, lines and zones do.
-      let memory = max(2, Int(tracking.maximumLostTime * tracking.frameRate) + 1)
       for place in lines {
         let points = scaled(place)
         guard points.count == 2 else {
@@ -118,18 +116,14 @@ public struct ObjectScene: Sendable {
         self.lines.append(
           (
             place.name,
-            try LineCounter(
-              from: points[0], to: points[1], minimumCrossingFrames: crossingFrames,
-              maximumAbsentFrames: max(memory, crossingFrames + 1))
+            try LineCounter(from: points[0], to: points[1], minimumCrossingFrames: crossingFrames)
           ))
       }
       for place in zones {
         self.zones.append(
           (
             place.name,
-            try ZoneCounter(
-              polygon: scaled(place), minimumCrossingFrames: crossingFrames,
-              maximumAbsentFrames: memory)
+            try ZoneCounter(polygon: scaled(place), minimumCrossingFrames: crossingFrames)
           ))
       }
     } catch let error as ApusError {
@@ -166,7 +160,7 @@ public struct ObjectScene: Sendable {
       self.tracker = tracker
       for track in tracks { if let index = track.detectionIndex { objects[indices[index]].track = track.id } }
       for index in lines.indices {
-        for crossing in lines[index].counter.update(tracks) {
+        for crossing in lines[index].counter.update(tracks, areAll: true) {
           events.append(
             Event(
               event: "crossed", line: lines[index].name, direction: crossing.direction.rawValue,
@@ -175,7 +169,7 @@ public struct ObjectScene: Sendable {
         }
       }
       for index in zones.indices {
-        for event in try zones[index].counter.update(tracks, at: time) {
+        for event in try zones[index].counter.update(tracks, at: time, areAll: true) {
           events.append(self.event(event, index, time))
         }
       }
