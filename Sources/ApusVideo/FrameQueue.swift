@@ -14,6 +14,7 @@ final class FrameQueue: Sendable {
     /// Whether the source waits for space.
     var isSourceWaiting = false
     var statistics = VideoStatistics()
+    var frameRate: Double?
   }
 
   /// Whether a newer frame replaces one that waits; otherwise the source waits.
@@ -32,6 +33,11 @@ final class FrameQueue: Sendable {
 
   /// Whether no more frames are wanted.
   var isEnded: Bool { state.withLock { $0.end != nil } }
+
+  /// The frames per second that the source announces; nil before its first frame, or if it does not say.
+  var frameRate: Double? { state.withLock(\.frameRate) }
+
+  func setFrameRate(_ rate: Double?) { state.withLock { $0.frameRate = rate } }
 
   func countRestart() { state.withLock { $0.statistics.restarts += 1 } }
 

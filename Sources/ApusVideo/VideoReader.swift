@@ -34,6 +34,7 @@ struct VideoReader: Sendable {
           \(options.pixelLimit)
           """)
       }
+      queue.setFrameRate(header.frameRate)
       // ffmpeg describes its output before the first frame, but may do so after the header.
       var known: VideoColor?
       while !queue.isEnded {

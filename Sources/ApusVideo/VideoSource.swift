@@ -88,6 +88,9 @@ public final class VideoSource: AsyncSequence, Sendable {
   /// What happened to the frames so far.
   public var statistics: VideoStatistics { queue.statistics }
 
+  /// The frames per second that the source announces: known with its first frame; nil of cameras, and if it does not say.
+  package var frameRate: Double? { queue.frameRate }
+
   /// Ends the source; the sequence then ends, too.
   public func stop() { queue.stop() }
 

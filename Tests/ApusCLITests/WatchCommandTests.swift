@@ -87,6 +87,31 @@ struct WatchCommandTests {
   }
 
   @Test(
+    "--lost-time is in seconds of the film",
+    arguments: [
+      (10, 2.0..<4.5, 7, "--lost-time 1", 2), (10, 2.0..<4.5, 7, "--lost-time 3", 1),
+      (60, 1.0..<1.42, 3, "--lost-time 0.7", 1), (60, 1.0..<1.42, 3, "--lost-time 0.3", 2),
+      (60, 1.0..<1.42, 3, "--lost-time 0.7 --fps 20", 1), (60, 1.0..<1.42, 3, "--lost-time 0.3 --every 3", 2),
+    ] as [(Int, Range<Double>, Int, String, Int)])
+  func keepsLostTracks(rate: Int, hidden: Range<Double>, seconds: Int, options: String, expected: Int) throws
+  {
+    try withTemporaryFolder { folder in
+      let film = """
+        /usr/bin/ffmpeg -hide_banner -nostdin -loglevel error \
+        -f lavfi -i color=c=white:size=320x240:rate=\(rate):duration=\(seconds) \
+        -f lavfi -i color=c=blue:size=80x80:rate=\(rate):duration=\(seconds) \
+        -filter_complex "overlay=x=120:y=80:enable='lt(t,\(hidden.lowerBound))+gte(t,\(hidden.upperBound))'" -y film.mp4
+        """
+      let made = try shell(film, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      let found = try lines("film.mp4 --zone all:0,0,1,0,1,1,0,1 \(options)", in: folder)
+      let tracks = Set(found.flatMap { $0.detections ?? [] }.compactMap(\.track))
+      #expect(tracks == Set(1...expected))
+      #expect(found.last?.summary?.zones["all"]?.entries == expected)
+    }
+  }
+
+  @Test(
     "looks at fewer frames if asked",
     arguments: [
       ("--every 7", Array(stride(from: 0, to: 60, by: 7))),

@@ -93,7 +93,7 @@ struct Watch {
       try self.scene
       ?? ObjectScene(
         lines: options.lines, zones: options.zones, tracking: tracking, width: picture.width,
-        height: picture.height, crossingFrames: options.crossingFrames, usesTime: isLive)
+        height: picture.height, crossingFrames: options.crossingFrames)
     let (objects, events) = try scene.update(finding.detections, at: frame.time)
     self.scene = scene
     let age = isLive ? ContinuousClock.now - frame.arrival : nil

@@ -116,7 +116,7 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--task \(task.rawValue) finds no objects for --track, --line or --zone")
     }
     _ = try scaledSize
-    if let method = trackingMethod { try tracking.check(method, frameRate: trackingRate) }
+    if let method = trackingMethod { try tracking.check(method, frameRate: trackingRate(nil)) }
     if camera.isUsed, !source.hasPrefix("/dev/") {
       throw ValidationError(
         "--camera-format, --camera-rate and --control are for a camera, not for \(source.prefix(200))")
@@ -173,12 +173,21 @@ struct WatchCommand: ParsableCommand {
     track ?? (scene.line.isEmpty && scene.zone.isEmpty ? nil : .bytetrack)
   }
 
-  /// The nominal frames per second.
-  private var trackingRate: Double { fps ?? 30 / Double(every) }
+  /// How many frames per second are looked at.
+  ///
+  /// - Parameter frameRate: The rate of a source that delivers every frame; nil if that is not known.
+  private func trackingRate(_ frameRate: Double?) -> Double {
+    // Where frames are unequally far apart, a file may announce its clock's ticks.
+    guard let frameRate, frameRate <= 240 else { return fps ?? 30 / Double(every) }
+    let wanted = frameRate / Double(every)
+    guard let fps, fps < wanted else { return wanted }
+    // Frames are not divided: of ten per second, at most four are five.
+    return wanted / (wanted / fps - 1e-6).rounded(.up)
+  }
 
   /// The tracker, if one is needed.
-  private var trackerOptions: ObjectTracker.Options? {
-    trackingMethod.map { tracking.options($0, frameRate: trackingRate) }
+  private func trackerOptions(_ frameRate: Double?) -> ObjectTracker.Options? {
+    trackingMethod.map { tracking.options($0, frameRate: trackingRate(frameRate)) }
   }
 
   func run() throws {
@@ -200,7 +209,9 @@ struct WatchCommand: ParsableCommand {
         guard watch.wants(frame, every: every, fps: fps) else { continue }
         let picture = frame.picture()
         let finding = try find(picture, frame.time)
-        try watch.take(frame, picture, finding, scene: scene, tracking: trackerOptions)
+        try watch.take(
+          frame, picture, finding, scene: scene,
+          tracking: trackerOptions(video.isLive ? nil : video.frameRate))
         if let frames, watch.answered >= frames { break }
       }
     } catch {
