@@ -78,27 +78,56 @@ struct GalleryModels: ParsableArguments {
 
   /// Finds what there is in a picture: its faces, or itself.
   struct Finder {
-    /// How pictures become embeddings.
+    /// How pictures become embeddings, the model included.
     let preparation: String
+    /// The number of coordinates of an embedding.
+    let dimension: Int
     /// Whether the next picture may decide how faces are read in all later ones.
     let isUndecided: @Sendable () -> Bool
     let find: @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
 
     /// Warns if the embeddings of a gallery were made in another way.
-    func check(_ gallery: EmbeddingGallery) {
-      guard let known = gallery.preparation, known != preparation else { return }
+    ///
+    /// - Throws: `invalidArgument` if another model made them, as far as the gallery says: distances between them mean nothing.
+    func check(_ gallery: EmbeddingGallery, _ file: GalleryFile) throws(ApusError) {
+      let advice = "use its model, or make a gallery with this one"
+      if let known = gallery.dimension, known != dimension {
+        throw ApusError(
+          .invalidArgument,
+          "the gallery '\(file.gallery)' has embeddings of \(known) coordinates, but the model gives \(dimension): \(advice)"
+        )
+      }
+      guard !gallery.entries.isEmpty, let preparation = gallery.preparation else { return }
+      let (known, own) = (Self.parts(of: preparation), Self.parts(of: self.preparation))
+      if let model = known.model, let ownModel = own.model, model != ownModel {
+        throw ApusError(
+          .invalidArgument,
+          "the gallery '\(file.gallery)' was made with a model whose SHA-256 begins with \(oneLine(model)), not \(ownModel): \(advice)"
+        )
+      }
+      guard known.reading != own.reading else { return }
       Output.writeError(
-        "warning: the gallery's embeddings were made with \(oneLine(known)), these with \(preparation): distances between them mean little"
+        "warning: the gallery's embeddings were made with \(oneLine(known.reading)), these with \(own.reading): distances between them mean little"
       )
     }
+
+    /// How pictures are read, and the beginning of the model's SHA-256; nil if a preparation does not say.
+    private static func parts(of preparation: String) -> (reading: String, model: String?) {
+      guard let mark = preparation.firstRange(of: GalleryModels.modelMark) else { return (preparation, nil) }
+      return (String(preparation[..<mark.lowerBound]), String(preparation[mark.upperBound...]))
+    }
   }
+
+  /// What precedes the model's SHA-256 in a preparation.
+  private static let modelMark = ", model "
 
   /// Prepares the models.
   func finder(pictures count: Int) throws -> Finder {
     if let hands {
       let model = try GestureModel(bundle: hands, input: input, pictures: count)
       return Finder(
-        preparation: LandmarkClassifier.preparation, isUndecided: { false },
+        preparation: LandmarkClassifier.preparation, dimension: 3 * Hand.landmarkNames.count,
+        isUndecided: { false },
         find: { image throws(ApusError) in try model.embeddings(of: image) })
     }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
@@ -111,9 +140,11 @@ struct GalleryModels: ParsableArguments {
       ["pixels", "channels", "fit"].compactMap { subject in
         embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
       }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
+      + Self.modelMark + (try fileSHA256(model ?? "").prefix(16))
+    let dimension = embedder.dimensions.reduce(0, +)
     guard let faces else {
       return Finder(
-        preparation: preparation, isUndecided: { false },
+        preparation: preparation, dimension: dimension, isUndecided: { false },
         find: { image throws(ApusError) in
           let values = try embedder.embed(image, in: region).embeddings.flatMap(\.values)
           return [(Embedding(values).l2Normalized(), nil)]
@@ -129,7 +160,7 @@ struct GalleryModels: ParsableArguments {
     let task = FaceEmbedder(
       detector: try FaceDetector(model: Model(contentsOfFile: faces), options: detection), embedder: embedder)
     return Finder(
-      preparation: preparation, isUndecided: { task.isUndecided },
+      preparation: preparation, dimension: dimension, isUndecided: { task.isUndecided },
       find: { [limits = input.limits] image throws(ApusError) in
         try task.embed(image, in: region) {
           limits.time.watch("embedding \($0) faces", isShared: count > 1)
@@ -158,7 +189,7 @@ extension GalleryCommand {
       var gallery = try file.read(isNewAllowed: true)
       try checkWritable(file.gallery)
       let finder = try models.finder(pictures: sources.count)
-      finder.check(gallery)
+      try finder.check(gallery, file)
       if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
       var failures = 0
       for source in sources {
@@ -257,7 +288,7 @@ extension GalleryCommand {
       let files = try annotation.files(for: sources)
       let gallery = try file.read()
       let finder = try models.finder(pictures: sources.count)
-      finder.check(gallery)
+      try finder.check(gallery, file)
       let find = finder.find
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       let subject = models.subject

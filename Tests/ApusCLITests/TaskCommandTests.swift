@@ -146,6 +146,31 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("a gallery is refused with another model than its own")
+  func refusesGalleriesOfOtherModels() throws {
+    try withFiles { folder throws in
+      #expect(
+        try apus("gallery add Ada picture.png --gallery g --model embedder.tflite", in: folder).status == 0)
+      let before = try Data(contentsOf: folder.appending(path: "g"))
+      // The classifier's answer is a row of numbers, too; the other embedder's has as many as the gallery's.
+      var other = try Data(contentsOf: folder.appending(path: "embedder.tflite"))
+      other.append(0)
+      try other.write(to: folder.appending(path: "other.tflite"))
+      for (model, message) in [
+        ("classifier", "coordinates, but the model gives"), ("other", "a model whose SHA-256 begins with"),
+      ] {
+        for command in ["find picture.png --json", "find picture.png", "add Ada picture.png"] {
+          let answer = try apus("gallery \(command) --gallery g --model \(model).tflite", in: folder)
+          #expect(answer.status == 1 && answer.output.isEmpty, "\(answer)")
+          #expect(answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1)
+        }
+      }
+      #expect(try Data(contentsOf: folder.appending(path: "g")) == before)
+      let own = try apus("gallery find picture.png --gallery g --model embedder.tflite", in: folder)
+      #expect(own.status == 0 && own.errors.isEmpty && own.output.contains("Ada"))
+    }
+  }
+
   @Test("names are learned and found again")
   func keepsGalleries() throws {
     try withFiles { folder throws in

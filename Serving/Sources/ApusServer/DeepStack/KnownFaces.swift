@@ -53,8 +53,18 @@ final class KnownFaces: Sendable {
   }
 
   /// The nearest known face and its similarity, the cosine within 0 to 1; nil if there is none.
+  ///
+  /// - Throws: `unsupported` if another model made the known embeddings: everybody would be unknown.
   func nearest(to embedding: Embedding) async throws(ServingError) -> (name: String, similarity: Double)? {
     let known = gallery.withLock { $0 }
+    if let dimension = known.dimension, dimension != embedding.values.count {
+      throw ServingError(
+        .unsupported,
+        """
+        the known faces have embeddings of \(dimension) coordinates, but this server's model for recognition gives \
+        \(embedding.values.count): another model made them; choose it with --deepstack-model, or another file with --deepstack-faces
+        """)
+    }
     let work = known.entries.count * embedding.values.count
     return try await ServerState.converting(work) {
       guard let match = known.nearest(to: embedding).first, let name = match.name else { return nil }
