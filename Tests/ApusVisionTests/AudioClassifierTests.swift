@@ -13,11 +13,15 @@ import Testing
   /// A model whose only class scores the largest sample of its input.
   private func loudness(
     shape: [Int32] = [1, 1_000], signature: [Int32]? = nil, type: UInt8 = DetectorModel.float32
-  ) throws
-    -> Model
-  {
+  ) throws -> Model {
+    try loudnessModel(shape: shape, signature: signature, type: type).model()
+  }
+
+  private func loudnessModel(
+    shape: [Int32] = [1, 1_000], signature: [Int32]? = nil, type: UInt8 = DetectorModel.float32
+  ) -> DetectorModel {
     let axes = (0..<shape.count).flatMap { [UInt8($0), 0, 0, 0] as [UInt8] }
-    let model = DetectorModel(
+    return DetectorModel(
       tensors: [
         .init(name: "sound", shape: shape, type: type, signature: signature),
         .init(name: "axes", shape: [Int32(shape.count)], type: DetectorModel.int32, data: axes),
@@ -27,7 +31,6 @@ import Testing
         .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2], options: [0: .byte(1)])
       ],
       outputs: [2])
-    return try model.model()
   }
 
   /// A clip where each sample is its place, in steps of 1/8,192.
@@ -130,6 +133,22 @@ import Testing
     let strict = try AudioClassifier(model: loudness(), options: options)
     #expect(throws: ApusError.self) { try strict.classify(loud) }
     #expect(strict.readings.contains { $0.subject == "scores" && $0.source == .given })
+  }
+
+  @Test("the mean is that of the scores that windows show, calibrated ones where there is a calibration")
+  func averagesCalibratedScores() throws {
+    var loud = loudnessModel()
+    loud.labels = "1,10,-5\n"
+    loud.appendedName = "calibration"
+    loud.metadataCalibrations = [0.25]
+    let samples = (0..<4_000).map { $0 < 1_000 ? Float(1) : 0 }
+    let result = try AudioClassifier(model: loud.model()).classify(
+      AudioClip(samples: samples, sampleRate: 16_000))
+    // 1 / (1 + exp(5)) of silence, and 1 / (1 + exp(-5)) of the first window.
+    let (low, high): (Float, Float) = (0.006_692_851, 0.993_307_15)
+    let shown = result.windows.map { $0.categories[0].score }
+    #expect(zip(shown, [high, low, low, low]).allSatisfy { abs($0 - $1) < 1e-6 } && shown.count == 4)
+    #expect(abs(result.categories[0].score - (high + 3 * low) / 4) < 1e-6)
   }
 
   @Test("cancelling stops between operators")

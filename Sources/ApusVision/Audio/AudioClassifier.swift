@@ -154,7 +154,8 @@ public final class AudioClassifier: Sendable {
         try interpreter.invoke(cancellation: cancellation)
         let done = clock.now
         let answering = Trace.now
-        let scores = try heads.scores(of: ModelRun(interpreter))
+        // The mean is that of the scores that windows show: calibration is not linear.
+        let scores = heads.calibrated(try heads.scores(of: ModelRun(interpreter)))
         if sums.isEmpty { sums = scores.map { $0.map { _ in 0 } } }
         let sampleCount = max(samples.count, 1)
         weight += sampleCount
@@ -170,7 +171,7 @@ public final class AudioClassifier: Sendable {
         windows.append(
           AudioClassificationResult.Window(
             start: .seconds(Double(begin) / Double(sampleRate)),
-            classifications: heads.classifications(of: scores)))
+            classifications: heads.classifications(ofCalibrated: scores)))
         Trace.record(.postprocess, since: answering)
         timings.preprocess += ready - beginning
         timings.inference += done - ready
@@ -180,7 +181,7 @@ public final class AudioClassifier: Sendable {
     let means = sums.map { $0.map { Float($0 / Double(weight)) } }
     return AudioClassificationResult(
       duration: clip.duration, windowDuration: .seconds(Double(windowSampleCount) / Double(sampleRate)),
-      windows: windows, means: heads.classifications(of: means), timings: timings)
+      windows: windows, means: heads.classifications(ofCalibrated: means), timings: timings)
   }
 
   /// Classifies a sound away from the caller's actor. Cancelling the caller's task stops the run,

@@ -283,15 +283,22 @@ struct ClassificationHeads: Sendable {
     Decision(reading.form, reading.assumption, shownReason: "answers have numbers outside 0 to 1")
   }
 
-  /// The classes that the scores of each output name.
+  /// The classes that the scores of each output name, as the model gives them.
   func classifications(of scores: [[Float]]) -> [Classifications] {
-    zip(heads, scores).enumerated().map { position, pair in
-      var (head, scores) = pair
-      if let calibration = head.calibration {
-        for index in scores.indices { scores[index] = calibration.score(scores[index], of: index) }
-      }
-      return best(scores, of: head, at: position)
+    classifications(ofCalibrated: calibrated(scores))
+  }
+
+  /// The scores of each output as answers show them: calibrated where the model's file says so.
+  func calibrated(_ scores: [[Float]]) -> [[Float]] {
+    zip(heads, scores).map { head, scores in
+      guard let calibration = head.calibration else { return scores }
+      return scores.enumerated().map { calibration.score($0.element, of: $0.offset) }
     }
+  }
+
+  /// The classes that calibrated scores of each output name.
+  func classifications(ofCalibrated scores: [[Float]]) -> [Classifications] {
+    zip(heads, scores).enumerated().map { position, pair in best(pair.1, of: pair.0, at: position) }
   }
 
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
