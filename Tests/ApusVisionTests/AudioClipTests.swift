@@ -55,6 +55,16 @@ import Testing
     }
   }
 
+  @Test("a long clip keeps its end at a higher rate")
+  func keepsTheEnd() throws {
+    var samples = [Float](repeating: 0, count: 700_000)
+    samples[699_999] = 1
+    let sound = MonoSound(try AudioClip(samples: samples, sampleRate: 1_000), sampleRate: 384_000)
+    #expect(sound.count == 384 * 700_000 && sound.count > AudioClip.maximumSampleCount)
+    #expect(sound.samples(sound.count - 384..<sound.count).contains { $0 > 0.9 })
+    #expect(!sound.samples(sound.count - 100_000..<sound.count - 99_000).contains { abs($0) > 1e-6 })
+  }
+
   @Test("clips that cannot be are refused")
   func refusesClips() {
     for (samples, rate, channels) in [

@@ -8,14 +8,13 @@ extension AudioClip {
   /// The rule is that of SciPy's `resample_poly`. Let `up / down` be the quotient of the rates in lowest
   /// terms. The samples, with `up − 1` zeros between them, pass a low-pass filter of `20 · max(up, down) + 1`
   /// taps (a sinc in a Kaiser window with β = 5), and every `down`-th result is kept. Before its beginning
-  /// and after its end, the sound is silent.
+  /// and after its end, the sound is silent. What exceeds ``maximumSampleCount`` at the new rate is left out at the end.
   ///
   /// - Parameter rate: Samples per second; a rate outside ``sampleRates`` becomes the nearest one inside.
   public func resampled(to rate: Int) -> AudioClip {
     let rate = min(max(rate, Self.sampleRates.lowerBound), Self.sampleRates.upperBound)
     guard rate != sampleRate, frameCount > 0 else { return self }
     let change = RateChange(from: sampleRate, to: rate)
-    // What does not fit the limit is left out at the end.
     let count = min(change.count(of: frameCount), Self.maximumSampleCount / channelCount)
     var result = [Float](repeating: 0, count: count * channelCount)
     for frame in 0..<count {
@@ -33,14 +32,14 @@ extension AudioClip {
 package struct MonoSound {
   private let clip: AudioClip
   private let change: RateChange?
-  /// How many samples there are.
+  /// How many samples there are; more than a clip may have, if the rate rises.
   package let count: Int
 
   /// Prepares the samples of a clip at a rate.
   package init(_ clip: AudioClip, sampleRate: Int) {
     self.clip = clip
     change = clip.sampleRate == sampleRate ? nil : RateChange(from: clip.sampleRate, to: sampleRate)
-    count = min(change?.count(of: clip.frameCount) ?? clip.frameCount, AudioClip.maximumSampleCount)
+    count = change?.count(of: clip.frameCount) ?? clip.frameCount
   }
 
   /// Some samples.
