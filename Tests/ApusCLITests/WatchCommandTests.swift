@@ -204,6 +204,20 @@ struct WatchCommandTests {
     }
   }
 
+  @Test("watched faces obey --iou-threshold")
+  func mergesFaces() throws {
+    try withTemporaryFolder { folder in
+      #expect(try apus("detect --annotate picture.png", in: folder).status == 0)
+      try TaskModel.write("faces", "short range, 64x64", to: folder.appending(path: "faces.tflite"))
+      let counts = try ["--iou-threshold 0", "", "--iou-threshold 1"].map { threshold in
+        let found = try lines(
+          "picture.png --task faces --model faces.tflite --score-threshold 0.1 \(threshold)", in: folder)
+        return try #require(found.first?.detections).count
+      }
+      #expect(counts[0] < counts[1] && counts[1] < counts[2], "\(counts)")
+    }
+  }
+
   @Test(
     "refuses with one line",
     arguments: [

@@ -12,6 +12,7 @@ extension WatchTask {
     options.scores = choices.scores.scores
     options.minDetectionConfidence = choices.scoreThreshold ?? options.minDetectionConfidence
     options.maxResults = choices.maxResults
+    options.maximumOverlap = choices.iouThreshold ?? options.maximumOverlap
     let detector = try FaceDetector(model: Model(contentsOfFile: file), options: options)
     return { picture, _ throws(ApusError) in
       let result = try detector.detect(picture, in: region)
