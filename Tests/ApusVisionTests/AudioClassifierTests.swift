@@ -151,6 +151,18 @@ import Testing
     #expect(abs(result.categories[0].score - (high + 3 * low) / 4) < 1e-6)
   }
 
+  @Test("integers with a scale that no number has are refused", arguments: [0, -1, Float.infinity, .nan])
+  func refusesScales(scale: Float) throws {
+    for type in [DetectorModel.int16, DetectorModel.int8] {
+      var model = loudnessModel(type: type)
+      model.tensors[0].quantization = (scale, 0)
+      model.tensors[2].quantization = (scale, 0)
+      let bytes = model.bytes
+      let error = #expect(throws: ApusError.self) { try AudioClassifier(model: Model(bytes: bytes)) }
+      #expect(error?.message.contains("scale") == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test("cancelling stops between operators")
   func cancels() throws {
     let cancellation = Cancellation()

@@ -31,6 +31,7 @@ struct DetectorModel {
   static let int32: UInt8 = 2
   static let uint8: UInt8 = 3
   static let int64: UInt8 = 4
+  static let int16: UInt8 = 7
   static let int8: UInt8 = 9
   static let concatenation: Int32 = 2
   static let mul: Int32 = 18

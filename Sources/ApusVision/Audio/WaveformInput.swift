@@ -95,11 +95,16 @@ struct WaveformInput: Sendable {
       throw ApusError(.invalidArgument, "the input \(tensor) \(refusal(of: dimensions))")
     }
     guard [.float32, .int16, .int8, .uint8].contains(tensor.type),
-      tensor.type == .float32 || tensor.type == .int16 || (tensor.quantization?.scale ?? 0) > 0
+      tensor.type == .float32 || tensor.type == .int16 || tensor.quantization != nil
     else {
       throw ApusError(
         .invalidArgument,
         "the input \(tensor) does not take samples as float32, as int16, or as int8 or uint8 with a scale")
+    }
+    if tensor.type != .float32, let scale = tensor.quantization?.scale, !(scale > 0 && scale.isFinite) {
+      throw ApusError(
+        .invalidArgument,
+        "the input \(tensor) has the quantization scale \(scale), not a finite number above 0")
     }
     if dimensions[place] < 0 {
       guard let wanted else {
