@@ -36,22 +36,6 @@ struct DetectorOptions: ParsableArguments {
 
   @OptionGroup var anchors: AnchorOptions
 
-  /// The first option that was given and is for objects of several classes, not for faces.
-  var givenForObjects: String? {
-    let all: [(String, Bool)] = [
-      ("--labels", categories.labels != nil), ("--label-offset", categories.labelOffset != nil),
-      ("--locale", categories.locale != nil), ("--allow", !categories.allow.isEmpty),
-      ("--deny", !categories.deny.isEmpty), ("--class-agnostic", classAgnostic),
-      ("--multi-label", multiLabel), ("--layout", layout != nil), ("--box-units", units.boxUnits != nil),
-      ("--candidates", units.candidates != nil),
-      ("--anchors", anchors.anchors != nil),
-    ]
-    return all.first { $0.1 }?.0
-  }
-
-  /// The first option that was given and says how the numbers of one model are read.
-  var givenForModel: String? { scores.scores != nil ? "--scores" : nil }
-
   /// A detector of the model in a file, or of the embedded one.
   func detector(_ file: String?, _ input: ModelInputOptions, pictures count: Int) throws -> ObjectDetector {
     var options = ObjectDetector.Options(baseOptions: try input.baseOptions(pictures: count))

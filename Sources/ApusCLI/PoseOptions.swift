@@ -14,9 +14,6 @@ struct PoseOptions: ParsableArguments {
 
   func validate() throws { _ = try ApusError.usage { () throws(ApusError) in try shape } }
 
-  /// The option, if it was given.
-  var given: String? { keypoints != nil ? "--keypoints" : nil }
-
   /// The numbers; nil if the command has none.
   var shape: (count: Int, values: Int)? {
     get throws(ApusError) {

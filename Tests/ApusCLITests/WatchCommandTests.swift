@@ -245,6 +245,28 @@ struct WatchCommandTests {
       ("test:testsrc2 --reduced", "--reduced is for JPEG"),
       ("test:testsrc2 --task faces --model m.tflite --layout yolo8", "--layout is for --task detect"),
       ("test:testsrc2 --task faces --model m.tflite --allow face", "--allow is for --task detect"),
+      ("test:testsrc2 --keypoints 21x3", "--keypoints is for --task keypoints, not for detect"),
+      (
+        "test:testsrc2 --task classify --model m.tflite --iou-threshold 0.5",
+        "--iou-threshold is for --task detect"
+      ),
+      ("test:testsrc2 --task classify --model m.tflite --multi-label", "--multi-label is for --task detect"),
+      (
+        "test:testsrc2 --task classify --model m.tflite --box-units pixel", "--box-units is for --task detect"
+      ),
+      (
+        "test:testsrc2 --task segment --model m.tflite --score-threshold 0.5",
+        "--score-threshold is for --task"
+      ),
+      ("test:testsrc2 --task segment --model m.tflite --max-results 3", "--max-results is for --task"),
+      ("test:testsrc2 --task segment --model m.tflite --deny sky", "--deny is for --task detect, classify"),
+      ("test:testsrc2 --task segment --model m.tflite --label-offset 1", "--label-offset is for --task"),
+      (
+        "test:testsrc2 --task segment --model m.tflite --locale de", "--locale is for --task detect, classify"
+      ),
+      ("test:testsrc2 --task keypoints --model m.tflite --labels no.txt", "--labels is for --task detect"),
+      ("test:testsrc2 --task keypoints --model m.tflite --class-agnostic", "--class-agnostic is for --task"),
+      ("test:testsrc2 --task keypoints --model m.tflite --anchors 1,2", "--anchors is for --task detect"),
     ])
   func refuses(arguments: String, message: String) throws {
     try withTemporaryFolder { folder in

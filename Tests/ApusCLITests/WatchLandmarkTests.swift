@@ -167,12 +167,21 @@ struct WatchLandmarkTests {
       ("--task holistic --model b.task --smooth-regions", "--smooth-regions is for --task pose"),
       ("--task pose --model b.task --smooth-regions --no-smoothing", "--no-smoothing excludes"),
       ("--task holistic --model b.task --tracking-threshold 1", "--tracking-threshold is for --task"),
-      ("--task holistic --model b.task --max-results 2", "finds one person"),
-      ("--task pose --model b.task --iou-threshold 0.2", "--iou-threshold is not for pose"),
-      ("--task hands --model b.task --fit stretch", "--fit is for tasks of one model"),
-      ("--task hands --model b.task --scores raw", "--scores is for tasks of one model"),
-      ("--task hands --model b.task --keypoints 21x3", "--keypoints is for tasks of one model"),
-      ("--task hands --model b.task --labels l", "--labels is for --task detect, not for hands"),
+      ("--task holistic --model b.task --max-results 2", "--max-results is for --task detect"),
+      (
+        "--task pose --model b.task --iou-threshold 0.2",
+        "--iou-threshold is for --task detect, faces, face-mesh"
+      ),
+      (
+        "--task hands --model b.task --fit stretch",
+        "--fit is for --task detect, classify, faces, segment, keypoints"
+      ),
+      ("--task hands --model b.task --scores raw", "--scores is for --task detect"),
+      ("--task hands --model b.task --keypoints 21x3", "--keypoints is for --task keypoints"),
+      (
+        "--task hands --model b.task --labels l",
+        "--labels is for --task detect, classify, segment, not for hands"
+      ),
       ("--task hands --model none.task", "none.task"),
     ])
   func refuses(options: String, message: String) throws {

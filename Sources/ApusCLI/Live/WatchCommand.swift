@@ -140,21 +140,8 @@ struct WatchCommand: ParsableCommand {
     if input.reduced {
       throw ValidationError("--reduced is for JPEG files, not for frames; --size scales those")
     }
-    let hasLandmarks = WatchTask.withLandmarks.contains(task)
-    if task == .faces || hasLandmarks, let given = detectorOptions.givenForObjects {
-      throw ValidationError("\(given) is for --task detect, not for \(task.rawValue)")
-    }
+    try checkOptionsOfTasks()
     try landmarks.check(task, bundle: model)
-    guard hasLandmarks else { return }
-    if let given = detectorOptions.givenForModel ?? input.givenForModel ?? pose.given {
-      throw ValidationError("\(given) is for tasks of one model, not for \(task.rawValue)")
-    }
-    if task != .faceMesh, detectorOptions.iouThreshold != nil {
-      throw ValidationError("--iou-threshold is not for \(task.rawValue)")
-    }
-    if task == .holistic, detectorOptions.maxResults != nil {
-      throw ValidationError("--max-results is not for holistic, which finds one person")
-    }
   }
 
   private var scaledSize: (width: Int, height: Int)? {

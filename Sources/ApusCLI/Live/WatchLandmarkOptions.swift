@@ -41,24 +41,27 @@ struct WatchLandmarkOptions: ParsableArguments {
   @Option(name: .long, help: "With --gallery, the distance beyond which a gesture is unknown.")
   var distance: Double?
 
-  /// Throws wrong usage for models that are missing, or options that are for another task.
-  func check(_ task: WatchTask, bundle: String?) throws {
-    let all: [(name: String?, tasks: Set<WatchTask>)] = [
-      (detector.map { _ in "--detector" }, WatchTask.withLandmarks),
-      (landmarks.map { _ in "--landmarks" }, WatchTask.withLandmarks),
-      (detectionThreshold.map { _ in "--detection-threshold" }, WatchTask.withLandmarks),
+  /// The options, and the tasks that read them.
+  var optionsOfTasks: [WatchTaskOption] {
+    let all = WatchTask.withLandmarks
+    return [
+      WatchTaskOption("--detector", detector != nil, for: all),
+      WatchTaskOption("--landmarks", landmarks != nil, for: all),
+      WatchTaskOption("--detection-threshold", detectionThreshold != nil, for: all),
       // Holistic follows one person, by rules of its own.
-      (trackingThreshold.map { _ in "--tracking-threshold" }, [.hands, .faceMesh, .pose]),
-      (noSmoothing ? "--no-smoothing" : nil, WatchTask.withLandmarks),
-      (smoothRegions ? "--smooth-regions" : nil, [.pose]),
-      (blendshapes.map { _ in "--blendshapes" }, [.faceMesh]), (others.given, [.holistic]),
-      (gallery.map { _ in "--gallery" }, [.hands]), (distance.map { _ in "--distance" }, [.hands]),
+      WatchTaskOption(
+        "--tracking-threshold", trackingThreshold != nil, for: all.subtracting([.holistic])),
+      WatchTaskOption("--no-smoothing", noSmoothing, for: all),
+      WatchTaskOption("--smooth-regions", smoothRegions, for: [.pose]),
+      WatchTaskOption("--blendshapes", blendshapes != nil, for: [.faceMesh]),
+      WatchTaskOption(others.given ?? "--hand", others.given != nil, for: [.holistic]),
+      WatchTaskOption("--gallery", gallery != nil, for: [.hands]),
+      WatchTaskOption("--distance", distance != nil, for: [.hands]),
     ]
-    for (name, tasks) in all where !tasks.contains(task) {
-      guard let name else { continue }
-      let names = WatchTask.allCases.filter(tasks.contains).map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("\(name) is for --task \(names), not for \(task.rawValue)")
-    }
+  }
+
+  /// Throws wrong usage for models that are missing, and for options that contradict each other.
+  func check(_ task: WatchTask, bundle: String?) throws {
     guard WatchTask.withLandmarks.contains(task) else { return }
     try BundleOptions.check(bundle, detector, landmarks)
     if task == .holistic { try others.check(bundle: bundle) }
