@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusSystem
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -72,6 +73,13 @@ package enum Output {
     return try encoder.encode(value)
   }
 
+  /// Takes what is done before a failure of standard output ends the process: completing a file that is being written. The last one counts.
+  package static func beforeEnding(_ body: @escaping @Sendable () -> Void) {
+    ending.withLock { $0 = body }
+  }
+
+  private static let ending = Mutex<(@Sendable () -> Void)?>(nil)
+
   private static func write(_ text: String, to descriptor: Int32) {
     if !writeAll(Array(text.utf8), to: descriptor) { fail(to: descriptor) }
   }
@@ -80,11 +88,17 @@ package enum Output {
   /// that wants no more ends the process as it ends others: by the signal for closed pipes.
   private static func fail(to descriptor: Int32) {
     guard descriptor == 1 else { return }
-    if errno == EPIPE {
+    let reason = errno
+    let body = ending.withLock { ending in
+      defer { ending = nil }
+      return ending
+    }
+    body?()
+    if reason == EPIPE {
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    writeError(unsafe "error: cannot write to standard output: \(String(cString: strerror(errno)))")
+    writeError(unsafe "error: cannot write to standard output: \(String(cString: strerror(reason)))")
     exit(1)
   }
 }

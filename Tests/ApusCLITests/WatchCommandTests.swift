@@ -111,6 +111,18 @@ struct WatchCommandTests {
     }
   }
 
+  @Test("a reader that wants no more, such as head, leaves a complete film")
+  func completesTheFilmForAShortReader() throws {
+    try withTemporaryFolder { folder in
+      let answer = try shell(
+        "$APUS watch test:testsrc2:64x48:20 --real-time --json --annotate out.mp4 | head -n 20 > lines.json; test ${PIPESTATUS[0]} = 141",
+        in: folder)
+      #expect(answer.status == 0, "\(answer)")
+      let annotated = try lines("out.mp4", in: folder)
+      #expect(annotated.last?.summary?.frames ?? 0 >= 20)
+    }
+  }
+
   @Test(
     "looks at fewer frames if asked",
     arguments: [

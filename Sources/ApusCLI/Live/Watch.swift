@@ -126,6 +126,8 @@ struct Watch {
         ?? VideoWriter(
           path, width: drawn.width, height: drawn.height, frameRate: min(command.fps ?? 30, 30))
       self.writer = writer
+      // A reader of the results that wants no more, such as head, ends the process; the video is complete even then.
+      Output.beforeEnding { try? writer.finishWaiting() }
       try writer.appendWaiting(drawn, at: frame.time)
     }
     if let folder = command.snapshots, !events.isEmpty { try save(drawn, events, frame, in: folder) }
