@@ -46,6 +46,50 @@ private func expectBoth(_ detector: ObjectDetector) throws {
     #expect(found.first?.boundingBox == BoundingBox(minX: 0, minY: 0, maxX: 0.5, maxY: 0.5))
   }
 
+  @Test(
+    "boxes are what the metadata says: edges, a corner and sides, a center and sides, in any order",
+    arguments: [
+      (0, [], [0.2, 0.1, 0.6, 0.8]), (1, [1, 0, 3, 2], [0.2, 0.1, 0.6, 0.8]),
+      (1, [], [0.1, 0.2, 0.8, 0.6]), (1, [3, 2, 1, 0], [0.6, 0.8, 0.2, 0.1]),
+      (2, [], [0.1, 0.2, 0.7, 0.4]), (2, [1, 0, 3, 2], [0.2, 0.1, 0.4, 0.7]),
+      (3, [], [0.45, 0.4, 0.7, 0.4]), (3, [2, 3, 0, 1], [0.7, 0.4, 0.45, 0.4]),
+    ] as [(UInt8, [Int32], [Float])])
+  func readsKindsOfBoxes(kind: UInt8, index: [Int32], numbers: [Float]) throws {
+    var model = DetectorModel.answering([
+      Answer.boxes(numbers), Answer.rows([0]), Answer.rows([0.9]), Answer.count(1),
+    ])
+    model.metadataBoxes = (kind, index)
+    var options = ObjectDetector.Options()
+    options.outputs = DetectionOutputs()
+    options.layout = .postProcessed
+    let detector = try ObjectDetector(model: model.model(), options: options)
+    let box = try #require(detector.detect(picture()).detections.first).boundingBox
+    for (value, expected) in [(box.minX, 0.1), (box.minY, 0.2), (box.maxX, 0.8), (box.maxY, 0.6)]
+      as [(Float, Float)]
+    {
+      #expect(abs(value - expected) < 1e-6, "\(box)")
+    }
+  }
+
+  @Test("kinds of boxes that cannot be are refused")
+  func refusesKindsOfBoxes() throws {
+    var model = DetectorModel.postProcess(order: [0, 1, 2, 3])
+    for (kind, index, isRead) in [
+      (0, [], true), (1, [1, 0, 3, 2], true), (1, [], true), (2, [], false), (3, [1, 0, 3, 2], false),
+      (1, [0, 1, 2], false), (1, [0, 1, 2, 2], false), (1, [1, 2, 3, 4], false),
+    ] as [(UInt8, [Int32], Bool)] {
+      model.metadataBoxes = (kind, index)
+      let bytes = model.bytes
+      if isRead {
+        let found = try ObjectDetector(model: Model(bytes: bytes)).detect(picture()).detections
+        #expect(found.first?.boundingBox == BoundingBox(minX: 0, minY: 0, maxX: 0.5, maxY: 0.5))
+      } else {
+        let error = #expect(throws: ApusError.self) { try ObjectDetector(model: Model(bytes: bytes)) }
+        #expect(error?.code == .invalidArgument && error?.message.contains("metadata") == true)
+      }
+    }
+  }
+
   @Test("the operator's count counts boxes, each of which may have several classes")
   func countsBoxesOfSeveralClasses() throws {
     var options = ObjectDetector.Options()

@@ -52,6 +52,8 @@ struct DetectorModel {
   var metadataNormalization: (mean: [Float], std: [Float])?
   /// The normalization of the first output in the metadata.
   var outputNormalization: (mean: [Float], std: [Float])?
+  /// What the metadata says of boxes in the first output: their kind and the places of the kind's numbers.
+  var metadataBoxes: (kind: UInt8, index: [Int32])?
   /// The score of what has no calibration, by output, in the metadata: all share the appended file.
   var metadataCalibrations: [Float]?
   /// A label file, stored in a zip archive behind the model.
@@ -103,7 +105,7 @@ struct DetectorModel {
       ]),
     ]
     if metadataNames != nil || metadataNormalization != nil || metadataCalibrations != nil
-      || outputNormalization != nil
+      || outputNormalization != nil || metadataBoxes != nil
     {
       model[6] = .tables([FlatTable([0: .text("TFLITE_METADATA"), 1: buffer(metadata)])])
     }
@@ -129,6 +131,12 @@ struct DetectorModel {
     if let metadataNormalization { input[4] = units(metadataNormalization) }
     var names = (metadataNames ?? []).map { FlatTable([0: .text($0)]) }
     if let outputNormalization { names = [FlatTable([4: units(outputNormalization)])] }
+    if let metadataBoxes {
+      var properties: [Int: FlatTable.Field] = [1: .byte(metadataBoxes.kind)]
+      if !metadataBoxes.index.isEmpty { properties[0] = .ints(metadataBoxes.index) }
+      let content = FlatTable([0: .byte(3), 1: .table(FlatTable(properties))])
+      names = outputs.indices.map { FlatTable($0 == 0 ? [3: .table(content)] : [0: .text("")]) }
+    }
     for score in metadataCalibrations ?? [] {
       let unit = FlatTable([0: .byte(2), 1: .table(FlatTable([1: .float(score)]))])
       names.append(

@@ -4,7 +4,7 @@
 ///
 /// ``ObjectDetector`` finds this out by itself. If it cannot, set ``ObjectDetector/Options/outputs``.
 public struct DetectionOutputs: Hashable, Sendable {
-  /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input.
+  /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input, unless the metadata says otherwise.
   public var boxes: Int
   /// The classes, `1×N`: whole numbers.
   public var classes: Int

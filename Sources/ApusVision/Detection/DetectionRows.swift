@@ -2,7 +2,7 @@
 
 /// A detector's raw outputs, row by row.
 struct DetectionRows {
-  /// Four numbers a row: top, left, bottom, right.
+  /// Four numbers a row.
   let boxes: [Float]
   /// The class of each row.
   private(set) var classes: [Float]
@@ -56,10 +56,11 @@ struct DetectionRows {
   /// order. Rows are left out if their class is not a whole number from zero on.
   ///
   /// - Parameters:
-  ///   - edges: Where top, left, bottom and right stand in a box.
+  ///   - form: What the numbers of a box are.
   ///   - limit: The maximum number of rows.
   func selected(
-    edges: [Int] = [0, 1, 2, 3], calibration: ScoreCalibration? = nil, scoreThreshold: Float, limit: Int,
+    form: BoxForm = .topLeftBottomRight, calibration: ScoreCalibration? = nil, scoreThreshold: Float,
+    limit: Int,
     isWanted: (Int) -> Bool
   ) -> [(index: Int, score: Float, box: BoundingBox)] {
     var rows = BestValues<(index: Int, score: Float, box: BoundingBox)>(limit: limit)
@@ -67,10 +68,7 @@ struct DetectionRows {
       guard let index = Int(exactly: classes[row].rounded()), index >= 0, isWanted(index) else { continue }
       let score = calibration?.score(scores[row], of: index) ?? scores[row]
       guard score >= scoreThreshold else { continue }
-      let box = BoundingBox(
-        minX: boxes[4 * row + edges[1]], minY: boxes[4 * row + edges[0]], maxX: boxes[4 * row + edges[3]],
-        maxY: boxes[4 * row + edges[2]])
-      rows.add((index, score, box), score: score)
+      rows.add((index, score, form.box(boxes[4 * row..<4 * row + 4])), score: score)
     }
     return rows.sorted()
   }

@@ -254,11 +254,14 @@ public final class ObjectDetector: VisionTask {
     let chosen = options.layout
     if let chosen { try LayoutShapes(prepared).check(chosen) }
     if options.outputs != nil || chosen == .postProcessed {
-      return try PostProcessedHead(prepared, chosen: options.outputs)
+      let rows = try PostProcessedHead.rows(of: prepared, chosen: options.outputs)
+      return try PostProcessedHead(prepared, rows, chosen: options.outputs)
     }
     // `.ssd` is what people call both forms of such models.
     if chosen == nil || chosen == .ssd {
-      if let head = try? PostProcessedHead(prepared, chosen: nil) { return head }
+      if let rows = try? PostProcessedHead.rows(of: prepared, chosen: nil) {
+        return try PostProcessedHead(prepared, rows, chosen: nil)
+      }
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
     if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }

@@ -16,25 +16,25 @@ struct PostProcessedHead: DetectionHead {
   private let order: ClassOrder
   private let width: Float
   private let height: Float
-  /// Where top, left, bottom and right stand in a box.
-  private let edges: [Int]
+  /// How boxes are written.
+  private let form: BoxForm
 
   /// Finds the outputs; see ``DetectionLayout``.
-  init(_ prepared: PreparedModel, chosen: DetectionOutputs?) throws(ApusError) {
-    rows = try DetectionLayout(
+  static func rows(of prepared: PreparedModel, chosen: DetectionOutputs?) throws(ApusError) -> DetectionLayout
+  {
+    try DetectionLayout(
       of: prepared.model, shapes: prepared.outputs.map(\.shape), metadata: prepared.metadata, chosen: chosen)
+  }
+
+  /// Reads the outputs.
+  ///
+  /// - Throws: `invalidArgument` if the metadata says of boxes what cannot be.
+  init(_ prepared: PreparedModel, _ rows: DetectionLayout, chosen: DetectionOutputs?) throws(ApusError) {
+    self.rows = rows
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
     calibration = ScoreCalibration(of: prepared, output: rows.outputs.scores)
-    var edges = [0, 1, 2, 3]
-    if let metadata = prepared.metadata, metadata.outputs.indices.contains(rows.outputs.boxes),
-      let properties = metadata.outputs[rows.outputs.boxes].boundingBoxProperties,
-      [.boundaries, .unknown].contains(properties.type), Set(properties.index) == Set(edges)
-    {
-      // The metadata gives the places of left, top, right and bottom.
-      let index = properties.index
-      edges = [index[1], index[0], index[3], index[2]]
-    }
-    self.edges = edges
+    form = try BoxForm(
+      prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties, isOfOperator: rows.isOfOperator)
     let geometry = prepared.geometry
     (width, height) = (Float(geometry.width), Float(geometry.height))
     if rows.isOfOperator {
@@ -91,8 +91,7 @@ struct PostProcessedHead: DetectionHead {
     let (classes, scores) = classesAndScores
     var roles = [
       rows.outputs.boxes: "boxes: "
-        + ["top", "left", "bottom", "right"].enumerated().sorted { edges[$0.offset] < edges[$1.offset] }
-        .map(\.element).joined(separator: ", ")
+        + form.names.joined(separator: ", ")
         + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input",
       classes: "classes", scores: "scores",
     ]
@@ -139,7 +138,7 @@ struct PostProcessedHead: DetectionHead {
       throw check.refusal("an answer has a class of \(odd), not a whole number from 0 on", "layout")
     }
     let selected = found.selected(
-      edges: edges, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
+      form: form, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
       limit: criteria.maxResults, isWanted: criteria.categories.contains)
     var units = boxUnits.value
     if !boxUnits.isCertain,
