@@ -62,8 +62,10 @@ class Worker:
     LONGEST_LINE = 64 << 20
     MOST_NOISE = 1000
 
-    def __init__(self, command):
+    def __init__(self, command, files=()):
         self.command = command
+        # The SHA-256 of the model, and that of the labels, from which the answers are.
+        self.files = files
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         atexit.register(self.close)
         self._errors = b""
@@ -237,27 +239,46 @@ def _row(answer):
 _workers = {}
 
 
+def _files(command):
+    """The SHA-256 of the model and of the labels of a worker's command: the worker, the task, the model and options."""
+    labels = [option[len("--labels="):] for option in command if option.startswith("--labels=")]
+    return tuple(_digest(path) for path in command[2:3] + labels)
+
+
 def _worker(command):
-    key = tuple(command)
+    """The worker for a command; a new one if the model or the labels are no longer those that it has read."""
+    key, files = tuple(command), _files(command)
     worker = _workers.get(key)
-    if worker is None or not worker.is_alive():
-        worker = _workers[key] = Worker(command)
-    return worker
+    if worker is not None and worker.is_alive() and worker.files == files:
+        return worker
+    if worker is not None:
+        worker.close()
+    for _ in range(10):
+        worker = _workers[key] = Worker(command, files)
+        # What changed while the worker started may have been read before or after.
+        files = _files(command)
+        if worker.files == files:
+            return worker
+        worker.close()
+    raise RuntimeError(f"the model {command[2]} or its labels change all the time")
 
 
 def _answers(command, pictures, limit):
-    """Yields an answer for each picture. A worker that ends is started anew, and looks at the picture again; the picture
-    that ends a second one is answered with an error, so that it cannot stop the job."""
+    """Yields an answer for each picture, with the SHA-256 of its model. A worker that ends is started anew, and looks at the
+    picture again; the picture that ends a second one is answered with an error, so that it cannot stop the job."""
     done = deaths = 0
     while done < len(pictures):
+        model = next(iter(_files(command)), None)
         try:
-            for answer in _worker(command).answers(pictures[done:], limit):
-                yield answer
+            worker = _worker(command)
+            model = next(iter(worker.files), None)
+            for answer in worker.answers(pictures[done:], limit):
+                yield answer, model
                 done, deaths = done + 1, 0
         except WorkerDied as error:
             deaths += 1
             if deaths == 2:
-                yield {"error": f"two workers ended: {error}"}
+                yield {"error": f"two workers ended: {error}"}, model
                 done, deaths = done + 1, 0
 
 
@@ -530,18 +551,18 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
         found = shutil.which(binary)
         if not found:
             raise FileNotFoundError(f"there is no {binary} on this machine")
-        digest = _digest(model)
         command = [found, "detect", str(model), *options]
         schema = _arrow_schema()
         for batch in batches:
             for group in _groups(list(range(len(batch))), lambda row: batch.column("length")[row].as_py()):
                 part = batch.slice(group[0], len(group))
-                detections, times, errors = _looked_at(part.to_pylist(), command, limit)
+                models = [None] * len(part)
+                detections, times, errors = _looked_at(part.to_pylist(), command, limit, models)
                 yield pyarrow.RecordBatch.from_arrays([
                     part.column("path").cast(pyarrow.string()),
                     part.column("length").cast(pyarrow.int64()),
                     part.column("modificationTime").cast(schema.field("modificationTime").type),
-                    pyarrow.array([digest] * len(part), pyarrow.string()),
+                    pyarrow.array(models, pyarrow.string()),
                     pyarrow.array(detections, schema.field("detections").type),
                     pyarrow.array(times, pyarrow.float64()),
                     pyarrow.array(errors, pyarrow.string()),
@@ -553,8 +574,8 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
     return df.select(*columns).mapInArrow(rows, SCHEMA)
 
 
-def _looked_at(rows, command, limit):
-    """The detections, times in milliseconds and errors of pictures."""
+def _looked_at(rows, command, limit, models=None):
+    """The detections, times in milliseconds and errors of pictures; puts the SHA-256 of the model of each into `models`."""
     contents, errors = [row["content"] for row in rows], [row["error"] for row in rows]
     for number, row in enumerate(rows):
         if errors[number] is None and row["file"] is not None:
@@ -564,9 +585,11 @@ def _looked_at(rows, command, limit):
         elif errors[number] is None and len(contents[number]) > LONGEST_PICTURE:
             errors[number] = f"the picture has {len(contents[number])} bytes, more than {LONGEST_PICTURE}"
     detections, times = [None] * len(rows), [0.0] * len(rows)
+    models = [None] * len(rows) if models is None else models
+    models[:] = [next(iter(_files(command)), None)] * len(rows)
     asked = [number for number in range(len(rows)) if errors[number] is None]
     before = time.perf_counter()
-    for number, answer in zip(asked, _answers(command, [contents[number] for number in asked], limit)):
+    for number, (answer, models[number]) in zip(asked, _answers(command, [contents[number] for number in asked], limit)):
         now = time.perf_counter()
         detections[number], errors[number] = _row(answer)
         times[number] = (now - before) * 1e3
@@ -574,13 +597,28 @@ def _looked_at(rows, command, limit):
     return detections, times, errors
 
 
+# The digests of files, each with what tells that the file is another one.
+_digests = {}
+
+
 def _digest(path):
+    """The SHA-256 of a file; None if there is none, as for the embedded model."""
+    def stamp():
+        status = os.stat(path)
+        return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
     if not os.path.exists(path):
-        return None  # the embedded model
+        return None
+    before = stamp()
+    known = _digests.get(path)
+    if known and known[0] == before:
+        return known[1]
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while piece := file.read(1 << 20):
             digest.update(piece)
+    if stamp() == before:
+        _digests[path] = before, digest.hexdigest()
     return digest.hexdigest()
 
 

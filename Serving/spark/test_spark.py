@@ -4,6 +4,7 @@
 Runs where `pyspark pandas pyarrow` are installed; APUS_WORKER is the worker, APUS the command line.
 """
 
+import hashlib
 import json
 import math
 import os
@@ -281,6 +282,45 @@ def test_an_answer_that_comes_twice_is_not_taken_for_the_next(tmp_path):
             list(kept.answers([b"two"], 5))
     finally:
         kept.close()
+
+
+def test_rows_have_the_digest_of_the_model_that_made_them(tmp_path):
+    """The model, and then the labels, are replaced under the same path: Spark reuses Python workers, and these keep workers."""
+    worker, model, labels = tmp_path / "worker", tmp_path / "model.tflite", tmp_path / "labels.txt"
+    worker.write_text(f"""#!{sys.executable}
+import struct, sys
+words = [open(path).read() for path in (sys.argv[2], sys.argv[3].split("=")[1])]
+while head := sys.stdin.buffer.read(8):
+    length, number = struct.unpack("<II", head)
+    sys.stdin.buffer.read(length)
+    label = " ".join(words)
+    print('{{"id": %d, "detections": [{{"label": "%s", "index": 1, "score": 1, "box": '
+          '{{"x": 0, "y": 0, "width": 1, "height": 1}}}}]}}' % (number, label), flush=True)
+""")
+    worker.chmod(0o755)
+    command = [str(worker), "detect", str(model), f"--labels={labels}"]
+    row = {"path": "p", "content": b"x", "error": None, "file": None, "length": 1}
+    unread = row | {"error": "it cannot be read"}
+
+    def labels_and_digests():
+        models = []
+        detections, _, errors = apus_spark._looked_at([row, unread, row], command, 5, models)
+        assert errors == [None, "it cannot be read", None] and detections[1] is None
+        return {detections[number][0]["label"] for number in (0, 2)}, models
+
+    try:
+        for words in (("old", "cat"), ("new", "cat"), ("new", "dog"), ("new", "dog")):
+            for path, word in zip((model, labels), words):
+                if not path.exists() or path.read_text() != word:
+                    (tmp_path / "written").write_text(word)
+                    os.replace(tmp_path / "written", path)
+            digest = hashlib.sha256(words[0].encode()).hexdigest()
+            assert labels_and_digests() == ({" ".join(words)}, [digest] * 3)
+            assert len(children(str(worker))) == 1, "the former worker still runs"
+    finally:
+        for kept in apus_spark._workers.values():
+            kept.close()
+        apus_spark._workers.clear()
 
 
 NAMES = ["IMG_0001.jpg", "_MG_0001.jpg", ".hidden.jpg", "_album/in.jpg", ".album/deep/in.jpg", "Photo.Jpg", "SHOUT.JPEG",
