@@ -38,7 +38,7 @@ SCHEMA = """
 """
 
 # How pictures are named, in any case; `apus` knows the same.
-ENDINGS = ("jpg", "jpeg", "jpe", "jfif", "png", "bmp", "pnm", "ppm", "pgm", "pbm")
+ENDINGS = ("jpg", "jpeg", "jpe", "jfif", "png", "bmp", "pnm", "ppm", "pgm", "pbm", "webp")
 
 # The longest picture that a worker looks at, and that is read at all.
 LONGEST_PICTURE = 64 << 20

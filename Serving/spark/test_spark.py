@@ -323,6 +323,17 @@ while head := sys.stdin.buffer.read(8):
         apus_spark._workers.clear()
 
 
+def test_pictures_are_named_as_the_command_line_knows_them(sample, tmp_path):
+    """Every ending of `apus detect FOLDER` is one of a picture here."""
+    names = [f"picture.{ending}" for ending in (*apus_spark.ENDINGS, "webp", "tiff", "gif", "txt")]
+    for name in names:
+        (tmp_path / name).write_bytes(sample)
+    done = subprocess.run([os.environ["APUS"], "detect", tmp_path, "--json"], capture_output=True, text=True)
+    known = [name for name in names if name in done.stdout + done.stderr]
+    assert "picture.webp" in known and "picture.jfif" in known
+    assert [name for name in names if apus_spark._Listing(None, None).is_picture(name)] == known
+
+
 NAMES = ["IMG_0001.jpg", "_MG_0001.jpg", ".hidden.jpg", "_album/in.jpg", ".album/deep/in.jpg", "Photo.Jpg", "SHOUT.JPEG",
          "old.jpe", "new.jfif", "with space.jpg", "per%20cent.jpg", "col:on.jpg", "glob[1]{a}*?.jpg", "é.jpg", "e\u0301.jpg",
          "line\nbreak.jpg", "esc\x1b[31m.jpg", "x=1/part.jpg"]
