@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusFormat
 
 extension LabelMap {
   /// The labels inside a model file, one name a line: in the file that the metadata names for an
@@ -15,5 +16,37 @@ extension LabelMap {
       let labels = try? LabelMap(parsing: text, format: .lines, offset: offset), labels.rowCount > 0
     else { return nil }
     self = labels
+  }
+
+  /// The names of an output's scores, as ``ImageClassifier`` has them: those that are given; else the exporter's; else those in the output's
+  /// own file, or in another one inside the model. Nil if there are none.
+  ///
+  /// The map is aligned to the scores, so that names of a list that leaves out the background begin at class 1. A single score that has
+  /// two names is that of the second.
+  ///
+  /// - Parameters:
+  ///   - output: The output's position among the model's; nil for one that the metadata does not describe.
+  ///   - model: The model.
+  ///   - count: How many scores the output has.
+  ///   - given: Names that come before the model's own.
+  public init?(ofOutput output: Int?, of model: Model, scoreCount count: Int, given: LabelMap? = nil) {
+    guard var source = LabelSource(given: given, of: DescribedFile(model), output: output) else { return nil }
+    let isPair = count == 1 && source.map.rowCount == 2
+    source.align(toScores: isPair ? 2 : count)
+    self = source.map
+    if isPair { offset += 1 }
+  }
+}
+
+/// A model as its file describes it, not yet prepared for anything.
+private struct DescribedFile: DescribedModel {
+  let model: Model
+  let metadata: ModelMetadata?
+  let export: ExportMetadata?
+  let outputs: [Tensor]
+
+  init(_ model: Model) {
+    self.model = model
+    (metadata, export, outputs) = (model.formatMetadata, model.exportMetadata, model.outputs)
   }
 }

@@ -60,10 +60,13 @@ public struct ModelSource: Hashable, Sendable {
     return try bundle.model(named: names.first { bundle.entryNames.contains($0) } ?? names[1])
   }
 
-  /// The labels: of the file beside the model, or inside it.
-  func labels(of model: Model) throws(ApusError) -> LabelMap? {
-    guard path != nil || bytes != nil else { return LabelMap(EmbeddedShapes.labels, offset: 0) }
-    if let labelPath { return try LabelMap(contentsOfFile: labelPath) }
-    return LabelMap(of: model)
+  /// The labels of the file beside the model, or of the embedded model; nil where there are none. Those inside a model are not among them:
+  /// each output may have its own.
+  var givenLabels: LabelMap? {
+    get throws(ApusError) {
+      guard path != nil || bytes != nil else { return LabelMap(EmbeddedShapes.labels, offset: 0) }
+      guard let labelPath else { return nil }
+      return try LabelMap(contentsOfFile: labelPath)
+    }
   }
 }

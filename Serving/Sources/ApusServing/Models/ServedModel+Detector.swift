@@ -10,6 +10,6 @@ extension ServedModel {
   public func objectDetector(threads: Int) throws(ApusError) -> ObjectDetector {
     var options = ObjectDetector.Options()
     options.interpreter.threadCount = threads
-    return try ObjectDetector(model: model, labels: labels, options: options)
+    return try ObjectDetector(model: model, labels: givenLabels, options: options)
   }
 }

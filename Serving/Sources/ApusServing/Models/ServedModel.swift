@@ -22,11 +22,23 @@ public final class ServedModel: Sendable {
   let bundle: TaskBundle?
   let model: Model
   let signature: String?
-  let labels: LabelMap?
+  /// The labels that come before those inside the model; nil if there are none.
+  let givenLabels: LabelMap?
   let pictureInputs: [PictureInput?]
   let inputPositions: [String: Int]
   let outputPositions: [String: Int]
   private let joinState = Mutex(Joining(count: 1, reason: nil))
+  private let outputLabels = Mutex<[LabelKey: LabelMap?]>([:])
+
+  /// An output, and how many classes it has in an answer.
+  private struct LabelKey: Hashable {
+    let output: Int
+    let classes: Int
+  }
+
+  /// The maximum number of outputs, and of rows of all of them, whose labels are kept.
+  private static let maximumLabelMaps = 64
+  private static let maximumLabelRows = 1 << 21
 
   /// The name by which clients ask for it.
   public var name: String { source.name }
@@ -40,7 +52,7 @@ public final class ServedModel: Sendable {
     self.source = source
     bundle = try source.bundle()
     model = if let bundle { try ModelSource.landmarkModel(of: bundle) } else { try source.model() }
-    labels = try source.labels(of: model)
+    givenLabels = try source.givenLabels
     let signatures = model.signatures
     let signature =
       signatures.first { $0.key == "serving_default" } ?? (signatures.count == 1 ? signatures[0] : nil)
@@ -67,12 +79,30 @@ public final class ServedModel: Sendable {
 
   func allow(_ joining: Joining) { joinState.withLock { $0 = joining } }
 
-  /// Whether its classes have names.
-  public var hasLabels: Bool { labels != nil }
+  /// Whether the classes of an output have names.
+  public var hasLabels: Bool {
+    givenLabels != nil
+      || outputs.indices.contains { position in
+        labels(ofOutput: position, classes: outputs[position].defaultShape.last ?? 1) != nil
+      }
+  }
 
   /// Whether an input takes encoded pictures in place of its elements.
   public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
 
-  /// The label of a class, if the model has labels.
-  func label(_ index: Int, ofClasses count: Int) -> String? { labels?.aligned(toClassCount: count)[index] }
+  /// The names of an output's classes, as the task `classify` has them; nil if there are none.
+  func labels(ofOutput position: Int, classes: Int) -> LabelMap? {
+    let key = LabelKey(output: position, classes: classes)
+    if let known = outputLabels.withLock({ $0[key] }) { return known }
+    // The metadata describes the outputs of the main function.
+    let found = LabelMap(
+      ofOutput: signature == nil ? position : nil, of: model, scoreCount: classes, given: givenLabels)
+    outputLabels.withLock { kept in
+      let rows = kept.values.reduce(found?.rowCount ?? 0) { $0 + ($1?.rowCount ?? 0) }
+      // Outputs of open shapes may have any number of classes.
+      if kept.count >= Self.maximumLabelMaps || rows > Self.maximumLabelRows { kept = [:] }
+      kept.updateValue(found, forKey: key)
+    }
+    return found
+  }
 }

@@ -43,7 +43,7 @@ struct PreparedTask: Sendable {
 
   /// Prepares a task with the settings of the command line, but for what the client chose.
   init(_ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings) throws(ApusError) {
-    let (model, labels) = (instance.served.model, instance.served.labels)
+    let (model, labels) = (instance.served.model, instance.served.givenLabels)
     var base = BaseOptions()
     base.fit = settings.fit
     if let resampling = settings.resampling { base.resampling = resampling }

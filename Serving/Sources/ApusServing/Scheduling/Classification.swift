@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusVision
 import NIOCore
 
 /// The classification extension: the largest elements of an output as strings of `value:index` or
@@ -10,8 +11,8 @@ struct Classification {
   let shape: [Int]
   /// How many classes to answer with, at most.
   let count: Int
-  /// The label of a class, given how many classes there are.
-  let label: (Int, Int) -> String?
+  /// The labels, given how many classes there are; nil if there are none.
+  let labels: (Int) -> LabelMap?
 
   /// The maximum number of strings of one output.
   private static let maximumStrings = 1 << 20
@@ -39,10 +40,11 @@ struct Classification {
         "\(wanted) classes of \(rows) rows are more than \(Self.maximumStrings) strings")
     }
     let numbers = ElementNumbers(elements, datatype)
+    let labels = labels(classes)
     for row in 0..<rows {
       for index in try best(wanted, of: classes, in: row, numbers, cancellation) {
         var text = "\(numbers.text(at: row * classes + index)):\(index)"
-        if let label = label(index, classes) { text += ":\(label)" }
+        if let label = labels?[index] { text += ":\(label)" }
         result.writeInteger(UInt32(text.utf8.count), endianness: .little)
         result.writeString(text)
         bytesLeft -= 4 + text.utf8.count

@@ -33,7 +33,8 @@ extension InferenceAnswer {
           request: wanted, name: described.name, datatype: described.datatype, shape: shape, elements: bytes)
       }
       let (labels, labelShape) = try Classification(
-        datatype: described.datatype, shape: shape, count: classes, label: model.label
+        datatype: described.datatype, shape: shape, count: classes,
+        labels: { model.labels(ofOutput: wanted.position, classes: $0) }
       ).strings(of: bytes, bytesLeft: &bytesLeft, cancellation: cancellation)
       return Output(
         request: wanted, name: described.name, datatype: .bytes, shape: labelShape, elements: labels)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of classes: the server's tasks, its classification extension and `apus-worker` have those of the command line."""
+
+import json
+import os
+import struct
+import subprocess
+
+import numpy as np
+import pytest
+from described_models import classifier, described, exported
+from PIL import Image
+from server import Server
+
+NAMES = {
+    "heads": (["apple", "birch", "cedar", "daisy"], ["red", "green", "blue", "gray"]),
+    "export": {"0": "cat", "1": "dog", "2": "owl"},
+    "background": ["ant", "bee", "cow", "doe"],
+    "pair": ["nothing", "something"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two heads with a file each, an export, a list that leaves out the background, and two names for one score."""
+    folder = tmp_path_factory.mktemp("labels")
+    (folder / "heads.tflite").write_bytes(described(classifier(4, 4), NAMES["heads"]))
+    (folder / "export.tflite").write_bytes(exported(classifier(3), "classify", NAMES["export"]))
+    for name, count in (("background", 5), ("pair", 1)):
+        (folder / name).mkdir()
+        (folder / name / "model.tflite").write_bytes(classifier(count).bytes())
+        (folder / name / "labels.txt").write_text("\n".join(NAMES[name]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def labelled(folder):
+    with Server("--model-repository", folder) as server:
+        yield server
+        assert server.stop() == 0
+
+
+@pytest.fixture(scope="module")
+def picture(tmp_path_factory):
+    path = tmp_path_factory.mktemp("picture") / "picture.png"
+    Image.fromarray(np.random.default_rng(3).integers(0, 256, (8, 8, 3), np.uint8)).save(path)
+    return path
+
+
+def command(folder, name):
+    """The model and the labels of the command line."""
+    if (folder / name).is_dir():
+        return [folder / name / "model.tflite", "--labels", folder / name / "labels.txt"]
+    return [folder / f"{name}.tflite"]
+
+
+def heads(answer):
+    """The classes of each head with their labels."""
+    return [{found["index"]: found["label"] for found in head["classes"]} for head in answer.get("heads", [answer])]
+
+
+def by_command(folder, name, picture):
+    model, *labels = command(folder, name)
+    done = subprocess.run(
+        [os.environ["APUS"], "classify", picture, "--json", "--top", "9", "--model", model, *labels], capture_output=True, check=True)
+    return heads(json.loads(done.stdout))
+
+
+def test_the_command_line_has_the_right_names(folder, picture):
+    """What the others are compared with."""
+    assert by_command(folder, "heads", picture) == [dict(enumerate(names)) for names in NAMES["heads"]]
+    assert by_command(folder, "export", picture) == [dict(enumerate(NAMES["export"].values()))]
+    assert by_command(folder, "background", picture) == [dict(enumerate([None, *NAMES["background"]]))]
+    assert by_command(folder, "pair", picture) == [dict(enumerate(NAMES["pair"]))]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tasks_of_the_server(labelled, folder, picture, name):
+    status, answer = labelled.json(f"/v1/classify?model={name}&max_results=9", picture.read_bytes())
+    assert status == 200 and heads(answer) == by_command(folder, name, picture)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_workers(folder, picture, name):
+    file = picture.read_bytes()
+    worker = subprocess.run(
+        [os.environ["APUS_WORKER"], "classify", *command(folder, name), "--max-results", "9"],
+        input=struct.pack("<II", len(file), 1) + file, capture_output=True, check=True)
+    assert heads(json.loads(worker.stdout)) == by_command(folder, name, picture)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_classes_of_the_protocol(labelled, folder, picture, name):
+    """Each output has the names that the task has for its head."""
+    expected = by_command(folder, name, picture)
+    body = {
+        "inputs": [{"name": "image", "shape": [1, 8, 8, 3], "datatype": "FP32", "data": [0.5] * 192}],
+        "outputs": [{"name": f"scores{number}", "parameters": {"classification": 9}} for number in range(len(expected))],
+    }
+    status, answer = labelled.json(f"/v2/models/{name}/infer", body)
+    assert status == 200 and len(answer["outputs"]) == len(expected)
+    for output, names in zip(answer["outputs"], expected):
+        found = {}
+        for text in output["data"]:
+            _, index, *label = text.split(":")
+            found[int(index)] = label[0] if label else None
+        # The one score of a pair is that of the second class.
+        assert found == ({0: "something"} if name == "pair" else names)
