@@ -28,6 +28,25 @@ def classifier(*counts, size=(8, 8)):
     return graph
 
 
+def echo(batch=1, factor=None, inputs=1):
+    """The elements of a picture of 6 × 4 pixels in a row, perhaps multiplied; with two inputs, their sum."""
+    graph = Graph()
+    shape = [batch, 4, 6, 3]
+    sources = [graph.named_input(f"image{number}", "float32", shape) for number in range(inputs)]
+    value = sources[0]
+    if factor is not None:
+        product = graph.hidden("float32", shape)
+        graph.add("MUL", [value, graph.constant(np.array(factor, np.float32))], [product], schema.MulOptionsT())
+        value = product
+    for other in sources[1:]:
+        total = graph.hidden("float32", shape)
+        graph.add("ADD", [value, other], [total], schema.AddOptionsT())
+        value = total
+    row = graph.constant(np.array([-1, 72], np.int32))
+    graph.add("RESHAPE", [value, row], [graph.named_output("row", "float32", [batch, 72])], schema.ReshapeOptionsT())
+    return graph
+
+
 def exported(graph, task, names):
     """A model with the metadata that Ultralytics appends."""
     size = [4, 6]

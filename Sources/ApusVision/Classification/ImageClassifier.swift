@@ -49,7 +49,7 @@ public final class ImageClassifier: VisionTask {
     ]
   }
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let heads: ClassificationHeads
 
   /// Makes a classifier.

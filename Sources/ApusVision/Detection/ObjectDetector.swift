@@ -24,7 +24,7 @@ public final class ObjectDetector: VisionTask {
       warnings: head.warnings + idleWarnings + beyondNames.warnings(names))
   }
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let head: any DetectionHead
   private let names: LabelSource?
   private let criteria: DetectionCriteria

@@ -33,7 +33,7 @@ public final class ImageEmbedder: VisionTask {
   /// The most coordinates of all embeddings of a picture together.
   private static let maximumDimension = 1 << 20
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let names: [String]
 
   /// The width of the model's input, in pixels.

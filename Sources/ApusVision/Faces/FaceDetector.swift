@@ -78,7 +78,7 @@ public final class FaceDetector: VisionTask {
   /// What a detector of palms has for each anchor: the box and seven points.
   private static let palmColumns = 4 + 2 * 7
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let predictions: Int
   private let scores: Int
   private let columns: Int

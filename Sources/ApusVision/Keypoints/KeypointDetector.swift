@@ -49,7 +49,7 @@ public final class KeypointDetector: VisionTask {
       ? ["--candidates changes nothing for a model of the kind \(head.kind)"] : []
   }
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let head: any KeypointHead
 
   /// Makes a detector from a model.

@@ -97,7 +97,7 @@ public final class ImageSegmenter: VisionTask {
     ]
   }
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let output: Int
   private let form: Form
   private let gridWidth: Int

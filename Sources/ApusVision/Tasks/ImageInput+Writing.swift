@@ -7,16 +7,19 @@ extension ImageInput {
   ///
   /// A batch that the model fixes is filled with the same picture.
   ///
-  /// - Parameter previousMask: For a fourth channel that holds a mask: the mask of the picture before, a byte for each pixel of the
-  ///   input; nil for none, which is zeros.
+  /// - Parameters:
+  ///   - previousMask: For a fourth channel that holds a mask: the mask of the picture before, a byte for each pixel of the input; nil
+  ///     for none, which is zeros.
+  ///   - copies: How many times the picture is written; nil for the batch that the model fixes.
   /// - Returns: How positions in the input relate to positions in the picture.
   func write(
     _ image: ImageBuffer, in region: PixelRect?, by processor: ImageProcessor, threads: Int,
-    to interpreter: Interpreter, previousMask: [UInt8]? = nil, slot: Int = 0, of count: Int = 1
+    to interpreter: Interpreter, previousMask: [UInt8]? = nil, slot: Int = 0, of count: Int = 1,
+    copies: Int? = nil
   ) throws(ApusError) -> ImageTransform {
     let (scale, zeroPoint) = (tensor.quantization?.scale ?? 1, tensor.quantization?.zeroPoint ?? 0)
     let order: ChannelOrder = geometry.isPlanar ? .planar : .interleaved
-    let part = BatchPart(slot: slot, count: count, copies: geometry.fixedBatch)
+    let part = BatchPart(slot: slot, count: count, copies: copies ?? geometry.fixedBatch)
     let fourth = try fourthChannel(of: image, in: region, by: processor, previousMask)
     switch tensor.type {
     case .uint8:

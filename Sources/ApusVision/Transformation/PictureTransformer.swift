@@ -38,7 +38,7 @@ public final class PictureTransformer: VisionTask {
   /// What the task assumes about the model.
   public let assumptions: TaskAssumptions
 
-  private let pictures: PictureModel
+  let pictures: PictureModel
   private let grid: Grid
   private let pixels: OutputPixels
 

@@ -24,10 +24,11 @@ public final class ServedModel: Sendable {
   let signature: String?
   /// The labels that come before those inside the model; nil if there are none.
   let givenLabels: LabelMap?
-  let pictureInputs: [PictureInput?]
+  let pictureInputs: [PictureTensor?]
   let inputPositions: [String: Int]
   let outputPositions: [String: Int]
   private let joinState = Mutex(Joining(count: 1, reason: nil))
+  private let pictureReading = Mutex<PictureReading?>(nil)
   private let outputLabels = Mutex<[LabelKey: LabelMap?]>([:])
 
   /// An output, and how many classes it has in an answer.
@@ -70,7 +71,7 @@ public final class ServedModel: Sendable {
     let metadata = model.metadata
     pictureInputs = inputs.enumerated().map { position, input in
       let described = metadata?.inputs.indices.contains(position) == true ? metadata?.inputs[position] : nil
-      return PictureInput(input, metadata: described)
+      return PictureTensor(input, metadata: described)
     }
   }
 
@@ -89,6 +90,17 @@ public final class ServedModel: Sendable {
 
   /// Whether an input takes encoded pictures in place of its elements.
   public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
+
+  /// Whether the only input takes pictures as a task might fill it: tasks run the main function.
+  var hasInputOfTasks: Bool { signature == nil && inputs.count == 1 }
+
+  /// How pictures become elements, found out by `find` with the first of them.
+  func pictureReading(_ find: () -> PictureReading) -> PictureReading {
+    if let known = pictureReading.withLock({ $0 }) { return known }
+    let found = find()
+    pictureReading.withLock { $0 = found }
+    return found
+  }
 
   /// The names of an output's classes, as the task `classify` has them; nil if there are none.
   func labels(ofOutput position: Int, classes: Int) -> LabelMap? {

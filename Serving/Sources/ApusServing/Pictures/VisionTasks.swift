@@ -40,6 +40,8 @@ struct PreparedTask: Sendable {
     @Sendable (ImageBuffer, PictureTask.Form, Cancellation) throws(ApusError) -> PictureAnswer
   /// Whether no answer has changed how the model is read. A task learns that from its answers where the file leaves it open.
   let isAsPrepared: @Sendable () -> Bool
+  /// The input as the task fills it; nil for tasks of several models.
+  let input: PictureInput?
 
   /// Prepares a task with the settings of the command line, but for what the client chose.
   init(_ kind: VisionTaskKind, on instance: ModelInstance, settings: PictureTask.Settings) throws(ApusError) {
@@ -250,6 +252,7 @@ struct PreparedTask: Sendable {
     file: (@Sendable (Task.Answer, Bool) throws(ApusError) -> [UInt8])? = nil
   ) {
     let assumptions = task.assumptions
+    input = PictureInput(of: task)
     isAsPrepared = { task.assumptions == assumptions }
     answer = { picture, form, cancellation throws(ApusError) in
       // Refused before the model runs.

@@ -101,9 +101,9 @@ import NIOCore
         let json = Data(answer.body.readableBytesView)
         precondition(
           first == 0 || (try? JSONSerialization.jsonObject(with: json)) != nil, "an answer is not JSON")
-      } else if let input = pictures.served.pictureInputs[0] {
+      } else {
         let interpreter = try pictures.interpreter(for: pictures.served.inputs.map(\.defaultShape))
-        try input.write(file, toItem: 0, ofInput: 0, of: interpreter, limits: pictures.pictureLimits)
+        try pictures.write(picture: file, toItem: 0, ofInput: 0, of: interpreter)
       }
     } catch { check(ServingError(ofRequest: error)) }
   }

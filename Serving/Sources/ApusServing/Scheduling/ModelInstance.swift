@@ -106,18 +106,34 @@ final class ModelInstance {
         bytes.copy(into: &span, at: offset)
       }
     case .pictures(let files):
-      guard let picture = served.pictureInputs[position] else {
-        throw ApusError(.invalidArgument, "input \(position) does not take pictures")
-      }
       for (index, file) in files.enumerated() {
         do {
-          try picture.write(
-            file, toItem: item + index, ofInput: position, of: interpreter, limits: imageLimits)
+          try write(picture: file, toItem: item + index, ofInput: position, of: interpreter)
         } catch {
           throw ApusError(
             error.code, "picture \(index) of '\(served.inputs[position].name)': \(error.message)")
         }
       }
+    }
+  }
+
+  /// Decodes a picture and writes it as one item of an input, as the model's task does.
+  func write(
+    picture file: ByteChunks, toItem item: Int, ofInput position: Int, of interpreter: Interpreter
+  ) throws(ApusError) {
+    guard let tensor = served.pictureInputs[position] else {
+      throw ApusError(.invalidArgument, "input \(position) does not take pictures")
+    }
+    let reading =
+      served.hasInputOfTasks ? served.pictureReading { PictureReading(of: self) } : .file
+    switch reading {
+    case .task(let input):
+      let count = interpreter.inputs[position].shape[0]
+      try DecodedPixels.shared.withPicture(file.array, imageLimits) { picture throws(ApusError) in
+        try input.write(picture, to: interpreter, item: item, of: count)
+      }
+    case .file:
+      try tensor.write(file, toItem: item, ofInput: position, of: interpreter, limits: imageLimits)
     }
   }
 

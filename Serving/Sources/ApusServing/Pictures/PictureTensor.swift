@@ -3,8 +3,8 @@ import Apus
 import ApusImages
 import ApusVision
 
-/// An input that takes pictures: how encoded files become its elements, by the same rules as the vision tasks.
-struct PictureInput: Sendable {
+/// An input that takes pictures, and how they become its elements where no task takes the model: by what its file says.
+struct PictureTensor: Sendable {
   /// The elements of one picture.
   let elementCount: Int
   private let type: ElementType
@@ -45,6 +45,12 @@ struct PictureInput: Sendable {
     _ file: ByteChunks, toItem item: Int, ofInput position: Int, of interpreter: Interpreter,
     limits: ImageLimits
   ) throws(ApusError) {
+    guard type != .float32 || normalization != nil else {
+      throw ApusError(
+        .invalidArgument,
+        "no task takes the model, and its file does not say how pixels become FP32: send the numbers in place of pictures"
+      )
+    }
     let prepared = try DecodedPixels.shared.withPicture(file.array, limits) { picture throws(ApusError) in
       processor.prepare(picture)
     }
