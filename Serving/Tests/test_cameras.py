@@ -86,7 +86,8 @@ def test_what_is_seen_is_what_watch_says(film, live):
     summary = lines[-1]["summary"]
     assert done["frames"] == done["answered"] == summary["frames"] == 60
     assert done["lines"] == summary["lines"] and done["lines"]["gate"]["in"] + done["lines"]["gate"]["out"] > 0
-    assert {key: done["zones"]["right"][key] for key in ("entries", "occupancy")}.items() and done["zones"]["right"]["entries"] > 0
+    # The stays of those who are in the zone end with the film.
+    assert done["zones"] == summary["zones"] and done["zones"]["right"]["entries"] == done["zones"]["right"]["exits"] > 0
     assert (done["width"], done["height"], done["model"]) == (640, 480, "shapes")
     assert done["places"]["gate"] == [[0.5, 0], [0.5, 1]]
 
@@ -123,6 +124,41 @@ def test_events_are_lines_of_json(film):
     assert crossing["line"] == "gate" and crossing["direction"] in ("in", "out") and crossing["track"] >= 1
     seen = next(frame for frame in frames if frame.get("detections"))
     assert {"label", "index", "score", "box"} <= set(seen["detections"][0]) and seen["milliseconds"]["inference"] > 0
+
+
+def test_a_source_that_is_opened_anew_goes_on():
+    """A live source that ends is opened again: numbers of tracks and frames, counts and the time go on in the same stream of events."""
+    ends = lambda: sum('"camera ended"' in line for line in server.lines)
+    with Server("--camera", "c=test:testsrc2:320x240:2", "--camera-place", "c/gate:0.5,0,0.5,1",
+                "--camera-place", "c/all:0,0,1,0,1,1,0,1") as server:
+        with Events(server, "/cameras/c/events") as listener:
+            listener.read(lambda data: ends() == 1)
+            before = server.json("/cameras")[1][0]
+            # The third opening shows that the second one was read to its end.
+            listener.read(lambda data: ends() == 3)
+            data = listener.data
+        after = server.json("/cameras")[1][0]
+        assert server.stop() == 0
+
+    def lines(data):
+        texts = [line[6:] for line in data.decode(errors="replace").replace("\r\n", "\n").splitlines() if line.startswith("data: ")]
+        return [json.loads(text) for text in texts if text.endswith("}")]
+
+    # What was read when the source ended may lack its last line.
+    frames = [line for line in lines(data) if "frame" in line]
+    gap = next(place for place in range(1, len(frames)) if frames[place]["time"] - frames[place - 1]["time"] > 0.9)
+    for one, other in zip(frames, frames[1:]):
+        assert other["frame"] > one["frame"] and other["time"] > one["time"], (one, other)
+
+    def tracks(frames):
+        return {found["track"] for frame in frames for found in frame["detections"] if "track" in found}
+
+    assert max(tracks(frames[:gap])) < min(tracks(frames[gap:])), "numbers of tracks are used again"
+    assert before["zones"]["all"]["entries"] > 0 and after["zones"]["all"]["entries"] > before["zones"]["all"]["entries"]
+    for name in ("frames", "answered", "dropped", "late"):
+        assert after[name] >= before[name]
+    assert after["frames"] >= after["answered"] > before["answered"] and after["frames"] >= frames[-1]["frame"]
+    assert all(after["lines"]["gate"][way] >= before["lines"]["gate"][way] for way in ("in", "out"))
 
 
 def test_a_source_that_is_not_there_is_said_and_tried_again(live):

@@ -132,7 +132,7 @@ final class LiveCamera: Service {
     while !isOver, (try? await Task.sleep(for: Self.longestSilence)) != nil {
       let now = report.answered
       if now == answered {
-        tell([": waiting\n\n"])
+        send([": waiting\n\n"])
         wake()
       }
       answered = now
@@ -142,10 +142,12 @@ final class LiveCamera: Service {
   /// Reads the source until the server ends. A live source that ends or fails is tried again; a file is read once.
   private func look(_ thread: NIOThreadPool) async {
     var pause = Duration.seconds(1)
+    var course = CameraCourse(settings, tracking: tracking)
     while !isOver {
       let answered = state.withLock { $0.report.answered }
       do {
-        let isLive = try await watch(thread)
+        let isLive = try await watch(thread, &course)
+        if !isLive { publish(endOf: &course) }
         state.withLock { $0.report.state = "ended" }
         logger.notice("camera ended", metadata: ["camera": "\(settings.name)"])
         if !isLive { break }
@@ -165,77 +167,83 @@ final class LiveCamera: Service {
   }
 
   /// Reads the source to its end; returns whether it is live.
-  private func watch(_ thread: NIOThreadPool) async throws -> Bool {
+  private func watch(_ thread: NIOThreadPool, _ course: inout CameraCourse) async throws -> Bool {
     var options = VideoSource.Options()
     // What comes over a network is a camera's newest picture; a pattern stands for one.
     if settings.source.contains("://") { options.isLive = true }
     if settings.source.hasPrefix("test:") { (options.isLive, options.isRealTime) = (true, true) }
     let source = try VideoSource(settings.source, options: options)
-    let isOver = state.withLock { state in
+    let (isOver, before) = state.withLock { state in
       state.source = source
-      return state.isOver
+      return (state.isOver, state.report)
     }
     if isOver { source.stop() }
-    var scene: ObjectScene?
-    var lastTime: Double?
+    defer { count(source.statistics, after: before) }
+    course.open(arrived: before.frames)
     var rate = RateMeter()
     for try await frame in source {
-      if let frameRate = settings.frameRate, let lastTime, frame.time - lastTime < 1 / frameRate - 1e-6 {
-        continue
-      }
-      lastTime = frame.time
+      let time = course.time(of: frame)
+      if course.skips(time) { continue }
       let (picture, result) = try await thread.runIfActive { [detector] in
         let picture = frame.picture()
         return (picture, try detector.detect(picture))
       }
-      var next =
-        try scene
-        ?? ObjectScene(
-          lines: settings.lines, zones: settings.zones, tracking: tracking, width: picture.width,
-          height: picture.height, usesTime: source.isLive)
-      let (objects, events) = try next.update(result.detections, at: frame.time)
-      scene = next
+      let step = try course.update(
+        result.detections, in: picture, of: frame, at: time, usesTime: source.isLive)
+      count(source.statistics, after: before)
       publish(
-        frame, picture, objects, events, result.timings, next, source.statistics, rate: rate.next(),
+        step, picture, result.timings, course, rate: rate.next(),
         isLate: source.isLive && ContinuousClock.now - frame.arrival > Self.lateness)
     }
     return source.isLive
   }
 
+  /// Adds the frames of a source to those from before it was opened.
+  private func count(_ statistics: VideoStatistics, after before: Report) {
+    state.withLock { state in
+      state.report.frames = before.frames + statistics.arrived
+      state.report.dropped = before.dropped + statistics.dropped
+      state.report.restarts = before.restarts + statistics.restarts
+    }
+  }
+
   private func publish(
-    _ frame: VideoFrame, _ picture: ImageBuffer, _ objects: [ObjectScene.Object],
-    _ events: [ObjectScene.Event], _ timings: StageTimings, _ scene: ObjectScene,
-    _ statistics: VideoStatistics, rate: Double, isLate: Bool
+    _ step: CameraCourse.Step, _ picture: ImageBuffer, _ timings: StageTimings, _ course: CameraCourse,
+    rate: Double, isLate: Bool
   ) {
     let (waiting, isHeard) = state.withLock { state in
       state.report.state = "running"
       state.report.reason = nil
       (state.report.width, state.report.height) = (picture.width, picture.height)
       state.report.answered += 1
-      state.report.frames = statistics.arrived
-      state.report.dropped = statistics.dropped
-      state.report.restarts = statistics.restarts
       state.report.late += isLate ? 1 : 0
       state.report.rate = rate
-      state.report.lines = scene.lineCounts
-      state.report.zones = scene.zoneCounts
-      state.shot = Shot(number: (state.shot?.number ?? 0) + 1, picture: picture, objects: objects)
+      state.report.lines = course.lineCounts
+      state.report.zones = course.zoneCounts
+      state.shot = Shot(number: (state.shot?.number ?? 0) + 1, picture: picture, objects: step.objects)
       defer { state.waiting = [] }
       return (state.waiting, !state.listeners.isEmpty)
     }
     for continuation in waiting { continuation.resume() }
     guard isHeard else { return }
-    var lines = [
-      CameraText.json(
-        CameraText.FrameLine(
-          frame: frame.number, time: frame.time, detections: objects, milliseconds: timings))
-    ]
-    lines += events.map { CameraText.json($0) }
-    tell(lines.map { "data: \($0)\n\n" })
+    let line = CameraText.FrameLine(
+      frame: step.number, time: step.time, detections: step.objects, milliseconds: timings)
+    tell([CameraText.json(line)] + step.events.map { CameraText.json($0) })
   }
 
+  /// Ends the stays of those who are in zones when a film ends.
+  private func publish(endOf course: inout CameraCourse) {
+    let events = course.finish()
+    let counts = course.zoneCounts
+    state.withLock { $0.report.zones = counts }
+    tell(events.map { CameraText.json($0) })
+  }
+
+  /// Sends lines of JSON to all listeners.
+  private func tell(_ lines: [String]) { send(lines.map { "data: \($0)\n\n" }) }
+
   /// Sends texts to all listeners.
-  private func tell(_ texts: [String]) {
+  private func send(_ texts: [String]) {
     let listeners = state.withLock { $0.listeners.values.map { $0 } }
     for listener in listeners { for text in texts { listener.yield(text) } }
   }

@@ -23,11 +23,11 @@ struct PrometheusText {
     let reports = cameras.map { ($0.settings.name, $0.report) }
     let families: [(String, String, String, (LiveCamera.Report) -> Int)] = [
       ("up", "Whether the camera delivers", "gauge", { $0.state == "running" ? 1 : 0 }),
-      ("frames_total", "Frames that arrived since the source was opened", "counter", \.frames),
+      ("frames_total", "Frames that arrived", "counter", \.frames),
       ("answered_total", "Frames that were looked at", "counter", \.answered),
       ("dropped_total", "Frames that newer ones replaced since the source was opened", "counter", \.dropped),
       ("late_total", "Answers 150 ms after their frames or later", "counter", \.late),
-      ("restarts_total", "Restarts of the source since it was opened", "counter", \.restarts),
+      ("restarts_total", "Restarts of the source", "counter", \.restarts),
     ]
     for (name, help, type, value) in families {
       begin("apus_camera_\(name)", help, type)

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import ApusImages
+import ApusTracking
+import ApusVideo
+import ApusVision
+
+/// What a camera has seen, however often its source was opened: numbers of tracks, counts, frames and the time go on.
+struct CameraCourse {
+  /// What came of a frame.
+  struct Step {
+    let objects: [ObjectScene.Object]
+    let events: [ObjectScene.Event]
+    /// The frame's number and its time in seconds, both since the source was opened first.
+    let number: Int
+    let time: Double
+  }
+
+  private let settings: CameraSettings
+  private let tracking: ObjectTracker.Options
+  /// The scene in pixels of the first picture.
+  private var scene: ObjectScene?
+  private var (width, height) = (0, 0)
+  /// When the time was 0.
+  private var beginning: ContinuousClock.Instant?
+  /// What is added to the times of frames; nil before the first one after an opening.
+  private var timeOffset: Double?
+  private var lastTime: Double?
+  /// What is added to the numbers of frames.
+  private var frameOffset = 0
+  private var frameCount = 0
+
+  init(_ settings: CameraSettings, tracking: ObjectTracker.Options) {
+    self.settings = settings
+    self.tracking = tracking
+  }
+
+  /// The counts of all lines and zones.
+  var lineCounts: [String: ObjectScene.LineCounts] { scene?.lineCounts ?? [:] }
+  var zoneCounts: [String: ObjectScene.ZoneCounts] { scene?.zoneCounts ?? [:] }
+
+  /// Notes that the source is opened, perhaps anew.
+  ///
+  /// - Parameter arrived: The frames that arrived so far.
+  mutating func open(arrived: Int) {
+    timeOffset = nil
+    frameCount = max(frameCount, arrived)
+    frameOffset = frameCount
+  }
+
+  /// The time of a frame; between two openings of a source it goes on as the clock does.
+  mutating func time(of frame: VideoFrame) -> Double {
+    if let timeOffset { return timeOffset + frame.time }
+    let clock = frame.arrival - .seconds(frame.time)
+    let start = beginning ?? clock
+    beginning = start
+    let offset = max((clock - start) / .seconds(1), (lastTime ?? 0) - frame.time, 0)
+    timeOffset = offset
+    return offset + frame.time
+  }
+
+  /// Whether a frame is too soon after the last one for the rate that is wanted.
+  func skips(_ time: Double) -> Bool {
+    guard let frameRate = settings.frameRate, let lastTime else { return false }
+    return time - lastTime < 1 / frameRate - 1e-6
+  }
+
+  /// Takes what was found in a frame.
+  ///
+  /// - Parameter usesTime: Whether frames may be unequally far apart; the first one decides.
+  mutating func update(
+    _ detections: [Detection], in picture: ImageBuffer, of frame: VideoFrame, at time: Double, usesTime: Bool
+  ) throws -> Step {
+    var scene =
+      try scene
+      ?? ObjectScene(
+        lines: settings.lines, zones: settings.zones, tracking: tracking, width: picture.width,
+        height: picture.height, usesTime: usesTime)
+    if self.scene == nil { (width, height) = (picture.width, picture.height) }
+    lastTime = time
+    frameCount = max(frameCount, frameOffset + frame.number + 1)
+    var objects: [ObjectScene.Object]
+    let events: [ObjectScene.Event]
+    if (picture.width, picture.height) == (width, height) {
+      (objects, events) = try scene.update(detections, at: time)
+    } else {
+      // The source has pictures of another size than before: places and tracks keep theirs.
+      let scaled = detections.map { detection in
+        var scaled = detection
+        scaled.rect = detection.boundingBox.rect(width: width, height: height)
+        return scaled
+      }
+      let (found, happened) = try scene.update(scaled, at: time)
+      var untracked = try ObjectScene(tracking: nil, width: picture.width, height: picture.height)
+      (objects, events) = (try untracked.update(detections, at: time).objects, happened)
+      for index in objects.indices { objects[index].track = found[index].track }
+    }
+    self.scene = scene
+    return Step(objects: objects, events: events, number: frameOffset + frame.number, time: time)
+  }
+
+  /// Ends the stays of those who are in zones, as at the end of a film, and returns them.
+  mutating func finish() -> [ObjectScene.Event] { scene?.finish(at: lastTime ?? 0) ?? [] }
+}
