@@ -171,6 +171,24 @@ def nameless():
     return graph
 
 
+def called_as_others():
+    """Names that the server gives to tensors without one, on other tensors: every name must still be found."""
+    graph = Graph()
+    inputs = [graph.named_input(name, "int32", [1, 2]) for name in ("input_1", "", "", "input_3", "input_1")]
+    total = inputs[0]
+    for position, other in enumerate(inputs[1:]):
+        # Each input has its own weight in the sum.
+        product, total_so_far = graph.hidden("int32", [1, 2]), graph.hidden("int32", [1, 2])
+        factor = graph.constant(np.array(10 ** (position + 1), np.int32))
+        graph.add("MUL", [other, factor], [product], schema.MulOptionsT())
+        graph.add("ADD", [total, product], [total_so_far], schema.AddOptionsT())
+        total = total_so_far
+    shape = graph.constant(np.array([1, 2], np.int32))
+    for name in ("output_1", ""):
+        graph.add("RESHAPE", [total, shape], [graph.named_output(name, "int32", [1, 2])], schema.ReshapeOptionsT())
+    return graph
+
+
 def open_length():
     """An open second dimension."""
     graph = Graph()
@@ -238,6 +256,7 @@ MODELS = {
     "slow": slow,
     "logarithm": logarithm,
     "nameless": nameless,
+    "called_as_others": called_as_others,
     "open_length": open_length,
     "countdown": countdown,
     "identity": bytes_16,

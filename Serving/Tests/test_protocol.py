@@ -93,6 +93,17 @@ def test_empty_and_repeated_names_are_replaced(server):
     assert server.json("/v2/models/nameless/infer", {"inputs": inputs})[1]["outputs"][0]["data"] == [111, 111]
 
 
+def test_a_name_that_the_server_gives_is_no_other_tensors(server):
+    """Inputs called `input_1`, nothing, nothing, `input_3`, `input_1`: each has a name of its own, and may be asked by it."""
+    _, metadata = server.json("/v2/models/called_as_others")
+    names = [tensor["name"] for tensor in metadata["inputs"]]
+    assert names == ["input_1", "input_5", "input_2", "input_3", "input_4"]
+    assert [tensor["name"] for tensor in metadata["outputs"]] == ["output_1", "output_2"]
+    inputs = [{"name": name, "shape": [1, 2], "datatype": "INT32", "data": [number + 1, 9]} for number, name in enumerate(names)]
+    status, answer = server.json("/v2/models/called_as_others/infer", {"inputs": inputs[::-1]})
+    assert status == 200 and [output["data"] for output in answer["outputs"]] == [[54321, 99999]] * 2
+
+
 def test_batching_models_say_so(client):
     metadata = client.get_model_metadata("simple_batch")
     assert [tensor["shape"] for tensor in metadata["inputs"] + metadata["outputs"]] == [[-1, 16]] * 4

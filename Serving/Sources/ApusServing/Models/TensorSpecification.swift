@@ -43,7 +43,7 @@ extension TensorSpecification {
   private static let longestName = 1_024
 
   /// The inputs or outputs of a function, named: the signature's names first, then the tensors'; empty, repeated and
-  /// endless names become `input_K` or `output_K`.
+  /// endless names become `input_K` or `output_K`, where K is the position, or else the next number that gives a name of its own.
   ///
   /// - Throws: a sentence about each tensor whose type does not exist in the protocol; `resourceLimit` for more tensors than
   ///   a request may name.
@@ -57,14 +57,22 @@ extension TensorSpecification {
     }
     let isName = { (name: String) in !name.isEmpty && name.utf8.count <= longestName }
     let signed = Dictionary(signature.map { ($0.tensor.index, $0.name) }) { first, _ in first }
-    var names: [String] = []
     var known: Set<String> = []
-    var reasons: [String] = []
-    for (position, tensor) in tensors.enumerated() {
+    var names = tensors.map { tensor -> String? in
       let name = signed[tensor.index] ?? tensor.name
-      names.append(isName(name) && !known.contains(name) ? name : "\(role)_\(position)")
-      known.insert(names[position])
+      return isName(name) && known.insert(name).inserted ? name : nil
     }
+    // Another tensor may already be called so.
+    for position in names.indices where names[position] == nil {
+      let name = "\(role)_\(position)"
+      if known.insert(name).inserted { names[position] = name }
+    }
+    for position in names.indices where names[position] == nil {
+      var number = position + 1
+      while !known.insert("\(role)_\(number)").inserted { number += 1 }
+      names[position] = "\(role)_\(number)"
+    }
+    var reasons: [String] = []
     var result: [TensorSpecification] = []
     for (position, tensor) in tensors.enumerated() {
       let own = isName(tensor.name) ? tensor.name : ""
@@ -75,7 +83,7 @@ extension TensorSpecification {
       }
       result.append(
         TensorSpecification(
-          name: names[position],
+          name: names[position] ?? "",
           aliases: [own, "\(role)_\(position)"].filter { !$0.isEmpty && !known.contains($0) },
           datatype: datatype, elementType: tensor.type, shape: tensor.shapeSignature,
           defaultShape: tensor.shape.dimensions, quantization: tensor.quantization))
