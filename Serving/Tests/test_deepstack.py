@@ -101,6 +101,31 @@ def test_a_client_finds_objects(shapes, sample, tmp_path):
     assert client.get_objects(found) == ["circle", "pentagon", "rectangle", "triangle"]
 
 
+def test_as_many_objects_as_recorders_have_room_for(shapes, tmp_path):
+    """16 shapes in a picture, where the detector's own limit is 10; and of more than 20, the 20 best."""
+    from PIL import Image, ImageDraw
+    picture = Image.new("RGB", (960, 960), (40, 60, 90))
+    draw = ImageDraw.Draw(picture)
+    colors = [(230, 120, 40), (90, 200, 90), (220, 60, 120), (240, 230, 80)]
+    for row in range(4):
+        for column in range(4):
+            x, y, color = 120 + 240 * column, 120 + 240 * row, colors[(row + column) % 4]
+            if (row + column) % 2:
+                draw.ellipse((x - 80, y - 80, x + 80, y + 80), color)
+            else:
+                draw.rectangle((x - 80, y - 60, x + 80, y + 60), color)
+    picture.save(tmp_path / "many.png")
+    for confidence, limit in (("0.9", 16), ("0.01", 20)):
+        expected = json.loads(subprocess.run(
+            [os.environ["APUS"], "detect", tmp_path / "many.png", "--json", "--score-threshold", confidence, "--max-results", "100"],
+            check=True, capture_output=True).stdout)["detections"]
+        assert len(expected) >= limit
+        answer = ask(shapes, "detection", [("min_confidence", confidence)], [("image", (tmp_path / "many.png").read_bytes())])[1]
+        assert answer["count"] == limit
+        assert [(p["label"], keys_of(p)) for p in answer["predictions"]] == [
+            (d["label"], corners(d["box"], 960, 960)) for d in expected[:20]]
+
+
 def test_the_form_of_an_answer(shapes, sample):
     status, answer = ask(shapes, "detection", [("min_confidence", "0.9")], [("image", sample)])
     assert status == 200 and answer["success"] is True

@@ -8,6 +8,8 @@ import Hummingbird
 extension HTTPSurface {
   /// The maximum number of results: the clients of network video recorders have room for 20.
   private static let maximumPredictions = 20
+  /// The maximum number of objects that are looked for: those without a name must not take the places of others.
+  private static let maximumFound = 1_000
 
   /// The default minimum score of objects and faces.
   private static let minimumConfidence: Float = 0.4
@@ -126,6 +128,7 @@ extension HTTPSurface {
   ) async throws(ServingError) -> Answer {
     var settings = PictureTask.Settings()
     settings.scoreThreshold = try form.minimumConfidence ?? Self.minimumConfidence
+    settings.maximumResults = Self.maximumFound
     let result = try await result(
       .detect, model, form.picture, settings, exchange, as: DetectionResult.self)
     // A class without a name says nothing to these clients.
