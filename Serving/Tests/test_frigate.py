@@ -115,6 +115,27 @@ def test_planes_and_numbers_are_read_as_rows_of_bytes_are(server, endpoint, coco
             assert error is None and rows.tobytes() == expected.tobytes()
 
 
+def test_what_numbers_mean_does_not_change_from_frame_to_frame(server, endpoint, coco, test_data):
+    """Frames at night: of 0 and 1 among 0 to 255, the noise must not become white; of 0 to 1, they are as bright as others."""
+    bright = frame(test_data / "images" / "cats_and_dogs.jpg")
+    # Where the picture is bright, a night's noise is 1.
+    noise = (bright > 128).astype(np.uint8)
+    white = noise * 255
+    with Client(endpoint) as levels, Client(endpoint) as unit, Client(endpoint) as unknown:
+        for client in (levels, unit, unknown):
+            client.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())
+        rows = {name: levels.detect(pixels)[0].tobytes() for name, pixels in (("bright", bright), ("noise", noise), ("white", white))}
+        assert rows["noise"] != rows["white"]
+        assert levels.detect(bright.astype(np.float32))[0].tobytes() == rows["bright"]
+        assert levels.detect(noise.astype(np.float32))[0].tobytes() == rows["noise"]
+        assert unit.detect((bright / 255).astype(np.float32))[0].tobytes() == rows["bright"]
+        assert unit.detect(noise.astype(np.float32))[0].tobytes() == rows["white"]
+        assert unit.detect((noise / 255).astype(np.float32))[0].tobytes() == rows["noise"]
+        # A first frame at night.
+        assert unknown.detect(noise.astype(np.float32))[0].tobytes() == rows["noise"]
+        assert unknown.detect(bright.astype(np.float32))[0].tobytes() == rows["bright"]
+
+
 def test_each_client_has_its_model(server, endpoint, coco, test_data):
     with Client(endpoint) as one, Client(endpoint) as other:
         one.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())

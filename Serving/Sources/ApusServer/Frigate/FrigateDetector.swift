@@ -15,6 +15,8 @@ struct FrigateDetector {
   private var models: [[UInt8]: String] = [:]
   /// The clients, the latest last.
   private var clients: [[UInt8]] = []
+  /// The range of the numbers in each client's frames, as far as they have shown it.
+  private var ranges: [[UInt8]: FrigateFrame.Range] = [:]
   /// How many models clients have sent.
   private var takenCount = 0
 
@@ -79,7 +81,10 @@ struct FrigateDetector {
   }
 
   private mutating func remember(_ name: String, _ sender: [UInt8]) {
-    if models.updateValue(name, forKey: sender) == nil { clients.append(sender) }
+    let former = models.updateValue(name, forKey: sender)
+    if former == nil { clients.append(sender) }
+    // Another model may be configured otherwise.
+    if former != name { ranges[sender] = nil }
     if clients.count > Self.maximumClients { models[clients.removeFirst()] = nil }
   }
 
@@ -133,14 +138,18 @@ struct FrigateDetector {
     return try state.repository.model(named: name)
   }
 
-  private func detect(
+  private mutating func detect(
     _ header: Header, _ message: ZMQSocket.Message
   ) async throws(ServingError) -> [Detection] {
     try state.admission.enter()
     defer { state.admission.leave() }
     let model = try model(of: message.sender)
     guard message.parts.count == 2 else { throw .bad("the message has no part with the frame's bytes") }
-    let frame = try FrigateFrame(shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1])
+    var range = ranges[message.sender]
+    let frame = try FrigateFrame(
+      shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1], range: &range)
+    if ranges.count >= Self.maximumClients, ranges[message.sender] == nil { ranges = [:] }
+    ranges[message.sender] = range
     var settings = PictureTask.Settings()
     settings.scoreThreshold = Self.minimumScore
     settings.maximumResults = Self.rowCount

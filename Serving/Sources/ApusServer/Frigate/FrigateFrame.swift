@@ -4,6 +4,14 @@ import NIOCore
 
 /// A frame as Frigate prepares it for a model: of the model's size, rows of pixels or planes, bytes or `float32`.
 struct FrigateFrame {
+  /// The range of the numbers of a client's frames, where they are `float32`.
+  enum Range {
+    /// 0 to 1, as Frigate's `input_dtype` `float` has them.
+    case unit
+    /// 0 to 255, as `float_denorm` has them.
+    case levels
+  }
+
   /// The frame as a PPM file.
   let file: ByteChunks
 
@@ -11,11 +19,13 @@ struct FrigateFrame {
 
   /// Reads a frame.
   ///
-  /// Numbers are 0 to 255, as Frigate's `input_dtype` `int` and `float_denorm` have them, or 0 to 1 as `float` has them: where no number
-  /// is above 1, they are taken for the latter.
+  /// Numbers are 0 to 255, as Frigate's `input_dtype` `int` and `float_denorm` have them, or 0 to 1 as `float` has them: no pixel from 0 to 1 is
+  /// above 1, and no level from 0 to 255 has a fraction. A frame of 0 and 1 alone shows neither: its range is that of the client's frames before,
+  /// and else that of levels, as of noise at night.
   ///
+  /// - Parameter range: What the client's frames before have shown, and then what this one shows.
   /// - Throws: `badRequest` for another shape or type, or a number of bytes that is not that of the shape.
-  init(shape: [Int], type: String, bytes: [UInt8]) throws(ServingError) {
+  init(shape: [Int], type: String, bytes: [UInt8], range: inout Range?) throws(ServingError) {
     let sides = 1...Self.maximumSide
     guard shape.count == 4, shape[0] == 1, shape.allSatisfy(sides.contains),
       shape[3] == 3 || shape[1] == 3
@@ -26,7 +36,7 @@ struct FrigateFrame {
     let pixels: [UInt8]
     switch type {
     case "uint8" where bytes.count == count: pixels = bytes
-    case "float32" where bytes.count == 4 * count: pixels = Self.levels(bytes, count)
+    case "float32" where bytes.count == 4 * count: pixels = Self.levels(bytes, count, &range)
     case "uint8", "float32":
       throw .bad("the frame has \(bytes.count) bytes, not those of \(shape) numbers of the type \(type)")
     default: throw .bad("dtype is '\(type.prefix(40))', not uint8 or float32")
@@ -45,14 +55,24 @@ struct FrigateFrame {
   }
 
   /// Numbers as levels of pixels; what is no level is the nearest one, NaN is 0.
-  private static func levels(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+  private static func levels(_ bytes: [UInt8], _ count: Int, _ range: inout Range?) -> [UInt8] {
     func number(_ place: Int) -> Float {
       let bits = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[4 * place + $1]) << (8 * UInt32($1)) }
       return Float(bitPattern: bits)
     }
-    let isUnit = !(0..<count).contains { number($0) > 1 }
+    var found: Range?
+    for place in 0..<count {
+      let value = number(place)
+      if value > 1 {
+        found = .levels
+        break
+      }
+      if value > 0, value < 1 { found = .unit }
+    }
+    range = found ?? range
+    let factor: Float = range == .unit ? 255 : 1
     return (0..<count).map { place in
-      let value = number(place) * (isUnit ? 255 : 1)
+      let value = number(place) * factor
       return value >= 255 ? 255 : value > 0 ? UInt8(value.rounded()) : 0
     }
   }
