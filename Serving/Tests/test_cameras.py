@@ -245,6 +245,50 @@ def test_viewers_who_leave_a_camera_that_is_silent_leave_their_places():
         assert server.stop() == 0
 
 
+class Videos:
+    """A source over TCP that sends each video to one who asks, and the last one to all after."""
+
+    def __init__(self, *videos):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.name = f"tcp://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.serve, args=(list(videos),), daemon=True).start()
+
+    def serve(self, videos):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            with connection:
+                try:
+                    connection.sendall(videos[0])
+                except OSError:
+                    pass  # who asks may leave
+            videos = videos[1:] or videos
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+
+def test_places_stay_where_they_are_when_pictures_change_their_size(tmp_path):
+    with Server() as server:
+        (tmp_path / "sample.jpg").write_bytes(server.request("/sample.jpg")[2])
+    videos = [subprocess.run(
+        ["ffmpeg", "-v", "error", "-loop", "1", "-framerate", "10", "-i", tmp_path / "sample.jpg", "-t", "4", "-s", size, "-c:v", "mpeg2video",
+         "-q:v", "2", "-f", "mpegts", "-"], check=True, capture_output=True).stdout for size in ("640x480", "320x240")]
+    with Videos(*videos) as source, Server("--camera", f"c={source.name}", "--camera-place", "c/right:0.5,0,1,0,1,1,0.5,1") as server:
+        wide = wait(server, "c", lambda camera: camera["width"] == 640 and camera["zones"]["right"]["occupancy"] > 0)
+        # Nothing moves: those who are in the right half are still there, if it is that of the small picture.
+        small = wait(server, "c", lambda camera: camera["width"] == 320 and camera["answered"] > wide["answered"] + 20)
+        assert small["zones"]["right"]["occupancy"] >= wide["zones"]["right"]["occupancy"]
+        wait(server, "c", lambda camera: camera["answered"] > small["answered"] + 40)
+        assert server.json("/cameras")[1][0]["zones"]["right"]["occupancy"] >= wide["zones"]["right"]["occupancy"]
+        assert server.stop() == 0
+
+
 def test_a_viewer_who_does_not_read_slows_nobody(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     with Events(live, "/cameras/pattern/stream") as sleeper:
