@@ -65,16 +65,14 @@ struct CameraCourse {
   }
 
   /// Takes what was found in a frame.
-  ///
-  /// - Parameter usesTime: Whether frames may be unequally far apart; the first one decides.
   mutating func update(
-    _ detections: [Detection], in picture: ImageBuffer, of frame: VideoFrame, at time: Double, usesTime: Bool
+    _ detections: [Detection], in picture: ImageBuffer, of frame: VideoFrame, at time: Double
   ) throws -> Step {
     var scene =
       try scene
       ?? ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: picture.width,
-        height: picture.height, usesTime: usesTime)
+        height: picture.height)
     if self.scene == nil { (width, height) = (picture.width, picture.height) }
     lastTime = time
     frameCount = max(frameCount, frameOffset + frame.number + 1)

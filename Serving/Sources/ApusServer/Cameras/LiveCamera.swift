@@ -188,8 +188,7 @@ final class LiveCamera: Service {
         let picture = frame.picture()
         return (picture, try detector.detect(picture))
       }
-      let step = try course.update(
-        result.detections, in: picture, of: frame, at: time, usesTime: source.isLive)
+      let step = try course.update(result.detections, in: picture, of: frame, at: time)
       count(source.statistics, after: before)
       publish(
         step, picture, result.timings, course, rate: rate.next(),
