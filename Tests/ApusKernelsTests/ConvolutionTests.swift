@@ -351,8 +351,8 @@ struct ConvolutionTests {
       let product = Convolution(rows: 49, depth: 64, columns: 40, operands: operands, epilogue: epilogue)
       #expect(try #require(kernels.choose(product)).choice.set == kernels.name)
       var filters = product
-      (filters.inputHeight, filters.inputWidth, filters.outputHeight, filters.outputWidth) = (9, 9, 7, 7)
-      (filters.filterHeight, filters.filterWidth) = (3, 3)
+      filters.vertical = WindowAxis(size: 9, places: 7, taps: 3)
+      filters.horizontal = filters.vertical
       #expect(try #require(kernels.choose(filters)).choice.set == kernels.name)
       let depthwise = Convolution(
         batches: 1, inputHeight: 9, inputWidth: 9, inputChannels: 32, filterHeight: 3, filterWidth: 3,

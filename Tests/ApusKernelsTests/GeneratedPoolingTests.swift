@@ -24,10 +24,12 @@ import Testing
 
     func pooling(_ kind: Pooling.Kind, _ elements: Pooling.Elements, using set: KernelSet) -> Pooling? {
       Pooling(
-        kind: kind, elements: elements, batches: batches, inputHeight: height, inputWidth: width,
-        channels: channels, outputHeight: outputHeight, outputWidth: outputWidth, filterHeight: filterHeight,
-        filterWidth: filterWidth, strideHeight: strideHeight, strideWidth: strideWidth, paddingTop: top,
-        paddingLeft: left, using: set)
+        kind: kind, elements: elements, batches: batches,
+        vertical: WindowAxis(
+          size: height, places: outputHeight, taps: filterHeight, stride: strideHeight, padding: top),
+        horizontal: WindowAxis(
+          size: width, places: outputWidth, taps: filterWidth, stride: strideWidth, padding: left),
+        channels: channels, using: set)
     }
   }
 

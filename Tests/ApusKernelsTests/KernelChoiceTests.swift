@@ -120,13 +120,13 @@ struct KernelChoiceTests {
       epilogue: .float64([1], zeroPoint: 0, minimum: -32768, maximum: 32767))
     #expect(try Self.reason(kernels, words).contains("int16 with int8 weights"))
     var wide = Self.filters(.float32, Self.floatBounds)
-    wide.strideHeight = 40_000
+    wide.vertical.stride = 40_000
     #expect(try Self.reason(kernels, wide).contains("40000, is not below 32768"))
-    wide.strideHeight = 1
-    (wide.filterHeight, wide.dilationHeight) = (2, 2_000)
+    wide.vertical.stride = 1
+    (wide.vertical.taps, wide.vertical.dilation) = (2, 2_000)
     #expect(try Self.reason(kernels, wide).contains("rows that an output reaches, 2001, is not below 1024"))
     var large = Self.filters(.float32, Self.floatBounds)
-    (large.inputWidth, large.outputWidth, large.inputChannels) = (4_000, 4_000, 128)
+    (large.horizontal.size, large.horizontal.places, large.inputChannels) = (4_000, 4_000, 128)
     #expect(try Self.reason(kernels, large).contains("bytes that a tile gathers"))
     large.inputChannels = 1 << 27
     #expect(try Self.reason(kernels, large).contains("input channels, 134217728,"))
@@ -137,11 +137,11 @@ struct KernelChoiceTests {
       #expect(try Self.reason(kernels, deep).contains("10000 steps are over 8192"))
     }
     var none = Self.depthwise(Self.bytes, Self.fixedPoint)
-    none.outputWidth = 0
+    none.horizontal.places = 0
     #expect(try Self.reason(kernels, none).contains("14×0, is empty"))
-    none.outputWidth = 14
-    (none.filterHeight, none.dilationHeight) = (3, 600)
-    none.paddingTop = 0
+    none.horizontal.places = 14
+    (none.vertical.taps, none.vertical.dilation) = (3, 600)
+    none.vertical.padding = 0
     #expect(try Self.reason(kernels, none).contains("1201, is not below 1024"))
   }
 
@@ -208,10 +208,10 @@ struct KernelChoiceTests {
       }
       var filters = Self.filters(.float32, Self.floatBounds, size: 56, channels: 128)
       #expect(try notes(filters).isEmpty)
-      filters.dilationHeight = 2
+      filters.vertical.dilation = 2
       #expect(try notes(filters).contains("Winograd's way: dilations of 2×1"))
-      filters.dilationHeight = 1
-      (filters.strideWidth, filters.outputWidth) = (2, 28)
+      filters.vertical.dilation = 1
+      (filters.horizontal.stride, filters.horizontal.places) = (2, 28)
       #expect(try notes(filters).contains("Winograd's way: strides of 1×2"))
       #expect(try notes(Self.filters(.float32, Self.floatBounds, size: 2)).contains("times as long"))
       var grouped = Self.filters(.float32, Self.floatBounds)

@@ -19,11 +19,8 @@ import Testing
             kind: kind,
             elements: .integer(
               isSigned ? .int8 : .uint8, minimum: isSigned ? -128 : 3, maximum: isSigned ? 100 : 255),
-            batches: 1, inputHeight: height, inputWidth: width, channels: channels,
-            outputHeight: outputHeight,
-            outputWidth: outputWidth, filterHeight: filter, filterWidth: filter, strideHeight: 1,
-            strideWidth: 1,
-            paddingTop: 0, paddingLeft: 0))
+            batches: 1, vertical: WindowAxis(size: height, places: outputHeight, taps: filter),
+            horizontal: WindowAxis(size: width, places: outputWidth, taps: filter), channels: channels))
         var output = [UInt8](repeating: 0, count: outputHeight * outputWidth * channels)
         var span = output.mutableSpan
         var bytes = span.mutableBytes
@@ -55,9 +52,9 @@ import Testing
     for kind in [Pooling.Kind.average, .maximum, .l2] {
       let pooling = try #require(
         Pooling(
-          kind: kind, elements: .float32(minimum: -1000, maximum: 110), batches: 1, inputHeight: height,
-          inputWidth: width, channels: channels, outputHeight: 2, outputWidth: 3, filterHeight: 3,
-          filterWidth: 2, strideHeight: 2, strideWidth: 2, paddingTop: 0, paddingLeft: 0))
+          kind: kind, elements: .float32(minimum: -1000, maximum: 110), batches: 1,
+          vertical: WindowAxis(size: height, places: 2, taps: 3, stride: 2),
+          horizontal: WindowAxis(size: width, places: 3, taps: 2, stride: 2), channels: channels))
       var output = [Float](repeating: 0, count: 6 * channels)
       var span = output.mutableSpan
       var bytes = span.mutableBytes
@@ -82,11 +79,10 @@ import Testing
   @Test("a window without any value under it is refused")
   func refusesEmptyWindows() {
     let pooling = Pooling(
-      kind: .average, elements: .float32(minimum: 0, maximum: 1), batches: 1, inputHeight: 2, inputWidth: 2,
-      channels: 1,
-      outputHeight: 2, outputWidth: 2, filterHeight: 1, filterWidth: 1, strideHeight: 2, strideWidth: 2,
-      paddingTop: 0,
-      paddingLeft: 0)
+      kind: .average, elements: .float32(minimum: 0, maximum: 1), batches: 1,
+      vertical: WindowAxis(size: 2, places: 2, stride: 2),
+      horizontal: WindowAxis(size: 2, places: 2, stride: 2),
+      channels: 1)
     #expect(pooling == nil)
   }
 }

@@ -56,8 +56,8 @@ import Testing
   func maxima() {
     let side = 512
     let pooling = ArgmaxPooling(
-      batches: 1, large: (side, side), small: (8, 8), channels: 1, filter: (side, side), stride: (1, 1),
-      padding: (0, 0))
+      batches: 1, vertical: WindowAxis(size: side, places: 8, taps: side),
+      horizontal: WindowAxis(size: side, places: 8, taps: side), channels: 1)
     let input = [Float](repeating: 1, count: side * side)
     #expect(
       stops(count: 64) { result, team in
@@ -71,9 +71,7 @@ import Testing
   @Test("windows that fold, whose folds end within")
   func windows() {
     let reduction = WindowReduction(
-      [
-        .init(size: 1 << 21, spread: 1, before: 0, window: 1 << 20, dilation: 1, stride: 1 << 20, count: 2)
-      ], .add, .float32)
+      [WindowAxis(size: 1 << 21, places: 2, taps: 1 << 20, stride: 1 << 20)], spreads: [1], .add, .float32)
     let input = [Float](repeating: 1, count: 1 << 21)
     let initial: [Float] = [0]
     var sums = [Float](repeating: 0, count: 2)
@@ -91,17 +89,14 @@ import Testing
   func manyWindows() {
     for (window, count) in [((2048, 2048), 8), ((8, 8), 1 << 16)] {
       let axes = [
-        WindowReduction.Axis(
-          size: 4096, spread: 1, before: 0, window: window.0, dilation: 1, stride: 1, count: 1),
-        WindowReduction.Axis(
-          size: 2, spread: 1, before: 0, window: window.1, dilation: 1, stride: 1, count: count),
+        WindowAxis(size: 4096, taps: window.0), WindowAxis(size: 2, places: count, taps: window.1),
       ]
       let input = [Float](repeating: 1, count: 8192)
       let initial: [Float] = [0]
       #expect(
         stops(count: count) { result, team in
           var bytes = result.mutableBytes
-          WindowReduction(axes, .add, .float32).run(
+          WindowReduction(axes, spreads: [1, 1], .add, .float32).run(
             input.span.bytes, initial: initial.span.bytes, to: &bytes, threads: team)
         })
     }

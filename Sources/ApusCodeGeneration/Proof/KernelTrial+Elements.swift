@@ -151,9 +151,9 @@ extension KernelTrial {
     KernelTrial(name: name, isFloat: width == 4) { set throws(Decline) in
       guard
         let pooling = Pooling(
-          kind: kind, elements: elements, batches: 1, inputHeight: 11, inputWidth: 12, channels: 70,
-          outputHeight: 5, outputWidth: 5, filterHeight: 3, filterWidth: 3, strideHeight: 2, strideWidth: 2,
-          paddingTop: 0, paddingLeft: 0, using: set)
+          kind: kind, elements: elements, batches: 1,
+          vertical: WindowAxis(size: 11, places: 5, taps: 3, stride: 2),
+          horizontal: WindowAxis(size: 12, places: 5, taps: 3, stride: 2), channels: 70, using: set)
       else { throw Decline("a window is empty") }
       let input =
         width == 4 ? floatBytes(11 * 12 * 70, seed: 17) : bytes(11 * 12 * 70, seed: 18)

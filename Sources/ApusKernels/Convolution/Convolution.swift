@@ -10,34 +10,14 @@
 @usableFromInline package struct Convolution: Hashable, Sendable {
   /// The number of images.
   @usableFromInline package var batches: Int
-  /// Rows of one input image.
-  @usableFromInline package var inputHeight: Int
-  /// Columns of one input image.
-  @usableFromInline package var inputWidth: Int
+  /// How the filter slides over the rows of an image.
+  @usableFromInline package var vertical: WindowAxis
+  /// How the filter slides over the columns of an image.
+  @usableFromInline package var horizontal: WindowAxis
   /// Channels of the input, of all groups.
   @usableFromInline package var inputChannels: Int
-  /// Rows of the filter.
-  @usableFromInline package var filterHeight: Int
-  /// Columns of the filter.
-  @usableFromInline package var filterWidth: Int
-  /// Rows of one output image.
-  @usableFromInline package var outputHeight: Int
-  /// Columns of one output image.
-  @usableFromInline package var outputWidth: Int
   /// Channels of the output, of all groups.
   @usableFromInline package var outputChannels: Int
-  /// Input rows between two output rows.
-  package var strideHeight: Int
-  /// Input columns between two output columns.
-  package var strideWidth: Int
-  /// Input rows between two filter rows.
-  @usableFromInline package var dilationHeight: Int
-  /// Input columns between two filter columns.
-  @usableFromInline package var dilationWidth: Int
-  /// Rows of zeros above the input.
-  package var paddingTop: Int
-  /// Columns of zeros left of the input.
-  package var paddingLeft: Int
   /// The number of groups that the channels are divided into.
   @usableFromInline package var groups: Int
   /// Whether each input channel is a group, and weights are `1 × filterHeight × filterWidth × outputChannels`.
@@ -49,8 +29,23 @@
   /// Whether weights come with each run, so that packing them takes time from it.
   package var hasTransientWeights = false
 
-  /// Describes a convolution; by default with strides, dilations and groups of 1, and without padding. With
-  /// `isDepthwise`, there are as many groups as input channels.
+  /// Describes a convolution; by default with one group. With `isDepthwise`, there are as many groups as input channels.
+  package init(
+    batches: Int, vertical: WindowAxis, horizontal: WindowAxis, inputChannels: Int, outputChannels: Int,
+    groups: Int = 1, isDepthwise: Bool = false, operands: MatrixOperands, epilogue: Epilogue
+  ) {
+    self.batches = batches
+    self.vertical = vertical
+    self.horizontal = horizontal
+    self.inputChannels = inputChannels
+    self.outputChannels = outputChannels
+    self.groups = isDepthwise ? inputChannels : groups
+    self.isDepthwise = isDepthwise
+    self.operands = operands
+    self.epilogue = epilogue
+  }
+
+  /// Describes a convolution by its sizes; by default with strides, dilations and groups of 1, and without padding.
   package init(
     batches: Int, inputHeight: Int, inputWidth: Int, inputChannels: Int,
     filterHeight: Int, filterWidth: Int,
@@ -59,42 +54,58 @@
     paddingTop: Int = 0, paddingLeft: Int = 0, groups: Int = 1,
     isDepthwise: Bool = false, operands: MatrixOperands, epilogue: Epilogue
   ) {
-    self.batches = batches
-    self.inputHeight = inputHeight
-    self.inputWidth = inputWidth
-    self.inputChannels = inputChannels
-    self.filterHeight = filterHeight
-    self.filterWidth = filterWidth
-    self.outputHeight = outputHeight
-    self.outputWidth = outputWidth
-    self.outputChannels = outputChannels
-    self.strideHeight = strideHeight
-    self.strideWidth = strideWidth
-    self.dilationHeight = dilationHeight
-    self.dilationWidth = dilationWidth
-    self.paddingTop = paddingTop
-    self.paddingLeft = paddingLeft
-    self.groups = isDepthwise ? inputChannels : groups
-    self.isDepthwise = isDepthwise
-    self.operands = operands
-    self.epilogue = epilogue
+    self.init(
+      batches: batches,
+      vertical: WindowAxis(
+        size: inputHeight, places: outputHeight, taps: filterHeight, stride: strideHeight,
+        dilation: dilationHeight, padding: paddingTop),
+      horizontal: WindowAxis(
+        size: inputWidth, places: outputWidth, taps: filterWidth, stride: strideWidth,
+        dilation: dilationWidth, padding: paddingLeft),
+      inputChannels: inputChannels, outputChannels: outputChannels, groups: groups, isDepthwise: isDepthwise,
+      operands: operands, epilogue: epilogue)
   }
 
   /// Describes a fully connected layer: M×K activations times N×K weights.
   package init(rows: Int, depth: Int, columns: Int, operands: MatrixOperands, epilogue: Epilogue) {
     self.init(
-      batches: rows, inputHeight: 1, inputWidth: 1, inputChannels: depth, filterHeight: 1, filterWidth: 1,
-      outputHeight: 1, outputWidth: 1, outputChannels: columns, operands: operands, epilogue: epilogue)
+      batches: rows, vertical: WindowAxis(), horizontal: WindowAxis(), inputChannels: depth,
+      outputChannels: columns, operands: operands, epilogue: epilogue)
   }
 }
 
 extension Convolution {
+  /// Rows of one input image.
+  @inlinable package var inputHeight: Int { vertical.size }
+  /// Columns of one input image.
+  @inlinable package var inputWidth: Int { horizontal.size }
+  /// Rows of the filter.
+  @inlinable package var filterHeight: Int { vertical.taps }
+  /// Columns of the filter.
+  @inlinable package var filterWidth: Int { horizontal.taps }
+  /// Rows of one output image.
+  @inlinable package var outputHeight: Int { vertical.places }
+  /// Columns of one output image.
+  @inlinable package var outputWidth: Int { horizontal.places }
+  /// Input rows between two output rows.
+  @inlinable package var strideHeight: Int { vertical.stride }
+  /// Input columns between two output columns.
+  @inlinable package var strideWidth: Int { horizontal.stride }
+  /// Input rows between two filter rows.
+  @inlinable package var dilationHeight: Int { vertical.dilation }
+  /// Input columns between two filter columns.
+  @inlinable package var dilationWidth: Int { horizontal.dilation }
+  /// Rows of zeros above the input.
+  @inlinable package var paddingTop: Int { vertical.padding }
+  /// Columns of zeros left of the input.
+  @inlinable package var paddingLeft: Int { horizontal.padding }
+
   /// This convolution with a smaller input and more padding above and left of it.
   package func reading(height: Int, width: Int, paddedBy padding: (top: Int, left: Int)) -> Convolution {
     var result = self
-    (result.inputHeight, result.inputWidth) = (height, width)
-    result.paddingTop += padding.top
-    result.paddingLeft += padding.left
+    (result.vertical.size, result.horizontal.size) = (height, width)
+    result.vertical.padding += padding.top
+    result.horizontal.padding += padding.left
     return result
   }
 
@@ -109,9 +120,9 @@ extension Convolution {
   /// The taps of the filter.
   @inlinable @inline(__always) package var taps: Int { filterHeight * filterWidth }
   /// Input rows from the first tap of an output to its last.
-  @inlinable package var reachHeight: Int { (filterHeight - 1) * dilationHeight + 1 }
+  @inlinable package var reachHeight: Int { vertical.reach }
   /// Input columns from the first tap of an output to its last.
-  @inlinable package var reachWidth: Int { (filterWidth - 1) * dilationWidth + 1 }
+  @inlinable package var reachWidth: Int { horizontal.reach }
   /// K: the products in each sum.
   @inlinable @inline(__always) package var depth: Int { taps * channelsPerGroup }
   /// The input's size in elements.
@@ -125,6 +136,12 @@ extension Convolution {
   package var readsInputInPlace: Bool {
     filterHeight == 1 && filterWidth == 1 && strideHeight == 1 && strideWidth == 1
       && paddingTop == 0 && paddingLeft == 0 && outputHeight == inputHeight && outputWidth == inputWidth
+  }
+
+  /// Whether a tap lies outside the input at some pixel of the output.
+  package var reachesOutside: Bool {
+    batches > 0 && outputHeight > 0 && outputWidth > 0
+      && (vertical.reachesOutside || horizontal.reachesOutside)
   }
 
   /// The minimum number of taps for ``filter``.
@@ -145,12 +162,7 @@ extension Convolution {
   package var alongRows: Convolution {
     guard inputWidth == 1, filterWidth == 1, outputWidth == 1, paddingLeft == 0 else { return self }
     var result = self
-    (result.inputHeight, result.inputWidth) = (1, inputHeight)
-    (result.filterHeight, result.filterWidth) = (1, filterHeight)
-    (result.outputHeight, result.outputWidth) = (1, outputHeight)
-    (result.strideHeight, result.strideWidth) = (1, strideHeight)
-    (result.dilationHeight, result.dilationWidth) = (1, dilationHeight)
-    (result.paddingTop, result.paddingLeft) = (0, paddingTop)
+    (result.vertical, result.horizontal) = (WindowAxis(), vertical)
     return result
   }
 }

@@ -7,54 +7,6 @@ import ApusRuntime
 /// Other kernels multiply such taps by zero. That adds nothing as long as weights are finite, but zero times infinity is NaN. Each sum has
 /// the order of the reference: by taps, then by channels.
 package struct DirectConvolution: Sendable {
-  /// How the filter slides along one axis.
-  package struct Axis: Sendable {
-    /// The elements of the input.
-    let size: Int
-    /// The elements of the output.
-    let places: Int
-    /// The taps of the filter.
-    let taps: Int
-    let stride: Int
-    let dilation: Int
-    /// The padding before the first element: of the input, or if transposed, of the output.
-    let padding: Int
-    /// Whether inputs are a stride apart in the output, instead of outputs in the input.
-    let isTransposed: Bool
-
-    /// Describes an axis; by default one along which nothing slides.
-    package init(
-      size: Int = 1, places: Int = 1, taps: Int = 1, stride: Int = 1, dilation: Int = 1, padding: Int = 0,
-      isTransposed: Bool = false
-    ) {
-      self.size = size
-      self.places = places
-      self.taps = taps
-      self.stride = stride
-      self.dilation = dilation
-      self.padding = padding
-      self.isTransposed = isTransposed
-    }
-
-    /// The taps in the order of their inputs, by a number from 0.
-    func tap(_ number: Int) -> Int { isTransposed ? taps &- 1 &- number : number }
-
-    /// The element of the input under a tap at a place of the output; nil if there is none.
-    func element(at place: Int, under tap: Int) -> Int? {
-      guard isTransposed else {
-        let element = place &* stride &- padding &+ tap &* dilation
-        return element >= 0 && element < size ? element : nil
-      }
-      let reach = place &+ padding &- tap &* dilation
-      return reach >= 0 && reach % stride == 0 && reach / stride < size ? reach / stride : nil
-    }
-
-    /// Whether a tap lies outside the input at some place.
-    package var reachesOutside: Bool {
-      places > 0 && (padding > 0 || (places - 1) * stride - padding + (taps - 1) * dilation >= size)
-    }
-  }
-
   /// The distances between the weights of neighboring output channels, taps and input channels.
   package struct WeightSteps: Sendable {
     let output: Int
@@ -70,8 +22,10 @@ package struct DirectConvolution: Sendable {
   }
 
   private let batches: Int
-  /// Depth, height and width.
-  private let axes: [Axis]
+  /// Depth, height and width; sizes are those of the input, and places those of the output.
+  private var axes: [WindowAxis]
+  /// Whether inputs are a stride apart in the output, instead of outputs in the input.
+  private let isTransposed: Bool
   /// The input channels of one group.
   private let channels: Int
   private let groups: Int
@@ -80,25 +34,32 @@ package struct DirectConvolution: Sendable {
   private let bounds: FloatBounds
 
   /// Describes a convolution; nil if its epilogue is not one of floats.
+  ///
+  /// - Parameter isTransposed: Whether windows slide over the output, and their places are inputs.
   package init?(
-    batches: Int, axes: [Axis], channels: Int, groups: Int = 1, outputChannels: Int, steps: WeightSteps,
-    epilogue: Epilogue
+    batches: Int, axes: [WindowAxis], isTransposed: Bool = false, channels: Int, groups: Int = 1,
+    outputChannels: Int, steps: WeightSteps, epilogue: Epilogue
   ) {
     guard let bounds = FloatBounds(epilogue), axes.count == 3 else { return nil }
     self.batches = batches
     self.axes = axes
+    self.isTransposed = isTransposed
     self.channels = channels
     self.groups = groups
     self.outputChannels = outputChannels
     self.steps = steps
     self.bounds = bounds
+    guard isTransposed else { return }
+    for axis in axes.indices {
+      (self.axes[axis].size, self.axes[axis].places) = (axes[axis].places, axes[axis].size)
+    }
   }
 
   /// Describes a convolution of images; nil if it is not one of floats.
   package init?(_ convolution: Convolution) {
     guard convolution.operands == .float32 else { return nil }
     self.init(
-      batches: convolution.batches, axes: [Axis(), convolution.vertical, convolution.horizontal],
+      batches: convolution.batches, axes: [WindowAxis(), convolution.vertical, convolution.horizontal],
       channels: convolution.channelsPerGroup, groups: convolution.groups,
       outputChannels: convolution.outputChannels,
       steps: convolution.isDepthwise
@@ -130,6 +91,21 @@ package struct DirectConvolution: Sendable {
     run(input, weights: halves, { Float(halfBits: $0) }, bias: bias, to: &output, threads: threads)
   }
 
+  /// The taps in the order of their inputs, by a number from 0.
+  @inline(__always)
+  private func tap(_ number: Int, of axis: WindowAxis) -> Int {
+    isTransposed ? axis.taps &- 1 &- number : number
+  }
+
+  /// The element of the input under a tap at a place of the output; nil if there is none.
+  @inline(__always)
+  private func element(of axis: WindowAxis, at place: Int, under tap: Int) -> Int? {
+    guard isTransposed else { return axis.element(at: place, under: tap) }
+    let reach = place &+ axis.padding &- tap &* axis.dilation
+    return reach >= 0 && reach % axis.stride == 0 && reach / axis.stride < axis.size
+      ? reach / axis.stride : nil
+  }
+
   private func run<Weight: BitwiseCopyable>(
     _ input: Span<Float>, weights: Span<Weight>, _ number: (Weight) -> Float, bias: Span<Float>?,
     to output: inout MutableSpan<Float>, threads: ThreadTeam
@@ -146,14 +122,14 @@ package struct DirectConvolution: Sendable {
             if poll.mustStop(before: tapSteps) { return }
             for channel in 0..<outputChannels { output[pixel &+ channel] = 0 }
             for depthNumber in 0..<depths.taps {
-              let depthTap = depths.tap(depthNumber)
-              guard let z = depths.element(at: depth, under: depthTap) else { continue }
+              let depthTap = tap(depthNumber, of: depths)
+              guard let z = element(of: depths, at: depth, under: depthTap) else { continue }
               for rowNumber in 0..<rows.taps {
-                let rowTap = rows.tap(rowNumber)
-                guard let y = rows.element(at: row, under: rowTap) else { continue }
+                let rowTap = tap(rowNumber, of: rows)
+                guard let y = element(of: rows, at: row, under: rowTap) else { continue }
                 for columnNumber in 0..<columns.taps {
-                  let columnTap = columns.tap(columnNumber)
-                  guard let x = columns.element(at: column, under: columnTap) else { continue }
+                  let columnTap = tap(columnNumber, of: columns)
+                  guard let x = element(of: columns, at: column, under: columnTap) else { continue }
                   let line = (batch &* depths.size &+ z) &* rows.size &+ y
                   let source = (line &* columns.size &+ x) &* channels &* groups
                   let tap = (depthTap &* rows.taps &+ rowTap) &* columns.taps &+ columnTap
@@ -179,26 +155,5 @@ package struct DirectConvolution: Sendable {
         }
       }
     }
-  }
-}
-
-extension Convolution {
-  fileprivate var vertical: DirectConvolution.Axis {
-    .init(
-      size: inputHeight, places: outputHeight, taps: filterHeight, stride: strideHeight,
-      dilation: dilationHeight,
-      padding: paddingTop)
-  }
-
-  fileprivate var horizontal: DirectConvolution.Axis {
-    .init(
-      size: inputWidth, places: outputWidth, taps: filterWidth, stride: strideWidth, dilation: dilationWidth,
-      padding: paddingLeft)
-  }
-
-  /// Whether a tap lies outside the input at some pixel of the output.
-  package var reachesOutside: Bool {
-    batches > 0 && outputHeight > 0 && outputWidth > 0
-      && (vertical.reachesOutside || horizontal.reachesOutside)
   }
 }

@@ -6,45 +6,24 @@ import ApusRuntime
 package struct ArgmaxPooling: Sendable {
   /// The number of images.
   package var batches: Int
-  /// Rows of the large image: the input of pooling, the output of unpooling.
-  package var largeHeight: Int
-  /// Columns of the large image.
-  package var largeWidth: Int
-  /// Rows of the small image.
-  package var smallHeight: Int
-  /// Columns of the small image.
-  package var smallWidth: Int
+  /// How the window slides over the rows of the large image (the input of pooling, the output of unpooling); its places
+  /// are the rows of the small one.
+  package var vertical: WindowAxis
+  /// How the window slides over the columns of the large image.
+  package var horizontal: WindowAxis
   /// Channels of both images.
   package var channels: Int
-  /// Rows of the window.
-  package var filterHeight: Int
-  /// Columns of the window.
-  package var filterWidth: Int
-  /// Rows between windows.
-  package var strideHeight: Int
-  /// Columns between windows.
-  package var strideWidth: Int
-  /// Rows of padding above the large image.
-  package var paddingTop: Int
-  /// Columns of padding left of the large image.
-  package var paddingLeft: Int
 
   /// Describes a pooling; the caller has checked that sizes do not overflow.
-  package init(
-    batches: Int, large: (height: Int, width: Int), small: (height: Int, width: Int), channels: Int,
-    filter: (height: Int, width: Int), stride: (height: Int, width: Int), padding: (top: Int, left: Int)
-  ) {
+  package init(batches: Int, vertical: WindowAxis, horizontal: WindowAxis, channels: Int) {
     self.batches = batches
-    (largeHeight, largeWidth) = large
-    (smallHeight, smallWidth) = small
+    self.vertical = vertical
+    self.horizontal = horizontal
     self.channels = channels
-    (filterHeight, filterWidth) = filter
-    (strideHeight, strideWidth) = stride
-    (paddingTop, paddingLeft) = padding
   }
 
-  private var largeCount: Int { batches * largeHeight * largeWidth * channels }
-  private var smallCount: Int { batches * smallHeight * smallWidth * channels }
+  private var largeCount: Int { batches * vertical.size * horizontal.size * channels }
+  private var smallCount: Int { batches * vertical.places * horizontal.places * channels }
 
   /// Writes each window's maximum, clamped, and the index of its tap, counted row by row, plus 0.1.
   package func pool(
@@ -54,23 +33,23 @@ package struct ArgmaxPooling: Sendable {
     precondition(input.count >= largeCount && output.count >= smallCount && indices.count >= smallCount)
     var target = 0
     var poll = StopPoll(threads)
-    let taps = min(filterHeight, largeHeight) * min(filterWidth, largeWidth)
+    let taps = min(vertical.taps, vertical.size) * min(horizontal.taps, horizontal.size)
     for batch in 0..<batches {
-      for row in 0..<smallHeight {
-        let y0 = row &* strideHeight &- paddingTop
-        for column in 0..<smallWidth {
-          let x0 = column &* strideWidth &- paddingLeft
+      for row in 0..<vertical.places {
+        let y0 = row &* vertical.stride &- vertical.padding
+        for column in 0..<horizontal.places {
+          let x0 = column &* horizontal.stride &- horizontal.padding
           for channel in 0..<channels {
             if poll.mustStop(before: taps) { return }
             var best = -Float.greatestFiniteMagnitude
             var tap = 0
             var tapY = max(0, 0 &- y0)
-            while tapY < min(filterHeight, largeHeight &- y0) {
+            while tapY < min(vertical.taps, vertical.size &- y0) {
               var tapX = max(0, 0 &- x0)
-              while tapX < min(filterWidth, largeWidth &- x0) {
-                let line = (batch &* largeHeight &+ y0 &+ tapY) &* largeWidth
+              while tapX < min(horizontal.taps, horizontal.size &- x0) {
+                let line = (batch &* vertical.size &+ y0 &+ tapY) &* horizontal.size
                 let value = input[(line &+ x0 &+ tapX) &* channels &+ channel]
-                if value > best { (best, tap) = (value, tapY &* filterWidth &+ tapX) }
+                if value > best { (best, tap) = (value, tapY &* horizontal.taps &+ tapX) }
                 tapX &+= 1
               }
               tapY &+= 1
@@ -94,16 +73,17 @@ package struct ArgmaxPooling: Sendable {
     var source = 0
     var poll = StopPoll(threads)
     for batch in 0..<batches {
-      for row in 0..<smallHeight {
-        for column in 0..<smallWidth {
+      for row in 0..<vertical.places {
+        for column in 0..<horizontal.places {
           if poll.mustStop(before: 8 &* channels) { return }
           for channel in 0..<channels {
             let index = indices[source]
             let tap = index.isFinite && abs(index) < 0x1p31 ? Int(index) : -1
-            let y = row &* strideHeight &- paddingTop &+ tap / filterWidth
-            let x = column &* strideWidth &- paddingLeft &+ tap % filterWidth
-            if y >= 0, y < largeHeight, x >= 0, x < largeWidth, index.isFinite {
-              output[((batch &* largeHeight &+ y) &* largeWidth &+ x) &* channels &+ channel] = input[source]
+            let y = row &* vertical.stride &- vertical.padding &+ tap / horizontal.taps
+            let x = column &* horizontal.stride &- horizontal.padding &+ tap % horizontal.taps
+            if y >= 0, y < vertical.size, x >= 0, x < horizontal.size, index.isFinite {
+              output[((batch &* vertical.size &+ y) &* horizontal.size &+ x) &* channels &+ channel] =
+                input[source]
             }
             source &+= 1
           }

@@ -54,7 +54,7 @@ final class GeneratedPooling: Sendable {
     // The widest vectors that a pixel fills, and the narrowest that hold all its channels.
     let filled = widths.last { $0 <= p.channels * kept }
     let roomy = widths.first { $0 >= p.channels * kept } ?? most
-    let byRows = widths.last { $0 <= p.inputWidth * p.channels * kept }
+    let byRows = widths.last { $0 <= p.horizontal.size * p.channels * kept }
     /// The cycles of a reduction per pixel: a load of 512 bits takes two.
     func cycles(_ loads: Int, _ width: Int, contiguous: Bool = false) -> Double {
       let vectors =
@@ -64,10 +64,10 @@ final class GeneratedPooling: Sendable {
     }
     let direct =
       filled.map { height * width > Self.mostTaps ? .infinity : cycles(height * width + 1, $0) } ?? .infinity
-    let isContiguous = p.strideWidth == 1
+    let isContiguous = p.horizontal.stride == 1
     let twice =
       byRows.map {
-        cycles(height + 2, $0, contiguous: true) * Double(p.strideWidth)
+        cycles(height + 2, $0, contiguous: true) * Double(p.horizontal.stride)
           + cycles(width + 2, isContiguous ? most : roomy, contiguous: isContiguous)
       } ?? .infinity
     guard min(direct, twice).isFinite else { throw hasNoCode() }
@@ -93,7 +93,7 @@ final class GeneratedPooling: Sendable {
     self.vectors = vectors
 
     let source = first.byteCounts.source
-    let rowByteCount = p.inputWidth * p.channels * source
+    let rowByteCount = p.horizontal.size * p.channels * source
     var offsets = (0..<height).map { $0 * rowByteCount }
     var lists: [(columns: Int, offsets: Int)] = []
     // For rows, the lists of fewer columns are prefixes of the longest.
@@ -102,7 +102,7 @@ final class GeneratedPooling: Sendable {
     var runs: [Run] = []
     for (column, taps) in p.columnTaps.enumerated() {
       if let run = runs.last, run.taps.count == taps.count,
-        run.taps.first + run.count * p.strideWidth == taps.first
+        run.taps.first + run.count * p.horizontal.stride == taps.first
       {
         runs[runs.count - 1].count += 1
         continue
@@ -136,11 +136,12 @@ final class GeneratedPooling: Sendable {
   /// A worker's memory: what rows make, with room to read a vector beyond it; and a row of the output, with room to write one.
   var scratchByteCount: Int { rows == nil ? 0 : rowByteCount + outputRowByteCount }
   private var rowByteCount: Int {
-    roundedUp(pooling.inputWidth * pooling.channels * windows.reduction.operation.byteCounts.source, to: 64)
+    roundedUp(
+      pooling.horizontal.size * pooling.channels * windows.reduction.operation.byteCounts.source, to: 64)
       + 64
   }
   private var outputRowByteCount: Int {
-    roundedUp(pooling.outputWidth * pooling.channels * windows.reduction.resultByteCount, to: 64) + 64
+    roundedUp(pooling.horizontal.places * pooling.channels * windows.reduction.resultByteCount, to: 64) + 64
   }
 
   /// Computes some rows of the output.
@@ -150,11 +151,11 @@ final class GeneratedPooling: Sendable {
   ) {
     var poll = StopPoll(threads)
     let p = pooling
-    let rowByteCount = p.outputWidth &* p.channels &* windows.reduction.resultByteCount
+    let rowByteCount = p.horizontal.places &* p.channels &* windows.reduction.resultByteCount
     unsafe offsets.withUnsafeBufferPointer { offsets in
       for row in range {
         let (image, taps) = p.window(row: row)
-        let place = (image &* p.inputHeight &+ taps.first) &* p.inputWidth &* p.channels
+        let place = (image &* p.vertical.size &+ taps.first) &* p.horizontal.size &* p.channels
         let target = unsafe output + row &* rowByteCount
         guard let code = rows else {
           let source = Int(bitPattern: input) &+ place &* windows.reduction.operation.byteCounts.source
@@ -180,7 +181,7 @@ final class GeneratedPooling: Sendable {
     _ code: TapReductionCode, _ source: Int, to target: Int, rows: Int,
     _ offsets: UnsafeBufferPointer<Int>, _ poll: inout StopPoll
   ) {
-    let (count, lanes) = (pooling.inputWidth &* pooling.channels, code.reduction.lanes)
+    let (count, lanes) = (pooling.horizontal.size &* pooling.channels, code.reduction.lanes)
     let (from, kept) = code.reduction.operation.byteCounts
     var arguments = pooling.arguments(of: code.reduction, taps: 1)
     arguments.source = source
@@ -211,7 +212,7 @@ final class GeneratedPooling: Sendable {
       var arguments = p.arguments(of: reduction, taps: rows &* run.taps.count)
       let (first, place) = (source &+ run.taps.first &* from, target &+ run.first &* to)
       unsafe list(&arguments, offsets, first: run.list, count: taps)
-      if self.rows != nil, p.strideWidth == 1, run.count > 1 {
+      if self.rows != nil, p.horizontal.stride == 1, run.count > 1 {
         // Neighboring windows are contiguous in memory.
         arguments.source = first
         arguments.target = place
@@ -231,12 +232,12 @@ final class GeneratedPooling: Sendable {
         arguments.sourceStep = reduction.lanes &* reduction.operation.byteCounts.source
         arguments.targetStep = reduction.lanes &* reduction.resultByteCount
         arguments.pixels = run.count
-        arguments.sourcePixelStep = p.strideWidth &* from
+        arguments.sourcePixelStep = p.horizontal.stride &* from
         arguments.targetPixelStep = to
         call(windows, arguments, taps: taps, &poll)
       }
       arguments.count = run.count
-      arguments.sourceStep = p.strideWidth &* from
+      arguments.sourceStep = p.horizontal.stride &* from
       arguments.targetStep = to
       arguments.pixels = 1
       for channel in isByPixels ? vectors[whole...] : vectors[...] {

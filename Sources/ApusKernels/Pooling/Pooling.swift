@@ -24,13 +24,8 @@ package struct Pooling: Sendable {
   let kind: Kind
   let elements: Elements
   let channels: Int
-  let inputHeight: Int
-  let inputWidth: Int
-  let outputWidth: Int
-  let strideWidth: Int
-  let rowTaps: PoolingTaps
-  let columnTaps: PoolingTaps
-  private let outputHeight: Int
+  let vertical: WindowAxis
+  let horizontal: WindowAxis
   private let inputCount: Int
   private let outputCount: Int
   private let rows: Int
@@ -50,33 +45,25 @@ package struct Pooling: Sendable {
   /// Plans a pooling layer with a kernel set's code, or plain Swift if it has none. nil if a window contains
   /// no value, or there are too many windows.
   package init?(
-    kind: Kind, elements: Elements, batches: Int, inputHeight: Int, inputWidth: Int, channels: Int,
-    outputHeight: Int, outputWidth: Int, filterHeight: Int, filterWidth: Int, strideHeight: Int,
-    strideWidth: Int, paddingTop: Int, paddingLeft: Int, using set: KernelSet = .portable
+    kind: Kind, elements: Elements, batches: Int, vertical: WindowAxis, horizontal: WindowAxis,
+    channels: Int, using set: KernelSet = .portable
   ) {
     self.kind = kind
     self.elements = elements
     self.channels = channels
-    self.inputHeight = inputHeight
-    self.inputWidth = inputWidth
-    self.outputHeight = outputHeight
-    self.outputWidth = outputWidth
-    self.strideWidth = strideWidth
-    outputCount = batches &* outputHeight &* outputWidth &* channels
-    guard outputHeight <= Self.maximumSize, outputWidth <= Self.maximumSize else { return nil }
-    rowTaps = PoolingTaps(
-      endIndex: outputHeight, stride: strideHeight, padding: paddingTop, filter: filterHeight,
-      size: inputHeight)
-    columnTaps = PoolingTaps(
-      endIndex: outputWidth, stride: strideWidth, padding: paddingLeft, filter: filterWidth, size: inputWidth)
+    self.vertical = vertical
+    self.horizontal = horizontal
+    outputCount = batches &* vertical.places &* horizontal.places &* channels
+    guard vertical.places <= Self.maximumSize, horizontal.places <= Self.maximumSize else { return nil }
+    let (rowTaps, columnTaps) = (PoolingTaps(axis: vertical), PoolingTaps(axis: horizontal))
     guard rowTaps.areAllSome, columnTaps.areAllSome else { return nil }
     switch elements {
     case .float32: width = 4
     case .integer(let type, _, _): width = type.byteCount
     }
     // The tensor's element count, which wraps only if a size is zero.
-    inputCount = batches &* inputHeight &* inputWidth &* channels
-    rows = batches &* outputHeight
+    inputCount = batches &* vertical.size &* horizontal.size &* channels
+    rows = batches &* vertical.places
     let work = Double(outputCount) * Double(rowTaps.first?.count ?? 0) * Double(columnTaps.first?.count ?? 0)
     tiles = outputCount == 0 ? 0 : work > 200_000 ? rows : 1
     inputByteCount = Int(min(max(work, 0), 0x1p40)) * width
@@ -151,23 +138,29 @@ package struct Pooling: Sendable {
     }
   }
 
+  /// The taps of each row of the output.
+  var rowTaps: PoolingTaps { PoolingTaps(axis: vertical) }
+  /// The taps of each column of the output.
+  var columnTaps: PoolingTaps { PoolingTaps(axis: horizontal) }
+
   /// The image of a row of the output, and the rows of the input in its windows.
   func window(row: Int) -> (image: Int, taps: PoolingTaps.Taps) {
-    let (image, line) = row.quotientAndRemainder(dividingBy: outputHeight)
+    let (image, line) = row.quotientAndRemainder(dividingBy: vertical.places)
     return (image, rowTaps[line])
   }
 
   private func poolRows(_ work: Work, _ range: Range<Int>) {
     var poll = StopPoll(work.threads)
     for row in range {
-      let (batch, vertical) = window(row: row)
-      for column in 0..<outputWidth {
-        let horizontal = columnTaps[column]
-        let first = ((batch &* inputHeight &+ vertical.first) &* inputWidth &+ horizontal.first) &* channels
+      let (batch, rowTaps) = window(row: row)
+      for column in 0..<horizontal.places {
+        let columnTaps = columnTaps[column]
+        let line = batch &* vertical.size &+ rowTaps.first
+        let first = (line &* horizontal.size &+ columnTaps.first) &* channels
         let source = unsafe work.input + first &* width
-        let destination = unsafe work.output + (row &* outputWidth &+ column) &* channels &* width
+        let destination = unsafe work.output + (row &* horizontal.places &+ column) &* channels &* width
         let window = PoolingWindow(
-          rows: vertical.count, columns: horizontal.count, rowStride: inputWidth &* channels,
+          rows: rowTaps.count, columns: columnTaps.count, rowStride: horizontal.size &* channels,
           channels: channels)
         if poll.mustStop(before: window.count &* channels) { return }
         switch elements {

@@ -9,19 +9,17 @@ struct PoolingTaps: RandomAccessCollection, Sendable {
     let count: Int
   }
 
-  let endIndex: Int
-  let stride: Int
-  let padding: Int
-  let filter: Int
-  let size: Int
+  /// The layer's window, whose dilation is 1.
+  let axis: WindowAxis
 
   var startIndex: Int { 0 }
+  var endIndex: Int { axis.places }
 
   @inline(__always)
   subscript(position: Int) -> Taps {
-    let origin = position &* stride &- padding
+    let origin = position &* axis.stride &- axis.padding
     let first = Swift.max(0, origin)
-    return Taps(first: first, count: Swift.min(size, origin &+ filter) &- first)
+    return Taps(first: first, count: Swift.min(axis.size, origin &+ axis.taps) &- first)
   }
 
   /// Whether there is a tap for each row or column: the first or the last has the fewest.

@@ -4,48 +4,23 @@ import ApusRuntime
 
 /// Reduces the elements in a window that moves over a tensor.
 ///
-/// The tensor is first dilated, `spread` positions from one element to the next, and then padded at each end.
+/// The tensor is first dilated, a spread of positions from one element to the next, and then padded at each end.
 /// Positions without an element have the initial value. There are at most eight axes.
 package struct WindowReduction: Sendable {
-  /// One axis; all numbers are positive, except that `size` may be zero.
-  package struct Axis: Hashable, Sendable {
-    /// The tensor's elements.
-    package var size: Int
-    /// The distance of consecutive elements in the dilated tensor.
-    package var spread: Int
-    /// The padding before the first element; negative if the first elements are cut off.
-    package var before: Int
-    /// The window's elements.
-    package var window: Int
-    /// The distance of consecutive elements in the window.
-    package var dilation: Int
-    /// The stride of the window.
-    package var stride: Int
-    /// The number of positions of the window.
-    package var count: Int
-
-    /// Describes an axis.
-    package init(
-      size: Int, spread: Int, before: Int, window: Int, dilation: Int, stride: Int, count: Int
-    ) {
-      self.size = size
-      self.spread = spread
-      self.before = before
-      self.window = window
-      self.dilation = dilation
-      self.stride = stride
-      self.count = count
-    }
-  }
-
-  private let axes: [Axis]
+  private let axes: [WindowAxis]
+  private let spreads: [Int]
   private let fold: ElementFold
   private let elements: ScalarType
 
   /// Describes a reduction.
-  package init(_ axes: [Axis], _ fold: ElementFold, _ elements: ScalarType) {
-    precondition(axes.count <= 8)
+  ///
+  /// - Parameters:
+  ///   - axes: How the window moves; sizes are those of the tensor. Padding is negative if the first elements are cut off.
+  ///   - spreads: The distance of consecutive elements in the dilated tensor, for each axis.
+  package init(_ axes: [WindowAxis], spreads: [Int], _ fold: ElementFold, _ elements: ScalarType) {
+    precondition(axes.count <= 8 && spreads.count == axes.count)
     self.axes = axes
+    self.spreads = spreads
     self.fold = fold
     self.elements = elements
   }
@@ -76,7 +51,7 @@ package struct WindowReduction: Sendable {
   ) {
     let width = MemoryLayout<T>.stride
     // The product wraps only if some size is zero.
-    let count = axes.reduce(1) { $0 &* $1.count }
+    let count = axes.reduce(1) { $0 &* $1.places }
     precondition(
       input.byteCount >= axes.reduce(width) { $0 &* $1.size } && initial.byteCount >= width
         && output.byteCount >= count * width)
@@ -108,12 +83,12 @@ package struct WindowReduction: Sendable {
       result = fold(value ?? start, result)
       return
     }
-    let shape = axes[axis]
-    var position = place[axis] &* shape.stride &- shape.before
-    for _ in 0..<shape.window {
+    let (shape, spread) = (axes[axis], spreads[axis])
+    var position = place[axis] &* shape.stride &- shape.padding
+    for _ in 0..<shape.taps {
       if poll.mustStop(before: 4) { return }
-      let isInside = position >= 0 && position % shape.spread == 0 && position / shape.spread < shape.size
-      let next = isInside ? element.map { $0 &* shape.size &+ position / shape.spread } : nil
+      let isInside = position >= 0 && position % spread == 0 && position / spread < shape.size
+      let next = isInside ? element.map { $0 &* shape.size &+ position / spread } : nil
       unsafe reduce(axis &+ 1, next, place, start, input, &result, &poll, fold)
       position &+= shape.dilation
     }
@@ -122,7 +97,7 @@ package struct WindowReduction: Sendable {
   private func advance(_ place: inout SIMD8<Int>) {
     for axis in axes.indices.reversed() {
       place[axis] &+= 1
-      if place[axis] < axes[axis].count { return }
+      if place[axis] < axes[axis].places { return }
       place[axis] = 0
     }
   }

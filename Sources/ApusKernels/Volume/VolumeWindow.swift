@@ -2,60 +2,42 @@
 
 import ApusRuntime
 
-/// How a window slides over an `N×D×H×W×C` array; each triple is depth, height, width.
+/// How a window slides over an `N×D×H×W×C` array.
 package struct VolumeWindow: Sendable {
   /// The number of arrays.
   package var batches: Int
-  /// The sizes over which the window slides.
-  package var size: [Int]
+  /// Depth, height and width.
+  package var axes: [WindowAxis]
   /// The channels of an element of the array.
   package var channels: Int
-  /// The number of positions of the window.
-  package var places: [Int]
-  /// The sizes of the window.
-  package var taps: [Int]
-  /// The strides of the window.
-  package var strides: [Int]
-  /// The dilations of the window.
-  package var dilations: [Int]
-  /// The padding before the array.
-  package var padding: [Int]
 
   /// Describes a window; the caller has checked that sizes are positive and products do not overflow.
-  package init(
-    batches: Int, size: [Int], channels: Int, places: [Int], taps: [Int], strides: [Int], dilations: [Int],
-    padding: [Int]
-  ) {
+  package init(batches: Int, axes: [WindowAxis], channels: Int) {
     self.batches = batches
-    self.size = size
+    self.axes = axes
     self.channels = channels
-    self.places = places
-    self.taps = taps
-    self.strides = strides
-    self.dilations = dilations
-    self.padding = padding
   }
 
   /// The number of lines of positions: all but the innermost dimension.
-  package var lineCount: Int { batches * places[0] * places[1] }
+  package var lineCount: Int { batches * axes[0].places * axes[1].places }
   /// The elements under the window.
-  package var depth: Int { taps[0] * taps[1] * taps[2] * channels }
+  package var depth: Int { axes.reduce(channels) { $0 * $1.taps } }
 
   /// Gathers images of `H×W×dC` floats, one per position along each array's depth: the layers in the window,
   /// side by side as channels; zeros outside.
   package func gather(
     _ input: RawSpan, images: Range<Int>, to target: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    let layerCount = size[1] * size[2] * channels
+    let layerCount = axes[1].size * axes[2].size * channels
     precondition(
-      images.lowerBound >= 0 && images.upperBound <= batches * places[0]
-        && input.byteCount >= batches * size[0] * layerCount * 4
-        && target.byteCount >= images.count * taps[0] * layerCount * 4)
+      images.lowerBound >= 0 && images.upperBound <= batches * axes[0].places
+        && input.byteCount >= batches * axes[0].size * layerCount * 4
+        && target.byteCount >= images.count * axes[0].taps * layerCount * 4)
     unsafe input.withUnsafeBytes { input in
       unsafe target.withUnsafeMutableBytes { target in
         guard let input = input.baseAddress, let target = target.baseAddress else { return }
         let work = unsafe GatherWork(window: self, input: input, target: target, first: images.lowerBound)
-        threads.run(tiles: images.count &* size[1], work)
+        threads.run(tiles: images.count &* axes[1].size, work)
       }
     }
   }
@@ -70,15 +52,15 @@ package struct VolumeWindow: Sendable {
     let first: Int
 
     func run(tile: Int, worker: Int) {
-      let (image, line) = (first &+ tile / window.size[1], tile % window.size[1])
-      let (batch, place) = (image / window.places[0], image % window.places[0])
-      let (width, byteCount) = (window.size[2], window.channels &* 4)
-      let pixelByteCount = window.taps[0] &* byteCount
-      for tap in 0..<window.taps[0] {
-        let layer = place &* window.strides[0] &- window.padding[0] &+ tap &* window.dilations[0]
+      let (axis, height, width) = (window.axes[0], window.axes[1].size, window.axes[2].size)
+      let (image, line) = (first &+ tile / height, tile % height)
+      let (batch, place) = (image / axis.places, image % axis.places)
+      let byteCount = window.channels &* 4
+      let pixelByteCount = axis.taps &* byteCount
+      for tap in 0..<axis.taps {
         let to = unsafe target + (tile &* width &* pixelByteCount &+ tap &* byteCount)
-        if layer >= 0 && layer < window.size[0] {
-          let start = (batch &* window.size[0] &+ layer) &* window.size[1] &+ line
+        if let layer = axis.element(at: place, under: tap) {
+          let start = (batch &* axis.size &+ layer) &* height &+ line
           unsafe copyUnits(
             StridedCopy.Loop(count: width, source: byteCount, destination: pixelByteCount), run: byteCount,
             input + start &* width &* byteCount, to)
@@ -95,20 +77,19 @@ package struct VolumeWindow: Sendable {
   /// Calls `body` with the index of each tap's element; nil outside the array.
   @inline(__always)
   private func forEachTap(line: Int, place: Int, _ body: (Int?) -> Void) {
-    let row = line % places[1]
-    let layer = line / places[1] % places[0]
-    let batch = line / places[1] / places[0]
-    let (z0, y0) = (layer &* strides[0] &- padding[0], row &* strides[1] &- padding[1])
-    let x0 = place &* strides[2] &- padding[2]
-    for tapZ in 0..<taps[0] {
-      let z = z0 &+ tapZ &* dilations[0]
-      for tapY in 0..<taps[1] {
-        let y = y0 &+ tapY &* dilations[1]
-        let isInside = z >= 0 && z < size[0] && y >= 0 && y < size[1]
-        let start = ((batch &* size[0] &+ z) &* size[1] &+ y) &* size[2]
-        for tapX in 0..<taps[2] {
-          let x = x0 &+ tapX &* dilations[2]
-          body(isInside && x >= 0 && x < size[2] ? start &+ x : nil)
+    let (depths, rows, columns) = (axes[0], axes[1], axes[2])
+    let (image, row) = (line / rows.places, line % rows.places)
+    let (batch, layer) = (image / depths.places, image % depths.places)
+    for tapZ in 0..<depths.taps {
+      let z = depths.element(at: layer, under: tapZ)
+      for tapY in 0..<rows.taps {
+        let y = rows.element(at: row, under: tapY)
+        for tapX in 0..<columns.taps {
+          guard let z, let y, let x = columns.element(at: place, under: tapX) else {
+            body(nil)
+            continue
+          }
+          body(((batch &* depths.size &+ z) &* rows.size &+ y) &* columns.size &+ x)
         }
       }
     }
@@ -119,16 +100,17 @@ package struct VolumeWindow: Sendable {
     _ rows: RawSpan, lines: Range<Int>, to output: inout MutableRawSpan, threads: ThreadTeam
   ) {
     precondition(
-      output.byteCount >= batches * size[0] * size[1] * size[2] * channels * 4
-        && rows.byteCount >= lines.count * places[2] * depth * 4)
+      output.byteCount >= axes.reduce(batches * channels * 4) { $0 * $1.size }
+        && rows.byteCount >= lines.count * axes[2].places * depth * 4)
     unsafe rows.withUnsafeBytes { rows in
       unsafe output.withUnsafeMutableBytes { output in
         guard let rows = rows.baseAddress, let output = output.baseAddress else { return }
         var source = unsafe rows.assumingMemoryBound(to: Float.self)
         let target = unsafe output.assumingMemoryBound(to: Float.self)
         var poll = StopPoll(threads)
+        let depth = depth
         for line in lines {
-          for place in 0..<places[2] {
+          for place in 0..<axes[2].places {
             if poll.mustStop(before: depth) { return }
             forEachTap(line: line, place: place) { element in
               if let element { unsafe addFloats(source, to: target + element &* channels, count: channels) }

@@ -21,12 +21,12 @@ enum Conv2D {
       throw node.malformed("\(groups) groups do not divide the \(channels) filters")
     }
     let options = node.options.conv2D
-    let window = try Window(
-      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
-      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
-      dilationHeight: options.dilationHeight, dilationWidth: options.dilationWidth)
+    let window = try node.window(
+      over: [input.shape[1], input.shape[2]], taps: [filter.shape[1], filter.shape[2]],
+      strides: [options.strideHeight, options.strideWidth],
+      dilations: [options.dilationHeight, options.dilationWidth], padding: options.padding)
     let output = try node.output(
-      0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
+      0, shape: [input.shape[0], window[0].places, window[1].places, channels], like: input)
     let types = try node.layerTypes(.convolution, input, filter)
     let bias = try node.bias(2, channels: channels, types: types.biases)
     // Floats are quantized with a zero point if there are several groups, or several different scales.
@@ -38,7 +38,8 @@ enum Conv2D {
       types, input: input, filter: filter, isAsymmetric: isAsymmetric,
       hasNarrowBias: bias?.type == .int32)
     let convolution = Convolution(
-      window, of: input, filter, outputChannels: channels, groups: groups, operands: operands,
+      batches: input.shape[0], vertical: window[0], horizontal: window[1], inputChannels: input.shape[3],
+      outputChannels: channels, groups: groups, operands: operands,
       epilogue: try node.convolutionEpilogue(
         node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
         output: output,

@@ -28,19 +28,14 @@ struct Conv3D: UnpackedOperator {
 
   /// The layer in plain code, if that is needed for its filter.
   private func direct(_ node: Node) throws(ApusError) -> DirectConvolutionOperator? {
-    let axes = (0..<3).map { axis in
-      DirectConvolution.Axis(
-        size: window.size[axis], places: window.places[axis], taps: window.taps[axis],
-        stride: window.strides[axis], dilation: window.dilations[axis], padding: window.padding[axis])
-    }
     let channels = output.shape[4]
     let epilogue = node.floatEpilogue(try node.activation(node.options.conv3D.activation))
     return try DirectConvolutionOperator(
-      reachesOutside: axes.contains(where: \.reachesOutside), input: input, filter: filter,
+      reachesOutside: window.axes.contains(where: \.reachesOutside), input: input, filter: filter,
       bias: bias, output: output, node: node
     ) {
       DirectConvolution(
-        batches: window.batches, axes: axes, channels: window.channels, outputChannels: channels,
+        batches: window.batches, axes: window.axes, channels: window.channels, outputChannels: channels,
         steps: .init(output: 1, tap: window.channels * channels, channel: channels), epilogue: epilogue)
     }
   }
@@ -52,31 +47,24 @@ struct Conv3D: UnpackedOperator {
       input.shape.dimensions.dropFirst().allSatisfy({ $0 > 0 })
     else { throw node.malformed("a filter of \(filter.shape) does not fit \(input.name), \(input.shape)") }
     let options = try VolumeOptions(node)
-    var (places, padding) = ([Int](), [Int]())
-    for axis in 0..<3 {
-      let extent = try options.extent(
-        axis, size: input.shape[axis + 1], filter: filter.shape[axis], node: node)
-      places.append(extent.places)
-      padding.append(extent.padding)
-    }
+    window = VolumeWindow(
+      batches: input.shape[0],
+      axes: try node.window(
+        over: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
+        strides: options.strides, dilations: options.dilations, padding: options.padding),
+      channels: input.shape[4])
+    let (layers, rows, columns) = (window.axes[0], window.axes[1], window.axes[2])
     let channels = filter.shape[4]
     bias = try node.bias(2, channels: channels, types: [.float32])
-    output = try node.output(0, shape: TensorShape([input.shape[0]] + places + [channels]), like: input)
-    window = VolumeWindow(
-      batches: input.shape[0], size: Array(input.shape.dimensions[1...3]), channels: input.shape[4],
-      places: places,
-      taps: Array(filter.shape.dimensions[0...2]), strides: options.strides, dilations: options.dilations,
-      padding: padding)
-    let image = [window.size[1], window.size[2], window.taps[0] * window.channels]
+    output = try node.output(
+      0, shape: [input.shape[0], layers.places, rows.places, columns.places, channels], like: input)
+    let image = [rows.size, columns.size, layers.taps * window.channels]
     let imageByteCount = try options.byteCount(image, node)
-    imagesPerBlock = VolumeOptions.perBlock(of: window.batches * places[0], byteCount: imageByteCount)
+    imagesPerBlock = VolumeOptions.perBlock(of: window.batches * layers.places, byteCount: imageByteCount)
     let convolution = Convolution(
-      batches: imagesPerBlock, inputHeight: image[0], inputWidth: image[1], inputChannels: image[2],
-      filterHeight: window.taps[1], filterWidth: window.taps[2], outputHeight: places[1],
-      outputWidth: places[2], outputChannels: channels, strideHeight: window.strides[1],
-      strideWidth: window.strides[2], dilationHeight: window.dilations[1],
-      dilationWidth: window.dilations[2], paddingTop: padding[1], paddingLeft: padding[2], groups: 1,
-      operands: .float32, epilogue: node.floatEpilogue(try node.activation(node.options.conv3D.activation)))
+      batches: imagesPerBlock, vertical: rows, horizontal: columns, inputChannels: image[2],
+      outputChannels: channels, operands: .float32,
+      epilogue: node.floatEpilogue(try node.activation(node.options.conv3D.activation)))
     let (kernel, choice) = try node.kernel(for: convolution, input, filter)
     self.kernel = kernel
     self.choice = choice
@@ -86,7 +74,7 @@ struct Conv3D: UnpackedOperator {
     scratch = try node.scratch(byteCount: kernel.scratchByteCount(threads: node.threadCount))
     try node.declare(multiplyAccumulates: Double(output.shape.elementCount) * Double(window.depth))
     // Strides may skip most of the images.
-    try node.check(work: Double(window.batches) * Double(places[0]) * Double(imageByteCount / 4))
+    try node.check(work: Double(window.batches) * Double(layers.places) * Double(imageByteCount / 4))
   }
 
   var implementation: Implementation {
@@ -104,9 +92,9 @@ struct Conv3D: UnpackedOperator {
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
     guard output.shape.elementCount > 0 else { return }
     let packed = try weights.packed(for: kernel, tensors)
-    let imageByteCount = window.places[1] &* window.places[2] &* output.shape[4] &* 4
+    let imageByteCount = window.axes[1].places &* window.axes[2].places &* output.shape[4] &* 4
     var image = 0
-    while image < window.batches &* window.places[0] {
+    while image < window.batches &* window.axes[0].places {
       if tensors.threads.mustStop { return }
       let range = image..<image &+ imagesPerBlock
       var layers = tensors.writeBytes(images)
@@ -129,7 +117,7 @@ private struct VolumeFilter: FilterArrangement {
   private let outputChannels: Int
 
   init(_ window: VolumeWindow, outputChannels: Int) {
-    (layers, taps) = (window.taps[0], window.taps[1] * window.taps[2])
+    (layers, taps) = (window.axes[0].taps, window.axes[1].taps * window.axes[2].taps)
     (channels, self.outputChannels) = (window.channels, outputChannels)
   }
 

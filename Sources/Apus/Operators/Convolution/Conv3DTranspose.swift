@@ -40,15 +40,14 @@ struct Conv3DTranspose: UnpackedOperator {
       )
     }
     let options = try VolumeOptions(node)
-    var padding: [Int] = []
-    for axis in 0..<3 {
-      let extent = try options.extent(
-        axis, size: dimensions[axis + 1], filter: filter.shape[axis], node: node)
-      guard extent.places == input.shape[axis + 1] else {
-        throw node.malformed(
-          "\(dimensions[axis + 1]) outputs would have \(extent.places) inputs, not \(input.shape[axis + 1])")
-      }
-      padding.append(extent.padding)
+    window = VolumeWindow(
+      batches: input.shape[0],
+      axes: try node.window(
+        over: Array(dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
+        strides: options.strides, dilations: options.dilations, padding: options.padding),
+      channels: filter.shape[3])
+    for (axis, size) in zip(window.axes, input.shape.dimensions[1...3]) where axis.places != size {
+      throw node.malformed("\(axis.size) outputs would have \(axis.places) inputs, not \(size)")
     }
     bias = try node.bias(3, channels: filter.shape[3], types: [.float32])
     output = try node.output(0, shape: TensorShape(dimensions), like: input)
@@ -56,10 +55,6 @@ struct Conv3DTranspose: UnpackedOperator {
       try node.activation(node.options.conv3D.activation).bounds ?? (
         -.greatestFiniteMagnitude, .greatestFiniteMagnitude
       )
-    window = VolumeWindow(
-      batches: input.shape[0], size: Array(dimensions[1...3]), channels: filter.shape[3],
-      places: Array(input.shape.dimensions[1...3]), taps: Array(filter.shape.dimensions[0...2]),
-      strides: options.strides, dilations: options.dilations, padding: padding)
     linesPerBlock = VolumeOptions.perBlock(
       of: window.lineCount, byteCount: try options.byteCount([input.shape[3], window.depth], node))
     let convolution = Convolution(
@@ -92,7 +87,7 @@ struct Conv3DTranspose: UnpackedOperator {
     unsafe result.withUnsafeMutableBytes { bytes in
       _ = unsafe bytes.initializeMemory(as: UInt8.self, repeating: 0)
     }
-    let blockByteCount = linesPerBlock &* window.places[2] &* input.shape[4] &* 4
+    let blockByteCount = linesPerBlock &* window.axes[2].places &* input.shape[4] &* 4
     var line = 0
     while line < window.lineCount {
       if tensors.threads.mustStop { return }

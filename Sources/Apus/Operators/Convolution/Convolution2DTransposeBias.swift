@@ -25,21 +25,21 @@ enum Convolution2DTransposeBias {
       throw node.malformed(
         "a filter of \(filter.shape) and a bias of \(bias.shape) do not fit \(input.shape)")
     }
-    func axis(_ size: Int, _ taps: Int, _ stride: Int) throws(ApusError) -> (output: Int, padding: Int) {
+    func axis(_ size: Int, _ taps: Int, _ stride: Int) throws(ApusError) -> WindowAxis {
       let removed = padding == 1 ? max(0, taps - (size - 1) % stride - 1) : 0
       let (reach, overflow) = (size - 1).multipliedReportingOverflow(by: stride)
       guard !overflow, reach < 1 << 40 else { throw node.malformed("a stride of \(stride) is too large") }
-      return (reach + taps - removed, removed / 2)
+      return WindowAxis(
+        size: reach + taps - removed, places: size, taps: taps, stride: stride, padding: removed / 2)
     }
     let vertical = try axis(input.shape[1], filter.shape[1], strideHeight)
     let horizontal = try axis(input.shape[2], filter.shape[2], strideWidth)
     let output = try node.output(
-      0, shape: [input.shape[0], vertical.output, horizontal.output, filter.shape[0]], like: input)
+      0, shape: [input.shape[0], vertical.size, horizontal.size, filter.shape[0]], like: input)
     return try TransposedProduct.prepare(
       .init(
-        input: input, filter: filter, bias: bias, output: output, strideHeight: strideHeight,
-        strideWidth: strideWidth, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
-        operands: .float32, epilogue: node.floatEpilogue(.none)),
+        input: input, filter: filter, bias: bias, output: output, vertical: vertical,
+        horizontal: horizontal, operands: .float32, epilogue: node.floatEpilogue(.none)),
       node: node)
   }
 }

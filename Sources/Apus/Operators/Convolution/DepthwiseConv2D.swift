@@ -19,12 +19,12 @@ enum DepthwiseConv2D {
         "\(channels) filters do not divide among the \(input.shape[3]) channels of \(input.name)")
     }
     let options = node.options.depthwiseConv2D
-    let window = try Window(
-      node: node, input: input, filterHeight: filter.shape[1], filterWidth: filter.shape[2],
-      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
-      dilationHeight: options.dilationHeight, dilationWidth: options.dilationWidth)
+    let window = try node.window(
+      over: [input.shape[1], input.shape[2]], taps: [filter.shape[1], filter.shape[2]],
+      strides: [options.strideHeight, options.strideWidth],
+      dilations: [options.dilationHeight, options.dilationWidth], padding: options.padding)
     let output = try node.output(
-      0, shape: [input.shape[0], window.outputHeight, window.outputWidth, channels], like: input)
+      0, shape: [input.shape[0], window[0].places, window[1].places, channels], like: input)
     let types = try node.layerTypes(.depthwise, input, filter)
     let bias = try node.bias(2, channels: channels, types: types.biases)
     let operands = try node.convolutionOperands(
@@ -33,7 +33,8 @@ enum DepthwiseConv2D {
       node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
       output: output, channels: channels)
     var convolution = Convolution(
-      window, of: input, filter, outputChannels: channels, isDepthwise: true, operands: operands,
+      batches: input.shape[0], vertical: window[0], horizontal: window[1], inputChannels: input.shape[3],
+      outputChannels: channels, isDepthwise: true, operands: operands,
       epilogue: filter.type == .int4 && node.version > 6 ? epilogue.upward : epilogue)
     if let direct = try DirectConvolutionOperator(
       reachesOutside: convolution.reachesOutside, input: input, filter: filter, bias: bias, output: output,

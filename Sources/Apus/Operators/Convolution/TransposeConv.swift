@@ -41,9 +41,8 @@ enum TransposeConv {
       hasNarrowBias: node.isNarrow(bias, declared: options.biasType))
     return try TransposedProduct.prepare(
       .init(
-        input: input, filter: filter, bias: bias, output: output, strideHeight: vertical.stride,
-        strideWidth: horizontal.stride, paddingTop: vertical.padding, paddingLeft: horizontal.padding,
-        operands: operands,
+        input: input, filter: filter, bias: bias, output: output, vertical: vertical,
+        horizontal: horizontal, operands: operands,
         epilogue: try node.convolutionEpilogue(
           node.activation(options.activation), operands: operands, input: input, filter: filter, bias: bias,
           output: output,
@@ -51,19 +50,19 @@ enum TransposeConv {
       node: node)
   }
 
-  /// The stride, and the padding with which a convolution of the output has the input's size.
+  /// The windows over an axis of the output, whose places are the inputs.
   private static func axis(
     input: Int, output: Int, filter: Int, stride: Int, isSame: Bool, node: Node
-  ) throws(ApusError) -> (stride: Int, padding: Int) {
+  ) throws(ApusError) -> WindowAxis {
     guard stride > 0, stride <= 32_767 else {
       throw node.malformed("the stride \(stride) is not in 1 to 32767")
     }
-    let size = isSame ? (output + stride - 1) / stride : (output + stride - filter) / stride
-    guard size == input else {
+    let axis = WindowAxis(size: output, taps: filter, stride: stride, isSame: isSame)
+    guard axis.places == input else {
       throw node.malformed(
-        "\(output) outputs with a filter of \(filter) and a stride of \(stride) would have \(size) inputs, not \(input)"
+        "\(output) outputs with a filter of \(filter) and a stride of \(stride) would have \(axis.places) inputs, not \(input)"
       )
     }
-    return (stride, max(0, (size - 1) * stride + filter - output) / 2)
+    return axis
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusKernels
+
 /// One axis of a transposed convolution, split into ordinary ones.
 ///
 /// Output `stride·i + phase` is a sum over inputs near `i`: for each phase a convolution of stride 1 with every
@@ -21,8 +23,10 @@ struct TransposedAxis {
   let stride: Int
   let phases: [Phase]
 
-  init(input: Int, output: Int, filter: Int, stride: Int, padding: Int) {
-    self.input = input
+  /// Splits an axis of windows that slide over the output, and whose places are the inputs.
+  init(_ window: WindowAxis) {
+    let (output, filter, stride, padding) = (window.size, window.taps, window.stride, window.padding)
+    input = window.places
     self.output = output
     self.stride = stride
     var phases: [Phase] = []

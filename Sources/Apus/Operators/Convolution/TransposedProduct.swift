@@ -12,10 +12,9 @@ struct TransposedProduct: UnpackedOperator {
     let filter: TensorSlot
     let bias: TensorSlot?
     let output: TensorSlot
-    let strideHeight: Int
-    let strideWidth: Int
-    let paddingTop: Int
-    let paddingLeft: Int
+    /// The windows over rows and columns of the output, whose places are the inputs.
+    let vertical: WindowAxis
+    let horizontal: WindowAxis
     let operands: MatrixOperands
     let epilogue: Epilogue
   }
@@ -45,17 +44,13 @@ struct TransposedProduct: UnpackedOperator {
 
   /// The operator: one product if each input makes outputs of its own, otherwise one for each phase.
   static func prepare(_ description: Description, node: Node) throws(ApusError) -> any Operator {
-    for (axis, stride) in [(1, description.strideHeight), (2, description.strideWidth)] {
+    for axis in [description.vertical, description.horizontal] {
       // Of each phase, its taps, and zeros before them.
-      try node.keep(tablesOf: description.filter.shape[axis], entryByteCount: 16)
-      try node.keep(tablesOf: min(stride, description.output.shape[axis]), entryByteCount: 128)
+      try node.keep(tablesOf: axis.taps, entryByteCount: 16)
+      try node.keep(tablesOf: min(axis.stride, axis.size), entryByteCount: 128)
     }
-    let vertical = TransposedAxis(
-      input: description.input.shape[1], output: description.output.shape[1],
-      filter: description.filter.shape[1], stride: description.strideHeight, padding: description.paddingTop)
-    let horizontal = TransposedAxis(
-      input: description.input.shape[2], output: description.output.shape[2],
-      filter: description.filter.shape[2], stride: description.strideWidth, padding: description.paddingLeft)
+    let vertical = TransposedAxis(description.vertical)
+    let horizontal = TransposedAxis(description.horizontal)
     if let product = try DisjointTransposedProduct(
       description, vertical: vertical, horizontal: horizontal, node: node)
     {
@@ -76,17 +71,9 @@ struct TransposedProduct: UnpackedOperator {
   /// The transposed convolution in plain code.
   private static func direct(_ description: Description) -> DirectConvolution? {
     let filter = description.filter.shape
-    func axis(_ axis: Int, stride: Int, padding: Int) -> DirectConvolution.Axis {
-      .init(
-        size: description.input.shape[axis], places: description.output.shape[axis], taps: filter[axis],
-        stride: stride, padding: padding, isTransposed: true)
-    }
     return DirectConvolution(
       batches: description.input.shape[0],
-      axes: [
-        .init(), axis(1, stride: description.strideHeight, padding: description.paddingTop),
-        axis(2, stride: description.strideWidth, padding: description.paddingLeft),
-      ],
+      axes: [WindowAxis(), description.vertical, description.horizontal], isTransposed: true,
       channels: filter[3], outputChannels: filter[0],
       steps: .init(output: filter[1] * filter[2] * filter[3], tap: filter[3], channel: 1),
       epilogue: description.epilogue)

@@ -11,14 +11,11 @@ enum ArgmaxPooling2D {
     try node.expect(inputs: 1...1, outputs: 2...2)
     let input = try node.input(0, types: [.float32], rank: 4)
     let options = try Options(node)
-    func places(_ size: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> (count: Int, padding: Int) {
-      let count = options.isSame ? (size + stride - 1) / stride : (size - filter + stride) / stride
-      guard count >= 0 else { throw node.malformed("a window of \(filter) does not fit in \(size)") }
-      return (count, max(0, (count - 1) * stride + filter - size) / 2)
-    }
-    let rows = try places(input.shape[1], options.filter.height, options.stride.height)
-    let columns = try places(input.shape[2], options.filter.width, options.stride.width)
-    let shape: TensorShape = [input.shape[0], rows.count, columns.count, input.shape[3]]
+    let window = try node.window(
+      over: [input.shape[1], input.shape[2]], taps: [options.filter.height, options.filter.width],
+      strides: [options.stride.height, options.stride.width], padding: options.isSame ? 0 : 1)
+    let (rows, columns) = (window[0], window[1])
+    let shape: TensorShape = [input.shape[0], rows.places, columns.places, input.shape[3]]
     try node.check(
       plainWork: Double(shape.elementCount) * Double(min(options.filter.height, input.shape[1]))
         * Double(min(options.filter.width, input.shape[2])))
@@ -26,9 +23,7 @@ enum ArgmaxPooling2D {
       input: input, output: try node.output(0, shape: shape, like: input),
       indices: try node.output(1, shape: shape, like: input),
       kernel: ArgmaxPooling(
-        batches: input.shape[0], large: (input.shape[1], input.shape[2]), small: (rows.count, columns.count),
-        channels: input.shape[3], filter: options.filter, stride: options.stride,
-        padding: (rows.padding, columns.padding)),
+        batches: input.shape[0], vertical: rows, horizontal: columns, channels: input.shape[3]),
       bounds: options.bounds)
   }
 
@@ -40,23 +35,23 @@ enum ArgmaxPooling2D {
       throw node.malformed("\(indices.name) is \(indices.shape), not \(input.shape)")
     }
     let options = try Options(node)
-    func size(_ count: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> (large: Int, padding: Int) {
+    func axis(_ count: Int, _ filter: Int, _ stride: Int) throws(ApusError) -> WindowAxis {
       let (large, overflow) = count.multipliedReportingOverflow(by: filter)
       guard !overflow, large < 1 << 31 else {
         throw node.malformed("\(count) windows of \(filter) are too large")
       }
-      return (large, max(0, (count - 1) * stride + filter - large) / 2)
+      var axis = WindowAxis(size: large, places: count, taps: filter, stride: stride)
+      axis.padding = axis.samePadding
+      return axis
     }
-    let rows = try size(input.shape[1], options.filter.height, options.stride.height)
-    let columns = try size(input.shape[2], options.filter.width, options.stride.width)
+    let rows = try axis(input.shape[1], options.filter.height, options.stride.height)
+    let columns = try axis(input.shape[2], options.filter.width, options.stride.width)
     let output = try node.output(
-      0, shape: [input.shape[0], rows.large, columns.large, input.shape[3]], like: input)
+      0, shape: [input.shape[0], rows.size, columns.size, input.shape[3]], like: input)
     return Unpool(
       input: input, indices: indices, output: output,
       kernel: ArgmaxPooling(
-        batches: input.shape[0], large: (rows.large, columns.large), small: (input.shape[1], input.shape[2]),
-        channels: input.shape[3], filter: options.filter, stride: options.stride,
-        padding: (rows.padding, columns.padding)))
+        batches: input.shape[0], vertical: rows, horizontal: columns, channels: input.shape[3]))
   }
 
   private struct Options {

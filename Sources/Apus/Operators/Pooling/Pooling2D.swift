@@ -24,11 +24,14 @@ struct Pooling2D: Operator {
     input = try node.input(0, rank: 4)
     let options = node.options.pool2D
     let (filterHeight, filterWidth) = (try options.filterHeight, try options.filterWidth)
-    let window = try Window(
-      node: node, input: input, filterHeight: filterHeight, filterWidth: filterWidth,
-      padding: options.padding, strideHeight: options.strideHeight, strideWidth: options.strideWidth,
-      mayMiss: true)
-    let shape = TensorShape([input.shape[0], window.outputHeight, window.outputWidth, input.shape[3]])
+    let window = try node.window(
+      over: [input.shape[1], input.shape[2]], taps: [filterHeight, filterWidth],
+      strides: [options.strideHeight, options.strideWidth], padding: options.padding, mayMiss: true)
+    var (vertical, horizontal) = (window[0], window[1])
+    // A window that is too wide has no rows either, as in the reference.
+    vertical.places = horizontal.places < 0 ? 0 : max(vertical.places, 0)
+    horizontal.places = max(horizontal.places, 0)
+    let shape: TensorShape = [input.shape[0], vertical.places, horizontal.places, input.shape[3]]
     output = try node.output(0, shape: shape, like: input)
     guard shape.elementCount > 0 else { return nil }
     // No window has more of the input than there is.
@@ -36,7 +39,7 @@ struct Pooling2D: Operator {
       work: Double(shape.elementCount) * Double(min(filterHeight, input.shape[1]))
         * Double(min(filterWidth, input.shape[2])))
     // The taps of each row and column, and the vectors that code makes of channels.
-    try node.keep(tablesOf: window.outputHeight + window.outputWidth + input.shape[3], entryByteCount: 48)
+    try node.keep(tablesOf: vertical.places + horizontal.places + input.shape[3], entryByteCount: 48)
     let activation = try node.activation(options.activation)
     let elements: Pooling.Elements
     switch input.type {
@@ -52,11 +55,8 @@ struct Pooling2D: Operator {
     }
     guard
       let pooling = Pooling(
-        kind: kind, elements: elements, batches: input.shape[0], inputHeight: input.shape[1],
-        inputWidth: input.shape[2], channels: input.shape[3], outputHeight: window.outputHeight,
-        outputWidth: window.outputWidth, filterHeight: filterHeight, filterWidth: filterWidth,
-        strideHeight: window.strideHeight, strideWidth: window.strideWidth, paddingTop: window.paddingTop,
-        paddingLeft: window.paddingLeft, using: node.kernels)
+        kind: kind, elements: elements, batches: input.shape[0], vertical: vertical, horizontal: horizontal,
+        channels: input.shape[3], using: node.kernels)
     else {
       throw node.malformed(
         "a window of \(filterHeight)×\(filterWidth) does not fit \(input.name), \(input.shape)")

@@ -94,7 +94,7 @@ struct ReduceWindow: Operator {
     }
     // No overflow: all numbers are below 2³¹.
     try node.requireCountable(sizes)
-    var axes: [WindowReduction.Axis] = []
+    var axes: [WindowAxis] = []
     var places: [Int] = []
     for axis in window.indices {
       let size = sizes[axis]
@@ -104,21 +104,21 @@ struct ReduceWindow: Operator {
         throw node.malformed("axis \(axis) of \(input.name), \(input.shape), has no places left")
       }
       places.append(whole)
-      let reach = (window[axis] - 1) * dilations[axis] + 1
+      let padded = WindowAxis(
+        size: whole, taps: window[axis], stride: strides[axis], dilation: dilations[axis], isSame: false)
       axes.append(
-        .init(
-          size: size, spread: spreads[axis], before: padding[2 * axis], window: window[axis],
-          dilation: dilations[axis], stride: strides[axis],
-          count: whole < reach ? 0 : (whole - reach) / strides[axis] + 1))
+        WindowAxis(
+          size: size, places: max(padded.places, 0), taps: padded.taps, stride: padded.stride,
+          dilation: padded.dilation, padding: padding[2 * axis]))
     }
     // No memory holds all positions, but a window may visit them over and over.
     guard TensorShape(places).elementCount <= node.context.elementLimit else {
       throw ApusError(
         .resourceLimit, "\(node.place): a window over \(TensorShape(places)) places takes too long")
     }
-    output = try node.output(0, shape: TensorShape(axes.map(\.count)), like: input)
-    kernel = WindowReduction(axes, fold, elements)
-    let work = axes.reduce(1.0) { $0 * Double($1.count) * Double($1.window) }
+    output = try node.output(0, shape: TensorShape(axes.map(\.places)), like: input)
+    kernel = WindowReduction(axes, spreads: spreads, fold, elements)
+    let work = axes.reduce(1.0) { $0 * Double($1.places) * Double($1.taps) }
     try node.check(plainWork: work)
     try node.declare(multiplyAccumulates: work)
   }
