@@ -36,14 +36,7 @@ public struct TrackingBox: Hashable, Sendable, Codable {
   public var center: TrackingPoint { TrackingPoint(x: minX + width / 2, y: minY + height / 2) }
 
   /// The shared area over the joint area, 0 to 1; 0 for boxes that are empty or inverted.
-  public func intersectionOverUnion(_ other: TrackingBox) -> Double {
-    let width = min(maxX, other.maxX) - max(minX, other.minX)
-    let height = min(maxY, other.maxY) - max(minY, other.minY)
-    guard width > 0, height > 0 else { return 0 }
-    let shared = width * height
-    let joint = self.width * self.height + other.width * other.height - shared
-    return joint > 0 ? shared / joint : 0
-  }
+  public func intersectionOverUnion(_ other: TrackingBox) -> Double { overlap(other) }
 
   /// The largest coordinate, in either direction, that a tracker takes: areas and their sums stay far from overflow.
   static let maximumCoordinate = 1e9
@@ -53,4 +46,8 @@ public struct TrackingBox: Hashable, Sendable, Codable {
     let limit = Self.maximumCoordinate
     return minX >= -limit && minY >= -limit && maxX <= limit && maxY <= limit && minX < maxX && minY < maxY
   }
+}
+
+extension TrackingBox: UprightRectangle {
+  @usableFromInline package var area: Double { width * height }
 }

@@ -93,14 +93,7 @@ public struct Region: Hashable, Sendable {
   }
 
   /// The overlap (intersection over union) with another region, both without their turns.
-  public func overlap(with other: Region) -> Float {
-    let (first, second) = (unrotatedRect, other.unrotatedRect)
-    let shared =
-      max(min(first.maxX, second.maxX) - max(first.x, second.x), 0)
-      * max(min(first.maxY, second.maxY) - max(first.y, second.y), 0)
-    let joint = first.area + second.area - shared
-    return joint > 0 ? shared / joint : 0
-  }
+  public func overlap(with other: Region) -> Float { unrotatedRect.overlap(other.unrotatedRect) }
 
   /// An angle in radians brought into −π to π.
   static func normalized(_ angle: Float) -> Float {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusTracking
+
 /// A box in fractions of a picture's width and height.
 ///
 /// Boxes of a model may reach outside the picture. They are clamped only by ``clamped``.
@@ -44,12 +46,7 @@ public struct BoundingBox: Hashable, Sendable {
   }
 
   /// The shared area over the joint area, 0 to 1; 0 if both boxes are empty.
-  public func intersectionOverUnion(_ other: BoundingBox) -> Float {
-    let shared = BoundingBox(
-      minX: max(minX, other.minX), minY: max(minY, other.minY), maxX: min(maxX, other.maxX),
-      maxY: min(maxY, other.maxY)
-    ).area
-    let joint = area + other.area - shared
-    return joint > 0 ? shared / joint : 0
-  }
+  public func intersectionOverUnion(_ other: BoundingBox) -> Float { overlap(other) }
 }
+
+extension BoundingBox: UprightRectangle {}

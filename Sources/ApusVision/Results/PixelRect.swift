@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusTracking
+
 /// A rectangle in pixels, from the top left corner of the picture after orientation.
 ///
 /// Coordinates lie between pixels: the first pixel of a row spans 0 to 1.
@@ -45,6 +47,8 @@ public struct PixelRect: Hashable, Encodable, Sendable {
       height: clamp(maxY, to: Float(limitY)) - top)
   }
 }
+
+extension PixelRect: UprightRectangle {}
 
 /// The value within 0 to `limit`; NaN becomes 0.
 func clamp(_ value: Float, to limit: Float) -> Float {
