@@ -66,8 +66,8 @@ package struct BoxSuppression: Sendable {
         var candidate = queue.removeFirst()
         let first = candidate.score
         let box = Int(candidate.item)
-        let place = SelectedBoxes.Box(
-          boxes[4 &* box], boxes[4 &* box &+ 1], boxes[4 &* box &+ 2], boxes[4 &* box &+ 3])
+        let place = DetectionBox(
+          corners: boxes[4 &* box], boxes[4 &* box &+ 1], boxes[4 &* box &+ 2], boxes[4 &* box &+ 3])
         let isSuppressed = unsafe suppress(
           &candidate.score, place, by: selected, from: Int(compared[box]), limits)
         unsafe compared[box] = Int32(count)
@@ -92,7 +92,7 @@ package struct BoxSuppression: Sendable {
   /// Lowers a candidate's score by each selected box from an index on, the last first; returns true if the
   /// candidate is skipped.
   private func suppress(
-    _ score: inout Float, _ candidate: SelectedBoxes.Box, by selected: SelectedBoxes, from first: Int,
+    _ score: inout Float, _ candidate: DetectionBox, by selected: SelectedBoxes, from first: Int,
     _ limits: Limits
   ) -> Bool {
     let lowers = limits.sigma > 0

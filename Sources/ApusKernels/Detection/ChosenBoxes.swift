@@ -30,7 +30,7 @@ import ApusRuntime
 
   /// Chooses a box with a label, which is not negative.
   func set(_ index: Int, _ box: DetectionBox, label: Int32) {
-    unsafe (yMin[index], xMin[index], yMax[index], xMax[index]) = (box.yMin, box.xMin, box.yMax, box.xMax)
+    unsafe (yMin[index], xMin[index], yMax[index], xMax[index]) = (box.top, box.left, box.bottom, box.right)
     unsafe area[index] = box.area
     unsafe labels[index] = label
   }
@@ -44,8 +44,8 @@ import ApusRuntime
   func hasOverlap(above limit: Float, with box: DetectionBox, label: Int32, count: Int) -> Bool {
     let otherArea = box.area
     if otherArea <= 0 { return false }
-    let (top, left) = (Lanes(repeating: box.yMin), Lanes(repeating: box.xMin))
-    let (bottom, right) = (Lanes(repeating: box.yMax), Lanes(repeating: box.xMax))
+    let (top, left) = (Lanes(repeating: box.top), Lanes(repeating: box.left))
+    let (bottom, right) = (Lanes(repeating: box.bottom), Lanes(repeating: box.right))
     var index = 0
     while index < count {
       let (tops, lefts) = unsafe (lanes(yMin, index), lanes(xMin, index))

@@ -41,17 +41,6 @@ import ApusSystem
   }
 }
 
-/// A box by its edges.
-struct DetectionBox {
-  var yMin, xMin, yMax, xMax: Float
-
-  /// Whether no edge is on the wrong side; NaN is not.
-  var isUpright: Bool { !(yMin > yMax || xMin > xMax) }
-
-  /// Negative for a box that is not upright.
-  var area: Float { (yMax - yMin) * (xMax - xMin) }
-}
-
 /// Boxes decoded from anchors: center and size relative to the anchor's, in double precision, rounded once.
 struct DetectionBoxes {
   let encodings: RealElements
@@ -69,7 +58,8 @@ struct DetectionBoxes {
     let x = Float(Double(encodings[encoding &+ 1]) / Double(scaling.x) * width + Double(anchors[anchor &+ 1]))
     let halfHeight = Float(0.5 * exp(Double(encodings[encoding &+ 2]) / Double(scaling.height)) * height)
     let halfWidth = Float(0.5 * exp(Double(encodings[encoding &+ 3]) / Double(scaling.width)) * width)
-    return DetectionBox(yMin: y - halfHeight, xMin: x - halfWidth, yMax: y + halfHeight, xMax: x + halfWidth)
+    return DetectionBox(
+      top: y - halfHeight, left: x - halfWidth, bottom: y + halfHeight, right: x + halfWidth)
   }
 
   /// The first of `count` boxes with an edge on the wrong side; nil if there is none.

@@ -107,17 +107,17 @@ extension DetectionSelection {
     let scores: UnsafeMutableBufferPointer<Float>
 
     func store(_ box: DetectionBox, class index: Int, score: Float, row: Int) {
-      unsafe boxes[4 &* row] = box.yMin
-      unsafe boxes[4 &* row &+ 1] = box.xMin
-      unsafe boxes[4 &* row &+ 2] = box.yMax
-      unsafe boxes[4 &* row &+ 3] = box.xMax
+      unsafe boxes[4 &* row] = box.top
+      unsafe boxes[4 &* row &+ 1] = box.left
+      unsafe boxes[4 &* row &+ 2] = box.bottom
+      unsafe boxes[4 &* row &+ 3] = box.right
       unsafe classes[row] = Float(index)
       unsafe scores[row] = score
     }
 
     /// Zeroes one row.
     func clear(row: Int) {
-      store(DetectionBox(yMin: 0, xMin: 0, yMax: 0, xMax: 0), class: 0, score: 0, row: row)
+      store(DetectionBox(top: 0, left: 0, bottom: 0, right: 0), class: 0, score: 0, row: row)
     }
 
     /// Zeroes the rows from `first` on.

@@ -4,58 +4,6 @@ import ApusRuntime
 
 /// Selected boxes, stored by edges and areas for comparisons.
 @safe struct SelectedBoxes {
-  /// A box with its edges in order, and its area.
-  struct Box {
-    let top: Float
-    let left: Float
-    let bottom: Float
-    let right: Float
-    let area: Float
-
-    /// Creates a box from two opposite corners.
-    @inline(__always)
-    init(_ top: Float, _ left: Float, _ bottom: Float, _ right: Float) {
-      (self.top, self.bottom) = (bottom < top ? bottom : top, top < bottom ? bottom : top)
-      (self.left, self.right) = (right < left ? right : left, left < right ? right : left)
-      area = (self.bottom - self.top) * (self.right - self.left)
-    }
-
-    /// Creates a box from stored values.
-    @inline(__always)
-    fileprivate init(top: Float, left: Float, bottom: Float, right: Float, area: Float) {
-      (self.top, self.left, self.bottom, self.right, self.area) = (top, left, bottom, right, area)
-    }
-
-    /// Whether both have areas and do not intersect; false if an edge is NaN.
-    @inline(__always)
-    func isApart(from other: Box) -> Bool {
-      (other.bottom <= top || bottom <= other.top || other.right <= left || right <= other.left)
-        && area + other.area < .infinity
-    }
-
-    /// Intersection over union; zero for a box without area.
-    @inline(__always)
-    func overlap(_ other: Box) -> Float {
-      if area <= 0 || other.area <= 0 { return 0 }
-      let intersection = intersection(other)
-      return intersection / (area + other.area - intersection)
-    }
-
-    @inline(__always)
-    private func intersection(_ other: Box) -> Float {
-      Self.shared(top, bottom, other.top, other.bottom) * Self.shared(left, right, other.left, other.right)
-    }
-
-    @inline(__always)
-    private static func shared(
-      _ start: Float, _ end: Float, _ otherStart: Float, _ otherEnd: Float
-    ) -> Float {
-      let last = otherEnd < end ? otherEnd : end
-      let first = start < otherStart ? otherStart : start
-      return last - first < 0 ? 0 : last - first
-    }
-  }
-
   /// Edges and areas of the boxes, in the order in which they were selected: all tops, and so on.
   private let values: UnsafeMutablePointer<Float>
   private let capacity: Int
@@ -73,7 +21,7 @@ import ApusRuntime
   }
 
   /// Adds a box.
-  mutating func append(_ box: Box) {
+  mutating func append(_ box: DetectionBox) {
     // Vectors reach beyond the boxes.
     if count.isMultiple(of: 8) {
       for value in 0..<5 { unsafe (values + (value &* capacity &+ count)).initialize(repeating: 0, count: 8) }
@@ -87,8 +35,8 @@ import ApusRuntime
   }
 
   /// A box by its index.
-  subscript(place: Int) -> Box {
-    unsafe Box(
+  subscript(place: Int) -> DetectionBox {
+    unsafe DetectionBox(
       top: values[place], left: values[capacity &+ place], bottom: values[2 &* capacity &+ place],
       right: values[3 &* capacity &+ place], area: values[4 &* capacity &+ place])
   }
@@ -97,7 +45,7 @@ import ApusRuntime
   ///
   /// Eight are compared at once, the last first. Starting before `first` makes no difference: earlier boxes
   /// did not overlap either.
-  func contains(from first: Int, overlapping candidate: Box, by limit: Float) -> Bool {
+  func contains(from first: Int, overlapping candidate: DetectionBox, by limit: Float) -> Bool {
     // Quotients that are rounded up to the limit come from products beyond this.
     let bound = SIMD8(repeating: limit * (1 - 0x1p-20))
     var place = roundedUp(count, to: 8)
