@@ -22,7 +22,7 @@ enum Facet {
   /// A product without a kernel.
   case draft(ProductDraft)
   /// A product with a kernel.
-  case product(WeightedProduct)
+  case product(ProductOperator)
   /// A function of one tensor.
   case unary(UnaryOperator)
   /// A function of two tensors.

@@ -53,9 +53,9 @@ final class ProductDraft: Operator {
   }
 
   /// The product with a kernel.
-  func product(for node: Node) throws(ApusError) -> WeightedProduct {
+  func product(for node: Node) throws(ApusError) -> ProductOperator {
     let (kernel, choice) = try node.kernel(for: convolution, input, filter)
-    return WeightedProduct(
+    return ProductOperator(
       kernel: kernel, choice: choice, input: input, output: output,
       weights: ProductWeights(filter: filter, bias: bias, arrangement: arrangement, biasCopies: biasCopies))
   }
