@@ -88,8 +88,19 @@ public final class VideoSource: AsyncSequence, Sendable {
   /// What happened to the frames so far.
   public var statistics: VideoStatistics { queue.statistics }
 
-  /// The frames per second that the source announces: known with its first frame; nil of cameras, and if it does not say.
-  package var frameRate: Double? { queue.frameRate }
+  /// The frames per second of a file or pattern that are looked at: known with its first frame; nil of cameras, and if the source does not
+  /// say.
+  ///
+  /// - Parameters:
+  ///   - every: One frame of so many is looked at.
+  ///   - limit: The maximum; frames are not divided, so that of ten per second at most four are five. Nil for all.
+  public func frameRate(every: Int = 1, atMost limit: Double? = nil) -> Double? {
+    // Where frames are unequally far apart, a file may announce its clock's ticks.
+    guard !isLive, let frameRate = queue.frameRate, frameRate <= 240, every > 0 else { return nil }
+    let rate = frameRate / Double(every)
+    guard let limit, limit > 0, limit < rate else { return rate }
+    return rate / (rate / limit - 1e-6).rounded(.up)
+  }
 
   /// Ends the source; the sequence then ends, too.
   public func stop() { queue.stop() }

@@ -116,7 +116,7 @@ struct WatchCommand: ParsableCommand {
       throw ValidationError("--task \(task.rawValue) finds no objects for --track, --line or --zone")
     }
     _ = try scaledSize
-    if let method = trackingMethod { try tracking.check(method, frameRate: trackingRate(nil)) }
+    if let method = trackingMethod { try tracking.check(method, frameRate: usualRate) }
     if camera.isUsed, !source.hasPrefix("/dev/") {
       throw ValidationError(
         "--camera-format, --camera-rate and --control are for a camera, not for \(source.prefix(200))")
@@ -160,21 +160,14 @@ struct WatchCommand: ParsableCommand {
     track ?? (scene.line.isEmpty && scene.zone.isEmpty ? nil : .bytetrack)
   }
 
-  /// How many frames per second are looked at.
-  ///
-  /// - Parameter frameRate: The rate of a source that delivers every frame; nil if that is not known.
-  private func trackingRate(_ frameRate: Double?) -> Double {
-    // Where frames are unequally far apart, a file may announce its clock's ticks.
-    guard let frameRate, frameRate <= 240 else { return fps ?? 30 / Double(every) }
-    let wanted = frameRate / Double(every)
-    guard let fps, fps < wanted else { return wanted }
-    // Frames are not divided: of ten per second, at most four are five.
-    return wanted / (wanted / fps - 1e-6).rounded(.up)
-  }
+  /// How many frames per second are looked at, if the source does not say.
+  private var usualRate: Double { fps ?? 30 / Double(every) }
 
   /// The tracker, if one is needed.
-  private func trackerOptions(_ frameRate: Double?) -> ObjectTracker.Options? {
-    trackingMethod.map { tracking.options($0, frameRate: trackingRate(frameRate)) }
+  private func trackerOptions(_ video: VideoSource) -> ObjectTracker.Options? {
+    trackingMethod.map {
+      tracking.options($0, frameRate: video.frameRate(every: every, atMost: fps) ?? usualRate)
+    }
   }
 
   func run() throws {
@@ -198,7 +191,7 @@ struct WatchCommand: ParsableCommand {
         let finding = try find(picture, frame.time)
         try watch.take(
           frame, picture, finding, scene: scene,
-          tracking: trackerOptions(video.isLive ? nil : video.frameRate))
+          tracking: trackerOptions(video))
         if let frames, watch.answered >= frames { break }
       }
     } catch {

@@ -65,9 +65,14 @@ struct CameraCourse {
   }
 
   /// Takes what was found in a frame.
+  ///
+  /// - Parameter frameRate: How many frames per second are looked at; nil if that is not known.
   mutating func update(
-    _ detections: [Detection], in picture: ImageBuffer, of frame: VideoFrame, at time: Double
+    _ detections: [Detection], in picture: ImageBuffer, of frame: VideoFrame, at time: Double,
+    frameRate: Double?
   ) throws -> Step {
+    var tracking = tracking
+    if let frameRate { tracking.frameRate = frameRate }
     var scene =
       try scene
       ?? ObjectScene(

@@ -188,7 +188,9 @@ final class LiveCamera: Service {
         let picture = frame.picture()
         return (picture, try detector.detect(picture))
       }
-      let step = try course.update(result.detections, in: picture, of: frame, at: time)
+      let step = try course.update(
+        result.detections, in: picture, of: frame, at: time,
+        frameRate: source.frameRate(atMost: settings.frameRate))
       count(source.statistics, after: before)
       publish(
         step, picture, result.timings, course, rate: rate.next(),
