@@ -92,7 +92,7 @@ public final class VideoSource: AsyncSequence, Sendable {
   /// say.
   ///
   /// - Parameters:
-  ///   - every: One frame of so many is looked at.
+  ///   - every: How many frames come from one that is looked at to the next.
   ///   - limit: The maximum; frames are not divided, so that of ten per second at most four are five. Nil for all.
   public func frameRate(every: Int = 1, atMost limit: Double? = nil) -> Double? {
     // Where frames are unequally far apart, a file may announce its clock's ticks.
