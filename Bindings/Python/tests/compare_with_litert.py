@@ -32,6 +32,7 @@ def main(paths):
     for path in paths:
         try:
             engine = apus.Interpreter(model_path=path)
+            described = engine.get_tensor_details()
             engine.allocate_tensors()
         except (ValueError, RuntimeError) as error:
             print("refused", path, error)
@@ -40,13 +41,16 @@ def main(paths):
             reference = litert.Interpreter(
                 model_path=path, experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF
             )
+            # Before it allocates: afterwards, it has tensors and names of its own.
+            expected = reference.get_tensor_details()
             reference.allocate_tensors()
         except (ValueError, RuntimeError) as error:
             print("not in LiteRT", path, str(error).splitlines()[0])
             continue
         problems = []
-        # After the file's tensors, the reference has some of its own.
-        for mine, theirs in zip(engine.get_tensor_details(), reference.get_tensor_details()):
+        if len(described) != len(expected):
+            problems.append("%d tensors, not %d" % (len(described), len(expected)))
+        for mine, theirs in zip(described, expected):
             for key in ("name", "index", "dtype", "quantization"):
                 if mine[key] != theirs[key]:
                     problems.append("%s: %r, not %r" % (key, mine[key], theirs[key]))
