@@ -15,7 +15,6 @@ struct ClassAnswer: Codable, Sendable {
     classes = categories.map(\.index)
     scores = categories.map(\.score)
   }
-
 }
 
 /// A classifier of any kind of files.

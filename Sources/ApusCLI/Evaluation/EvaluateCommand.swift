@@ -109,32 +109,29 @@ struct EvaluateCommand: ParsableCommand {
   /// Refuses options that say nothing about the task.
   private func refuseOptions() throws {
     let categories = detector.categories
-    let options: [(name: String, isGiven: Bool, tasks: [EvaluationTask])] = [
-      ("--step", step != nil, [.anomaly]),
-      ("--shape", shape != nil, [.classify, .anomaly]),
-      ("--type", type != nil, [.classify, .anomaly]),
-      ("--ignore", ignore != Self.usualIgnored, [.segment]),
-      ("--class-names", classNames != nil, [.classify, .detect]),
-      ("--class-offset", classOffset != 0, [.classify]),
-      ("--labels", categories.labels != nil, [.classify, .detect, .segment]),
-      ("--label-offset", categories.labelOffset != nil, [.classify, .detect]),
-      ("--allow", !categories.allow.isEmpty, [.classify, .detect]),
-      ("--deny", !categories.deny.isEmpty, [.classify, .detect]),
-      ("--score-threshold", detector.scoreThreshold != nil, [.classify, .detect]),
-      ("--scores", detector.scores.scores != nil, [.classify, .detect, .segment]),
-      ("--max-results", detector.maxResults != nil, [.detect]),
-      ("--iou-threshold", detector.iouThreshold != nil, [.detect]),
-      ("--class-agnostic", detector.classAgnostic, [.detect]),
-      ("--multi-label", detector.multiLabel, [.detect]),
-      ("--layout", detector.layout != nil, [.detect]),
-      ("--box-units", detector.units.boxUnits != nil, [.detect]),
-      ("--candidates", detector.units.candidates != nil, [.detect]),
-      ("--anchors", detector.anchors.anchors != nil, [.detect]),
+    let options: [TaskOption<EvaluationTask>] = [
+      TaskOption("--step", step != nil, for: [.anomaly]),
+      TaskOption("--shape", shape != nil, for: [.classify, .anomaly]),
+      TaskOption("--type", type != nil, for: [.classify, .anomaly]),
+      TaskOption("--ignore", ignore != Self.usualIgnored, for: [.segment]),
+      TaskOption("--class-names", classNames != nil, for: [.classify, .detect]),
+      TaskOption("--class-offset", classOffset != 0, for: [.classify]),
+      TaskOption("--labels", categories.labels != nil, for: [.classify, .detect, .segment]),
+      TaskOption("--label-offset", categories.labelOffset != nil, for: [.classify, .detect]),
+      TaskOption("--allow", !categories.allow.isEmpty, for: [.classify, .detect]),
+      TaskOption("--deny", !categories.deny.isEmpty, for: [.classify, .detect]),
+      TaskOption("--score-threshold", detector.scoreThreshold != nil, for: [.classify, .detect]),
+      TaskOption("--scores", detector.scores.scores != nil, for: [.classify, .detect, .segment]),
+      TaskOption("--max-results", detector.maxResults != nil, for: [.detect]),
+      TaskOption("--iou-threshold", detector.iouThreshold != nil, for: [.detect]),
+      TaskOption("--class-agnostic", detector.classAgnostic, for: [.detect]),
+      TaskOption("--multi-label", detector.multiLabel, for: [.detect]),
+      TaskOption("--layout", detector.layout != nil, for: [.detect]),
+      TaskOption("--box-units", detector.units.boxUnits != nil, for: [.detect]),
+      TaskOption("--candidates", detector.units.candidates != nil, for: [.detect]),
+      TaskOption("--anchors", detector.anchors.anchors != nil, for: [.detect]),
     ]
-    for option in options where option.isGiven && !option.tasks.contains(task) {
-      let names = option.tasks.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("\(option.name) says nothing about --task \(task.rawValue): it is for \(names)")
-    }
+    for option in options { try option.check(task) }
     if categories.locale != nil {
       throw ValidationError("--locale is given, but an evaluation compares labels, not display names")
     }
@@ -142,16 +139,14 @@ struct EvaluateCommand: ParsableCommand {
 
   /// Refuses options that say nothing about files of a kind.
   private func refuseOptions(for kind: EvaluationItem.Kind) throws(ApusError) {
-    let options: [(name: String?, kinds: [EvaluationItem.Kind], files: String)] = [
-      (input.givenForModel ?? (input.reduced ? "--reduced" : nil), [.picture], "pictures"),
-      (
-        shape != nil ? "--shape" : type != nil ? "--type" : step != nil ? "--step" : nil, [.tensor],
-        "raw tensors"
-      ),
+    let options: [(name: String?, kind: EvaluationItem.Kind)] = [
+      (input.givenForModel ?? (input.reduced ? "--reduced" : nil), .picture),
+      (shape != nil ? "--shape" : type != nil ? "--type" : step != nil ? "--step" : nil, .tensor),
     ]
-    for option in options where !option.kinds.contains(kind) {
+    for option in options where option.kind != kind {
       guard let name = option.name else { continue }
-      throw ApusError(.invalidArgument, "\(name) says nothing about these files: it is for \(option.files)")
+      throw ApusError(
+        .invalidArgument, "\(name) says nothing about \(kind.rawValue): it is for \(option.kind.rawValue)")
     }
   }
 

@@ -42,21 +42,21 @@ struct WatchLandmarkOptions: ParsableArguments {
   var distance: Double?
 
   /// The options, and the tasks that read them.
-  var optionsOfTasks: [WatchTaskOption] {
+  var optionsOfTasks: [TaskOption<WatchTask>] {
     let all = WatchTask.withLandmarks
     return [
-      WatchTaskOption("--detector", detector != nil, for: all),
-      WatchTaskOption("--landmarks", landmarks != nil, for: all),
-      WatchTaskOption("--detection-threshold", detectionThreshold != nil, for: all),
+      TaskOption("--detector", detector != nil, for: all),
+      TaskOption("--landmarks", landmarks != nil, for: all),
+      TaskOption("--detection-threshold", detectionThreshold != nil, for: all),
       // Holistic follows one person, by rules of its own.
-      WatchTaskOption(
+      TaskOption(
         "--tracking-threshold", trackingThreshold != nil, for: all.subtracting([.holistic])),
-      WatchTaskOption("--no-smoothing", noSmoothing, for: all),
-      WatchTaskOption("--smooth-regions", smoothRegions, for: [.pose]),
-      WatchTaskOption("--blendshapes", blendshapes != nil, for: [.faceMesh]),
-      WatchTaskOption(others.given ?? "--hand", others.given != nil, for: [.holistic]),
-      WatchTaskOption("--gallery", gallery != nil, for: [.hands]),
-      WatchTaskOption("--distance", distance != nil, for: [.hands]),
+      TaskOption("--no-smoothing", noSmoothing, for: all),
+      TaskOption("--smooth-regions", smoothRegions, for: [.pose]),
+      TaskOption("--blendshapes", blendshapes != nil, for: [.faceMesh]),
+      TaskOption(others.given ?? "--hand", others.given != nil, for: [.holistic]),
+      TaskOption("--gallery", gallery != nil, for: [.hands]),
+      TaskOption("--distance", distance != nil, for: [.hands]),
     ]
   }
 

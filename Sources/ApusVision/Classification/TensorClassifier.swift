@@ -1,17 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
-import ApusFormat
 
 /// Reads the first output of a model as scores of classes, whatever its input: what a classifier does after a run.
 package struct TensorClassifier: Sendable {
-  /// A model whose first output alone counts.
-  private struct FirstOutput: DescribedModel {
-    let model: Model
-    let metadata: ModelMetadata?
-    let export: ExportMetadata?
-    let outputs: [Tensor]
-  }
-
   private let heads: ClassificationHeads
 
   /// Looks at a model's first output.
@@ -25,9 +16,8 @@ package struct TensorClassifier: Sendable {
     _ model: Model, output: Tensor, labels: LabelMap?, scores: ScoreForm?, options: ResultOptions
   ) throws(ApusError) {
     try options.check()
-    let first = FirstOutput(
-      model: model, metadata: model.formatMetadata, export: model.exportMetadata, outputs: [output])
-    heads = try ClassificationHeads(of: first, labels: labels, scores: scores, options: options)
+    heads = try ClassificationHeads(
+      of: DescribedFile(model, outputs: [output]), labels: labels, scores: scores, options: options)
   }
 
   /// The names of the classes; nil if neither the caller nor the model has any.

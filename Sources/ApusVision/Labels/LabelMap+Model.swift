@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
-import ApusFormat
 
 extension LabelMap {
   /// The labels inside a model file, one name a line: in the file that the metadata names for an
@@ -30,23 +29,11 @@ extension LabelMap {
   ///   - count: How many scores the output has.
   ///   - given: Names that come before the model's own.
   public init?(ofOutput output: Int?, of model: Model, scoreCount count: Int, given: LabelMap? = nil) {
-    guard var source = LabelSource(given: given, of: DescribedFile(model), output: output) else { return nil }
+    let described = DescribedFile(model, outputs: model.outputs)
+    guard var source = LabelSource(given: given, of: described, output: output) else { return nil }
     let isPair = count == 1 && source.map.rowCount == 2
     source.align(toScores: isPair ? 2 : count)
     self = source.map
     if isPair { offset += 1 }
-  }
-}
-
-/// A model as its file describes it, not yet prepared for anything.
-private struct DescribedFile: DescribedModel {
-  let model: Model
-  let metadata: ModelMetadata?
-  let export: ExportMetadata?
-  let outputs: [Tensor]
-
-  init(_ model: Model) {
-    self.model = model
-    (metadata, export, outputs) = (model.formatMetadata, model.exportMetadata, model.outputs)
   }
 }

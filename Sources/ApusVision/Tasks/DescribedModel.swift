@@ -14,6 +14,21 @@ protocol DescribedModel {
   var outputs: [Tensor] { get }
 }
 
+/// A model as its file describes it, which no task has prepared.
+struct DescribedFile: DescribedModel {
+  let model: Model
+  let metadata: ModelMetadata?
+  let export: ExportMetadata?
+  let outputs: [Tensor]
+
+  /// Describes a model, or the outputs of it that count.
+  init(_ model: Model, outputs: [Tensor]) {
+    self.model = model
+    self.outputs = outputs
+    (metadata, export) = (model.formatMetadata, model.exportMetadata)
+  }
+}
+
 extension DescribedModel {
   /// The outputs, for an error that says what was found.
   var outputDescription: String { outputs.map(\.description).joined(separator: ", ") }
