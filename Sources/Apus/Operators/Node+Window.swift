@@ -13,12 +13,12 @@ extension Node {
     over sizes: [Int], taps: [Int], strides: [Int], dilations: [Int]? = nil, padding: Int,
     mayMiss: Bool = false
   ) throws(ApusError) -> [WindowAxis] {
-    let dilations = dilations ?? Array(repeating: 1, count: sizes.count)
     func list(_ numbers: [Int], _ separator: String) -> String {
       numbers.map { String($0) }.joined(separator: separator)
     }
     guard padding == 0 || padding == 1 else { throw malformed("padding \(padding) is unknown") }
-    guard (strides + dilations).allSatisfy({ $0 > 0 }) else {
+    guard strides.allSatisfy({ $0 > 0 }), dilations?.allSatisfy({ $0 > 0 }) ?? true else {
+      let dilations = dilations ?? strides.map { _ in 1 }
       throw malformed(
         "strides \(list(strides, ", ")) and dilations \(list(dilations, ", ")) must be positive")
     }
@@ -27,8 +27,9 @@ extension Node {
         "the window is \(list(taps, "×")); at least \(list(taps.map { _ in 1 }, "×")) is expected")
     }
     var axes: [WindowAxis] = []
+    axes.reserveCapacity(sizes.count)
     for index in sizes.indices {
-      let (size, taps, dilation) = (sizes[index], taps[index], dilations[index])
+      let (size, taps, dilation) = (sizes[index], taps[index], dilations?[index] ?? 1)
       let (reach, overflow) = (taps - 1).multipliedReportingOverflow(by: dilation)
       guard !overflow, reach < 1 << 40, size < 1 << 40 else {
         throw malformed("a window of \(taps) taps \(dilation) apart is too large")

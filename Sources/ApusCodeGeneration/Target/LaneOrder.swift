@@ -24,6 +24,6 @@ struct LaneOrder: RandomAccessCollection {
 
   subscript(lane: Int) -> Int {
     let (vector, place) = (lane &>> vectorShift, lane & ((1 &<< vectorShift) &- 1))
-    return 4 &* (place / 4 &* vectorCount &+ vector) &+ place % 4
+    return 4 &* (place &>> 2 &* vectorCount &+ vector) &+ place & 3
   }
 }

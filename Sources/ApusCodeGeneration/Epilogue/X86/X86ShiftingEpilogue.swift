@@ -33,19 +33,19 @@ struct X86ShiftingFactors {
   ) {
     for lane in 0..<16 { block.store(1 << 31 as UInt32, at: bias + 4 * lane) }
     block.forEachLane(factors) { lane, factor in
-      let shift = Int32(truncatingIfNeeded: min(31, max(0, 0 - factor.shift)))
-      let rounding: Int32 = shift > 0 ? 1 << (shift - 1) : 0
+      let shift = min(31, max(0, 0 &- factor.shift))
+      let rounding: Int32 = shift > 0 ? 1 &<< (shift &- 1) : 0
       let (bits, place) = (UInt32(bitPattern: factor.value) << 1, 4 * lane)
       block.store(bits, at: multipliers + place)
-      if lane % 2 == 1 { block.store(bits, at: oddMultipliers + place - 4) }
+      if lane & 1 == 1 { block.store(bits, at: oddMultipliers + place - 4) }
       block.store(shift, at: shifts + place)
       // The first rounding's half minus the bias of the sums; above 2³², the other constants: see
       // `rescaleRight`.
       let bias = Int64(factor.value) << 32
-      let rest = Int64(rounding) - (isRectified ? 0 : 1) + Int64(zeroPoint) << Int64(shift)
+      let rest = Int64(rounding) - (isRectified ? 0 : 1) + Int64(zeroPoint) &<< Int64(shift)
       block.store(
         1 << 31 - bias &+ rest << 32,
-        at: (lane % 2 == 0 ? evenOffsets : oddOffsets) + place - lane % 2 * 4)
+        at: (lane & 1 == 0 ? evenOffsets : oddOffsets) + place - (lane & 1) * 4)
     }
   }
 }
