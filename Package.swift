@@ -177,7 +177,7 @@ let package = Package(
     .testTarget(
       name: "ApusTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "AllocationProbe", "FaultProbe",
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusSystem", "AllocationProbe", "FaultProbe",
         "TestSupport",
       ],
       swiftSettings: strict),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusFormat
+import ApusSystem
 
 /// How many items of different callers may share a run of a model, and why no more.
 ///
@@ -49,7 +50,7 @@ extension Model {
     }
     var options = options
     if let limit = options.timeLimit {
-      let end = ContinuousClock.now + limit
+      let end = Moment.now + limit
       options.deadline = options.deadline.map { min($0, end) } ?? end
     }
     let alone = try Interpreter(model: self, options: options.withBatch(1, of: entry), signature: key).rows

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusRuntime
+import ApusSystem
 import Synchronization
 
 /// A flag that stops a run of an ``Interpreter`` from any thread: before its next operator, or in the middle of a long one.
@@ -19,12 +20,13 @@ public final class Cancellation: Sendable {
   let signal = StopSignal()
   private let handlers = Mutex(Handlers())
   /// When the flag sets itself; nil means never.
-  public let deadline: ContinuousClock.Instant?
+  package let deadline: Moment?
 
   /// Makes a flag that is not set.
-  ///
-  /// - Parameter deadline: When it sets itself; nil means never.
-  public init(deadline: ContinuousClock.Instant? = nil) { self.deadline = deadline }
+  public init() { deadline = nil }
+
+  @usableFromInline
+  init(after delay: Duration?) { deadline = delay.map { .now + $0 } }
 
   /// Sets the flag. It stays set, so that every later run with it is cancelled, too.
   public func cancel() {
@@ -50,8 +52,20 @@ public final class Cancellation: Sendable {
   /// Whether the flag is set, or its deadline has passed.
   public var isCancelled: Bool {
     if signal.isSet { return true }
-    guard let deadline, ContinuousClock.now >= deadline else { return false }
+    guard let deadline, Moment.now >= deadline else { return false }
     signal.set()
     return true
+  }
+}
+
+extension Cancellation {
+  // `ContinuousClock` is part of Swift's concurrency library, with all of libdispatch. As code of callers, it is linked into their
+  // programs alone.
+  /// Makes a flag that sets itself.
+  ///
+  /// - Parameter deadline: When it sets itself; nil means never.
+  @_alwaysEmitIntoClient
+  public convenience init(deadline: ContinuousClock.Instant?) {
+    self.init(after: deadline.map { ContinuousClock.now.duration(to: $0) })
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusSystem
 
 extension Interpreter {
   /// How to run a model.
@@ -47,7 +48,7 @@ extension Interpreter {
     public var timeLimit: Duration?
 
     /// When preparations and runs end, as with ``timeLimit``, whichever comes first.
-    package var deadline: ContinuousClock.Instant?
+    package var deadline: Moment?
 
     /// Whether to time each operator; ``Interpreter/profile`` has the result.
     public var profiles = false

@@ -102,9 +102,9 @@ public enum Runtime {
     var output = [UInt8](repeating: 0, count: rows * columns * elementByteCount)
     var scratch = [UInt8](repeating: 0, count: kernel.scratchByteCount(threads: 1))
     var best = Double.infinity
-    let begin = ContinuousClock.now
-    while ContinuousClock.now - begin < .milliseconds(50) {
-      let start = ContinuousClock.now
+    let begin = monotonicNanoseconds()
+    while monotonicNanoseconds() - begin < 50_000_000 {
+      let start = monotonicNanoseconds()
       var outputSpan = output.mutableSpan
       var scratchSpan = scratch.mutableSpan
       var outputBytes = unsafe outputSpan.mutableBytes
@@ -112,8 +112,7 @@ public enum Runtime {
       unsafe kernel.run(
         weights, input: input.span.bytes, output: &outputBytes, scratch: &scratchBytes,
         threads: ThreadTeam(count: 1))
-      let duration = (ContinuousClock.now - start).components
-      best = min(best, Double(duration.seconds) + Double(duration.attoseconds) / 1e18)
+      best = min(best, Double(monotonicNanoseconds() - start) / 1e9)
     }
     return Double(rows * depth * columns) / best / 1e9
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusSystem
 import ArgumentParser
 
 /// How long a command may take.
@@ -19,7 +20,7 @@ struct TimeLimitOptions: ParsableArguments {
   }
 
   /// When the command began.
-  fileprivate static let start = ContinuousClock.now
+  fileprivate static let start = Moment.now
 
   /// A function that throws once the time limit is over: for what follows a model's run. It counts from the command's beginning, or, where
   /// there are several pictures, from now.
@@ -27,7 +28,7 @@ struct TimeLimitOptions: ParsableArguments {
     guard timeLimit > 0 else { return { () throws(ApusError) in } }
     let end = (isShared ? .now : Self.start) + .seconds(timeLimit)
     return { [timeLimit] () throws(ApusError) in
-      guard ContinuousClock.now < end else {
+      guard Moment.now < end else {
         throw ApusError(
           .resourceLimit,
           "\(what) takes longer than the limit of \(timeLimit) seconds; --time-limit changes it")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 import Dispatch
 import Synchronization
 
@@ -101,9 +102,8 @@ package final class InterpreterPool: Sendable {
     let sleep = {
       guard let end else { return semaphore.wait() }
       // Beyond a minute, the caller asks again.
-      let left = min(max(end - .now, .zero), .seconds(60)).components
-      let nanoseconds = Int(left.seconds) * 1_000_000_000 + Int(left.attoseconds / 1_000_000_000) + 1
-      _ = semaphore.wait(timeout: .now() + .nanoseconds(nanoseconds))
+      let left = min(max(end.nanosecondsLeft, 0), 60_000_000_000)
+      _ = semaphore.wait(timeout: .now() + .nanoseconds(left + 1))
     }
     if let cancellation {
       cancellation.withHandler({ semaphore.signal() }, sleep)
@@ -113,7 +113,7 @@ package final class InterpreterPool: Sendable {
     } else {
       sleep()
     }
-    if let deadline = options.deadline, ContinuousClock.now >= deadline {
+    if let deadline = options.deadline, Moment.now >= deadline {
       throw ApusError(.resourceLimit, "all memory for interpreters was in use until the deadline")
     }
   }

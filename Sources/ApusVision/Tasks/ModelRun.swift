@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 
 /// The outputs of a run for one picture, as real numbers.
 struct ModelRun {
@@ -10,12 +11,12 @@ struct ModelRun {
   private let slot: Int
   private let count: Int
   /// When answers must be there; nil where there is no limit.
-  private let deadline: ContinuousClock.Instant?
+  private let deadline: Moment?
 
   /// The outputs of an interpreter's last run, for one picture of its batch.
   init(
     _ interpreter: Interpreter, slot: Int = 0, of count: Int = 1,
-    until deadline: ContinuousClock.Instant? = nil
+    until deadline: Moment? = nil
   ) {
     self.interpreter = interpreter
     outputs = interpreter.outputs
@@ -26,7 +27,7 @@ struct ModelRun {
 
   /// Throws once the answer is late: for long work on outputs.
   func checkTime() throws(ApusError) {
-    guard let deadline, ContinuousClock.now >= deadline else { return }
+    guard let deadline, Moment.now >= deadline else { return }
     throw ApusError(.resourceLimit, "what follows the run takes longer than the limit of time")
   }
 

@@ -2,6 +2,7 @@
 import Apus
 import ApusFormat
 import ApusRuntime
+import ApusSystem
 import Synchronization
 
 /// A prepared model: what a task examines to recognize the kind of model.
@@ -72,7 +73,7 @@ final class PictureModel: Sendable {
   private let threads: Int
   /// How long a run may take, and until when.
   private let timeLimit: Duration?
-  private let lastMoment: ContinuousClock.Instant?
+  private let lastMoment: Moment?
   private let interpreters: InterpreterPool
   /// For each number of pictures that was tried, whether they may share a run.
   private let joins = Mutex<[Int: Bool]>([:])
@@ -199,11 +200,11 @@ final class PictureModel: Sendable {
         image, in: region, by: processor, threads: threads, to: interpreter, previousMask: previousMask)
       let placement = try Placement(transform, of: image, region: region)
       Trace.record(.preprocess, since: preparing)
-      let ready = clock.now
+      let (ready, end) = (clock.now, deadline)
       try interpreter.invoke(cancellation: cancellation)
       let done = clock.now
       let answering = Trace.now
-      let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: deadline(since: ready))
+      let run = ModelRun(interpreter, of: input.geometry.fixedBatch, until: end)
       let result = try body(run, placement)
       Trace.record(.postprocess, since: answering)
       let timings = StageTimings(
@@ -213,10 +214,8 @@ final class PictureModel: Sendable {
     }
   }
 
-  /// When an answer must be there whose run, or what follows it, began at `start`.
-  private func deadline(since start: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    lastMoment ?? timeLimit.map { start + $0 }
-  }
+  /// When an answer must be there whose run, or what follows it, begins now.
+  private var deadline: Moment? { lastMoment ?? timeLimit.map { .now + $0 } }
 
   /// Runs the model on several pictures: together if it is proved that each gets the bytes that it gets alone, otherwise one by one.
   ///
@@ -284,7 +283,7 @@ final class PictureModel: Sendable {
       for (slot, placement) in placements.enumerated() {
         let begin = clock.now
         let answering = Trace.now
-        let run = ModelRun(interpreter, slot: slot, of: count, until: deadline(since: begin))
+        let run = ModelRun(interpreter, slot: slot, of: count, until: deadline)
         var answer = try body(run, placement)
         Trace.record(.postprocess, since: answering)
         answer.timings = StageTimings(

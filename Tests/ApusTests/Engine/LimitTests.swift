@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusSystem
 import Testing
 
 /// Each limit is an option; beyond it there is an error that says what was asked and what is allowed.
@@ -148,10 +149,10 @@ import Testing
   @Test("a run of microseconds is refused after its deadline")
   func lateBriefRun() throws {
     var options = Interpreter.Options()
-    let deadline = ContinuousClock.now + .seconds(1)
+    let deadline = Moment.now + .seconds(1)
     options.deadline = deadline
     let interpreter = try Interpreter(model: Self.product(4).model(), options: options)
-    while ContinuousClock.now < deadline { try? interpreter.invoke() }
+    while Moment.now < deadline { try? interpreter.invoke() }
     let late = error { () throws(ApusError) in try interpreter.invoke() }
     #expect(late?.code == .resourceLimit)
     let cancellation = Cancellation()

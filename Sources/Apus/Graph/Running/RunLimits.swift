@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusRuntime
+import ApusSystem
 
 /// The limits of the runs and preparations of one interpreter, and how much of them is left.
 final class RunLimits {
@@ -8,7 +9,7 @@ final class RunLimits {
   let signal = StopSignal()
 
   private let timeLimit: Int?
-  private let deadline: ContinuousClock.Instant?
+  private let deadline: Moment?
   private let runWorkLimit: Int
   private let loopLimit: Int
   /// Whether this run's deadline comes from its cancellation.
@@ -20,27 +21,18 @@ final class RunLimits {
 
   /// Takes the limits from an interpreter's options.
   init(_ options: Interpreter.Options) {
-    timeLimit = options.timeLimit.map(Self.nanoseconds)
+    timeLimit = options.timeLimit.map { max(0, $0.wholeNanoseconds) }
     deadline = options.deadline
     runWorkLimit = options.runWorkLimit
     loopLimit = options.loopLimit
-  }
-
-  private static func nanoseconds(_ duration: Duration) -> Int {
-    let (seconds, attoseconds) = duration.components
-    let (nanoseconds, overflow) = Int(clamping: seconds).multipliedReportingOverflow(by: 1_000_000_000)
-    return overflow ? (seconds < 0 ? 0 : .max) : nanoseconds &+ Int(attoseconds / 1_000_000_000)
   }
 
   /// Begins a run or a preparation; nothing in it is known to be long yet.
   func begin(_ cancellation: Cancellation? = nil) {
     var limit = timeLimit
     endsByCancellation = false
-    if let deadline {
-      limit = min(Self.nanoseconds(ContinuousClock.now.duration(to: deadline)), limit ?? .max)
-    }
-    if let deadline = cancellation?.deadline {
-      let left = Self.nanoseconds(ContinuousClock.now.duration(to: deadline))
+    if let deadline { limit = min(deadline.nanosecondsLeft, limit ?? .max) }
+    if let left = cancellation?.deadline?.nanosecondsLeft {
       endsByCancellation = left < limit ?? .max
       limit = min(left, limit ?? .max)
     }
