@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A value written as JSON or as a Python literal: what exporters of models append to their files.
-package indirect enum Literal: Hashable, Sendable {
+package indirect enum Literal: Equatable, Sendable {
   /// `null` or `None`.
   case null
   /// `true`, `True` and their opposites.
@@ -15,7 +15,7 @@ package indirect enum Literal: Hashable, Sendable {
   case map([Entry])
 
   /// A key with its value.
-  package struct Entry: Hashable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// The key, of any kind in Python and a string in JSON.
     package let key: Literal
     /// The value.
