@@ -34,17 +34,30 @@ copies=$package/.build/unretained
 rm -rf "$copies" && mkdir "$copies"
 python3 Tools/unretained.py "$copies" "@$built/tensorflowlite_c.product/Objects.LinkFileList" \
   "$runtime"/libswift{Core,Synchronization}.a > "$copies.txt"
-discard=$package/.build/discard.ld
-echo 'SECTIONS { /DISCARD/ : { *(.eh_frame) } } INSERT AFTER .text;' > "$discard"
-# No function of the library asks for the names of Unicode characters, whose tables take half a megabyte.
-nameless=()
-for function in _swift_stdlib_getScalarName _swift_stdlib_getNameAlias; do
-  nameless+=(-Xlinker "--wrap=$function" -Xlinker "--defsym=__wrap_$function=swift_deletedMethodError")
+script=$package/.build/sections.ld
+# The sections that only debuggers and reflection from other processes read, and the buffer for the environment of the runtime's own crash
+# reports, which need not be zeros of the file.
+cat > "$script" <<'LD'
+SECTIONS {
+  /DISCARD/ : {
+    *(.eh_frame) *(.swift_modhash) *(.lldbsummaries) *(.comment)
+    *(EXCLUDE_FILE(*swiftrt.o) swift5_assocty) *(EXCLUDE_FILE(*swiftrt.o) swift5_builtin) *(EXCLUDE_FILE(*swiftrt.o) swift5_mpenum)
+  }
+} INSERT AFTER .text;
+SECTIONS { swift5_backtrace (NOLOAD) : { *(swift5_backtrace) } } INSERT BEFORE .bss;
+LD
+# What no function of the library asks for: the names of Unicode characters, whose tables take half a megabyte, and what key paths and errors
+# of Codable are called.
+unasked=()
+for function in _swift_stdlib_getScalarName _swift_stdlib_getNameAlias '$ss10AnyKeyPathC16debugDescriptionSSvg' \
+  '$ss13DecodingErrorO16debugDescriptionSSvg' '$ss13EncodingErrorO16debugDescriptionSSvg'; do
+  unasked+=(-Xlinker "--wrap=$function" -Xlinker "--defsym=__wrap_$function=swift_deletedMethodError")
 done
 linked=$package/.build/$name
+# Functions with equal code are one (--icf): nothing compares their addresses.
 swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$copies.txt" \
-  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections -Xlinker --no-eh-frame-hdr -Xlinker -T -Xlinker "$discard" \
-  "${nameless[@]}"
+  -Xlinker "--version-script=$map" -Xlinker "-soname=$name" -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr \
+  -Xlinker -T -Xlinker "$script" "${unasked[@]}"
 
 mkdir -p "$output/lib/pkgconfig" "$output/lib/cmake/tensorflowlite_c" "$output/include"
 strip --strip-unneeded -o "$output/lib/$name" "$linked"
