@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The inference protocol over REST, as its documents and Triton's clients have it."""
 
+import copy
 import gzip
 import json
 import os
@@ -10,9 +11,11 @@ import struct
 import subprocess
 import zlib
 
+import flatbuffers
 import numpy as np
 import pytest
 import tritonclient.http as triton
+from ai_edge_litert import schema_py_generated as schema
 from make_models import LISTED
 from server import Server
 from tritonclient.utils import InferenceServerException
@@ -74,6 +77,32 @@ def test_names_are_the_signatures(client):
         "name": "simple", "versions": ["1"], "platform": "apus_tflite",
         "inputs": [{"name": f"INPUT{k}", "datatype": "INT32", "shape": [1, 16]} for k in (0, 1)],
         "outputs": [{"name": f"OUTPUT{k}", "datatype": "INT32", "shape": [1, 16]} for k in (0, 1)]}
+
+
+def test_the_main_function_runs_as_by_the_command_line(models, tmp_path):
+    """Of a signature of another function, even if it is `serving_default`, neither names nor numbers are taken."""
+    model = schema.ModelT.InitFromObj(schema.Model.GetRootAs((models / "simple.tflite").read_bytes(), 0))
+    other = copy.deepcopy(model.subgraphs[0])
+    other.outputs = other.outputs[::-1]
+    model.subgraphs.append(other)
+    model.signatureDefs[0].subgraphIndex = 1
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(model.Pack(builder), b"TFL3")
+    (tmp_path / "two.tflite").write_bytes(builder.Output())
+    for name, array in (("a", A), ("b", B)):
+        np.save(tmp_path / f"{name}.npy", array)
+    subprocess.run(
+        [os.environ["APUS"], "run", tmp_path / "two.tflite", "--input", tmp_path / "a.npy", "--input", tmp_path / "b.npy",
+         "--output-dir", tmp_path], check=True, capture_output=True)
+    with Server(tmp_path / "two.tflite") as server:
+        inputs = [{"name": f"serving_default_{name}:0", "shape": [1, 16], "datatype": "INT32", "data": array.tolist()}
+                  for name, array in (("a", A), ("b", B))]
+        status, answer = server.json("/v2/models/two/infer", {"inputs": inputs})
+        assert status == 200
+        for position, output in enumerate(answer["outputs"]):
+            assert output["name"] == f"StatefulPartitionedCall:{position}"
+            assert output["data"] == np.load(tmp_path / f"output_{position}.npy").ravel().tolist()
+        assert server.stop() == 0
 
 
 def test_tensor_names_are_accepted_too(server):

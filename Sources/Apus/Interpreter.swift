@@ -145,7 +145,7 @@ public final class Interpreter {
   /// - Throws: `invalidArgument` with the known names.
   public func inputIndex(named name: String) throws(ApusError) -> Int {
     try position(
-      of: name, signature: signature?.inputs ?? mainSignature?.inputs, tensors: graph.subgraph.inputs)
+      of: name, signature: signature?.inputs, tensors: graph.subgraph.inputs)
   }
 
   /// The position of the output with a name: the signature's name first, then the tensor's.
@@ -153,14 +153,14 @@ public final class Interpreter {
   /// - Throws: `invalidArgument` with the known names.
   public func outputIndex(named name: String) throws(ApusError) -> Int {
     try position(
-      of: name, signature: signature?.outputs ?? mainSignature?.outputs, tensors: graph.subgraph.outputs)
+      of: name, signature: signature?.outputs, tensors: graph.subgraph.outputs)
   }
 
+  /// The signature that was asked for, or else that of the function.
   private var signature: Signature? {
-    signatureKey.flatMap { key in model.signatures.first { $0.key == key } }
+    if let signatureKey { return model.signatures.first { $0.key == signatureKey } }
+    return model.signature(ofSubgraph: graph.subgraphIndex)
   }
-
-  private var mainSignature: Signature? { model.signatures.first { $0.subgraph == graph.subgraphIndex } }
 
   private func position(
     of name: String, signature: [Signature.Argument]?, tensors: [Int]

@@ -171,6 +171,17 @@ public final class Model: Sendable {
     }
   }
 
+  /// The signature of the model's main function, which runs where none is named; nil if the function has none.
+  ///
+  /// Of several, it is `serving_default`, or else the first. A signature of another function is never it.
+  public var mainSignature: Signature? { signature(ofSubgraph: 0) }
+
+  /// The signature that names the inputs and outputs of a subgraph; nil if there is none.
+  func signature(ofSubgraph subgraph: Int) -> Signature? {
+    let all = signatures.filter { $0.subgraph == subgraph }
+    return all.first { $0.key == "serving_default" } ?? all.first
+  }
+
   /// Every operator that cannot run, with the reason, such as
   /// `operator #12, FooBar: version 1 of this custom operator is not supported`; empty if all can.
   ///

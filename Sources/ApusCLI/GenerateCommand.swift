@@ -29,7 +29,9 @@ struct GenerateCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: "The signature whose inputs and outputs the type has; by default serving_default, or the only one.")
+    help:
+      "The signature whose function the type runs; by default the model's main function, as 'apus run' has it."
+  )
   var signature: String?
 
   @Option(name: .long, help: "The file to write; by default standard output.")

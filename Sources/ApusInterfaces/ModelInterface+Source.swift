@@ -33,7 +33,7 @@ extension ModelInterface {
       lines += [
         "///",
         "/// Its signatures are \(names). Inputs and outputs are those of "
-          + (signature.map { "`\(SwiftName.comment($0))`." } ?? "none of them, but of the main subgraph."),
+          + (signature.map { "`\(SwiftName.comment($0))`." } ?? "none of them, but of the main function."),
       ]
     }
     lines += [

@@ -82,7 +82,7 @@ public struct ModelInterface: Sendable {
   ///   - path: The `.tflite` file.
   ///   - typeName: The name of the type; nil for that of the file.
   ///   - labelsPath: A file of labels; nil for the labels inside the model, if there are any.
-  ///   - signatureKey: The signature that names inputs and outputs; nil for `serving_default`, or the only one.
+  ///   - signatureKey: The signature that names inputs and outputs; nil for that of the main function, if it has one.
   /// - Throws: `unreadableFile`, `malformedModel`, or all reasons why the model cannot run; `invalidArgument` for a name that is no
   ///   identifier of Swift, a signature that the model does not have, or labels that cannot be read.
   public init(
@@ -104,9 +104,8 @@ public struct ModelInterface: Sendable {
     let signatures = model.signatures
     self.signatures = signatures.map(\.key)
     let signature =
-      signatures.first { $0.key == signatureKey ?? "serving_default" }
-      ?? (signatures.count == 1 ? signatures.first : nil)
-    if let signatureKey, signature?.key != signatureKey {
+      if let signatureKey { signatures.first { $0.key == signatureKey } } else { model.mainSignature }
+    if let signatureKey, signature == nil {
       let known = signatures.map { "'\($0.key)'" }.joined(separator: ", ")
       throw ApusError(
         .invalidArgument,

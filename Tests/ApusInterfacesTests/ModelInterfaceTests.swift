@@ -80,8 +80,11 @@ struct ModelInterfaceTests {
       0: .tables(tensors), 1: .ints([0]), 2: .ints(names.indices.map { Int32($0 + 1) }), 3: .tables([]),
     ])
     let buffers = [FlatTable()] + names.map { _ in FlatTable([0: .bytes([1, 2])]) }
-    let bytes = FlatTable([0: .int(3), 1: .tables([]), 2: .tables([graph]), 4: .tables(buffers)])
-      .file(identifier: "TFL3")
+    let bytes = FlatTable([
+      0: .int(3), 1: .tables([]), 2: .tables(Array(repeating: graph, count: Int(signedSubgraph) + 1)),
+      4: .tables(buffers),
+    ])
+    .file(identifier: "TFL3")
     try withTemporaryFolder { folder in
       let file = folder.appendingPathComponent("names.tflite")
       try Data(bytes).write(to: file)
@@ -121,12 +124,23 @@ struct ModelInterfaceTests {
     }
   }
 
+  @Test("without a choice, the type runs the main function, whatever signatures others have")
+  func mainFunction() throws {
+    let bytes = model(["x"], ["y"], signatures: ["serving_default"], signedSubgraph: 1)
+    try withFile(bytes) { file, _ in
+      let source = try ModelInterface(modelFile: file).source()
+      #expect(source.contains("signature: nil)") && source.contains("var x: [Float]"))
+      let other = try ModelInterface(modelFile: file, signature: "serving_default").source()
+      #expect(other.contains(#"signature: "serving_default")"#))
+    }
+  }
+
   // MARK: Models of a test
 
   /// A model whose inputs are pictures and whose outputs are constants of four floats.
   private func model(
     _ inputs: [String], _ outputs: [String], signature: [Int32]? = nil, signatures: [String] = [],
-    classes: Int = 4
+    classes: Int = 4, signedSubgraph: Int32 = 0
   ) -> [UInt8] {
     let values = [UInt8](repeating: 0, count: 4 * classes)
     func tensor(_ name: String, _ shape: [Int32], buffer: Int32) -> FlatTable {
@@ -154,6 +168,7 @@ struct ModelInterfaceTests {
           FlatTable([
             0: maps(inputs.map { "\(key) \($0)" }, from: 0),
             1: maps(outputs.map { "\(key) \($0)" }, from: inputs.count), 2: .text(key),
+            4: .int(signedSubgraph),
           ])
         }),
     ]).file(identifier: "TFL3")
@@ -204,8 +219,7 @@ struct ModelInterfaceTests {
   func signatures() throws {
     try withFile(model(["x"], ["y"], signatures: ["encode", "decode"])) { file, _ in
       let first = try ModelInterface(modelFile: file).source()
-      #expect(first.contains("signature: nil)") && first.contains("var x: [Float]"))
-      #expect(first.contains("none of them, but of the main subgraph"))
+      #expect(first.contains(#"signature: "encode")"#) && first.contains("var encodeX: [Float]"))
       let second = try ModelInterface(modelFile: file, signature: "decode").source()
       #expect(second.contains(#"signature: "decode")"#) && second.contains("var decodeX: [Float]"))
       #expect(

@@ -21,7 +21,6 @@ public final class ServedModel: Sendable {
   /// The bundle from which ``model`` is; nil for a single model.
   let bundle: TaskBundle?
   let model: Model
-  let signature: String?
   /// The labels that come before those inside the model; nil if there are none.
   let givenLabels: LabelMap?
   let pictureInputs: [PictureTensor?]
@@ -54,16 +53,10 @@ public final class ServedModel: Sendable {
     bundle = try source.bundle()
     model = if let bundle { try ModelSource.landmarkModel(of: bundle) } else { try source.model() }
     givenLabels = try source.givenLabels
-    let signatures = model.signatures
-    let signature =
-      signatures.first { $0.key == "serving_default" } ?? (signatures.count == 1 ? signatures[0] : nil)
-    // The main function needs no name, and its tensors are there without a signature, too.
-    self.signature = signature.flatMap { $0.subgraph == 0 ? nil : $0.key }
-    let function = model.subgraphs[signature?.subgraph ?? 0]
-    inputs = try TensorSpecification.all(
-      function.inputs, signature: signature?.inputs ?? [], role: "input")
-    outputs = try TensorSpecification.all(
-      function.outputs, signature: signature?.outputs ?? [], role: "output")
+    // The main function runs, as in tasks and in `apus run`.
+    let signature = model.mainSignature
+    inputs = try TensorSpecification.all(model.inputs, signature: signature?.inputs ?? [], role: "input")
+    outputs = try TensorSpecification.all(model.outputs, signature: signature?.outputs ?? [], role: "output")
     inputPositions = inputs.positions
     outputPositions = outputs.positions
     batches = !inputs.isEmpty && !outputs.isEmpty && (inputs + outputs).allSatisfy { $0.shape.first == -1 }
@@ -91,8 +84,8 @@ public final class ServedModel: Sendable {
   /// Whether an input takes encoded pictures in place of its elements.
   public func takesPictures(atInput position: Int) -> Bool { pictureInputs[position] != nil }
 
-  /// Whether the only input takes pictures as a task might fill it: tasks run the main function.
-  var hasInputOfTasks: Bool { signature == nil && inputs.count == 1 }
+  /// Whether the only input takes pictures as a task might fill it.
+  var hasInputOfTasks: Bool { inputs.count == 1 }
 
   /// How pictures become elements, found out by `find` with the first of them.
   func pictureReading(_ find: () -> PictureReading) -> PictureReading {
@@ -106,9 +99,7 @@ public final class ServedModel: Sendable {
   func labels(ofOutput position: Int, classes: Int) -> LabelMap? {
     let key = LabelKey(output: position, classes: classes)
     if let known = outputLabels.withLock({ $0[key] }) { return known }
-    // The metadata describes the outputs of the main function.
-    let found = LabelMap(
-      ofOutput: signature == nil ? position : nil, of: model, scoreCount: classes, given: givenLabels)
+    let found = LabelMap(ofOutput: position, of: model, scoreCount: classes, given: givenLabels)
     outputLabels.withLock { kept in
       let rows = kept.values.reduce(found?.rowCount ?? 0) { $0 + ($1?.rowCount ?? 0) }
       // Outputs of open shapes may have any number of classes.

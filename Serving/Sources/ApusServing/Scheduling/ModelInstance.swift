@@ -52,7 +52,7 @@ final class ModelInstance {
       options.inputShapes[position] = TensorShape(shape)
     }
     if prepared.count == Self.maximumPrepared { prepared.removeFirst() }
-    let interpreter = try Interpreter(model: served.model, options: options, signature: served.signature)
+    let interpreter = try Interpreter(model: served.model, options: options)
     while !prepared.isEmpty, arenaBytes + interpreter.memoryPlan.arenaByteCount > Self.maximumArenaBytes {
       prepared.removeFirst()
     }

@@ -126,7 +126,7 @@ public final class Scheduler: Sendable {
     options.timeLimit = Self.proofTime
     do throws(ApusError) {
       let proved = try model.model.batching(
-        upTo: min(model.maximumBatch, fitting), options: options, signature: model.signature)
+        upTo: min(model.maximumBatch, fitting), options: options)
       let isLarge = proved.reason == nil && fitting < model.maximumBatch
       return Joining(
         count: proved.count,
