@@ -453,11 +453,11 @@ def _note(listing, path, modified, length, is_plain):
 
 
 def _moment(seconds):
-    """A time as Spark stores it; its beginning for one that Python does not have."""
+    """A time as Spark stores it, whatever the time zones of the machines; its beginning for one that Python does not have."""
     try:
-        return datetime.datetime.fromtimestamp(seconds)
+        return datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
     except (OverflowError, OSError, ValueError):
-        return datetime.datetime.fromtimestamp(0)
+        return datetime.datetime.fromtimestamp(0, datetime.timezone.utc)
 
 
 def _read_files(batches):

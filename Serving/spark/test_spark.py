@@ -118,6 +118,24 @@ def check(rows):
         assert row["milliseconds"] > 0 and row["length"] >= 0 and row["modificationTime"] is not None
 
 
+def test_times_are_those_of_the_clock_in_every_time_zone(monkeypatch):
+    """On a driver and an executor of different zones, and in the hour that comes twice at the end of summer."""
+    from pyspark.sql.types import TimestampType
+
+    seconds = 1792888200  # 2026-10-25 02:30 in Berlin, the first time.
+    try:
+        for driver, executor in (("Europe/Berlin", "Europe/Berlin"), ("America/New_York", "UTC"), ("UTC", "Asia/Tokyo")):
+            monkeypatch.setenv("TZ", driver)
+            time.tzset()
+            moment = apus_spark._moment(seconds + 0.25)
+            monkeypatch.setenv("TZ", executor)
+            time.tzset()
+            assert TimestampType().toInternal(moment) == seconds * 1_000_000 + 250_000, (driver, executor)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
 def test_rows_are_those_of_the_command_line(spark, pictures, sample, tmp_path):
     found = apus_spark.detect(apus_spark.read_pictures(spark, str(pictures)), "shapes", worker=WORKER)
