@@ -250,9 +250,27 @@ private typealias Answer = DetectorModel.Answer
       Answer(shape: [1, 300, 7], values: (0..<300).flatMap { _ in row }),
       Answer(shape: [1, Int32(side), Int32(side), 1], values: [Float](repeating: 1, count: side * side)),
     ])
-    let found = try ObjectDetector(model: model.model()).detect(picture()).detections
+    let detector = try ObjectDetector(model: model.model())
+    #expect(detector.assumptions.warnings.isEmpty)
+    let found = try detector.detect(picture()).detections
     #expect(found.count == 300)
     #expect(found.map { $0.mask != nil } == (0..<300).map { $0 < (1 << 26) / (side * side) })
+    #expect(detector.assumptions.warnings.contains { $0.contains("some objects have no mask") })
+  }
+
+  @Test("masks that have too many pixels of the picture together are left out with a warning")
+  func limitsPixelsOfMasks() throws {
+    let model = DetectorModel.answering([
+      Answer(shape: [1, 300, 7], values: (0..<300).flatMap { _ in [0, 0, 1, 1, 0.9, 0, 1] as [Float] }),
+      Answer(shape: [1, 2, 2, 1], values: [1, 1, 1, 1]),
+    ])
+    let detector = try ObjectDetector(model: model.model())
+    #expect(try detector.detect(picture()).detections.allSatisfy { $0.mask != nil })
+    #expect(detector.assumptions.warnings.isEmpty)
+    let side = 1024
+    let found = try detector.detect(picture(side: side)).detections
+    #expect(found.map { $0.mask != nil } == (0..<300).map { $0 < (1 << 28) / (side * side) })
+    #expect(detector.assumptions.warnings.contains { $0.contains("some objects have no mask") })
   }
 
   @Test("a classifier of sound whose number of scores changes from window to window is refused")

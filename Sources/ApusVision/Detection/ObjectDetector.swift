@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import Synchronization
 
 /// Finds objects in pictures, with SSD and YOLO models: see ``DetectorLayout``.
 ///
@@ -21,7 +22,7 @@ public final class ObjectDetector: VisionTask {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
       roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings + idleWarnings + beyondNames.warnings(names))
+      warnings: head.warnings + idleWarnings + beyondNames.warnings(names) + maskWarnings)
   }
 
   let pictures: PictureModel
@@ -29,6 +30,8 @@ public final class ObjectDetector: VisionTask {
   private let names: LabelSource?
   private let criteria: DetectionCriteria
   private let beyondNames = ClassesBeyondNames()
+  /// Whether an answer had more masks than it may.
+  private let hasLeftOutMasks = Mutex(false)
 
   /// Makes a detector.
   ///
@@ -172,6 +175,10 @@ public final class ObjectDetector: VisionTask {
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> DetectionResult {
     var masks = (pixels: 0, runs: 0)
     let objects = try checked(head.objects(in: run, criteria))
+    // The head has left out those for which its own memory did not suffice.
+    if objects.contains(where: { $0.mask != nil }), objects.contains(where: { $0.mask == nil }) {
+      hasLeftOutMasks.withLock { $0 = true }
+    }
     let detections: [Detection] = objects.compactMap { object in
       var rect = placement.imageRect(ofModelBox: object.box)
       // An object of the bars around the picture is none of the picture's.
@@ -237,7 +244,10 @@ public final class ObjectDetector: VisionTask {
     let pixels = sum.pixels + mask.width * mask.height
     // A column of the picture lies between two of the patch, and changes sides where one of them does.
     let runs = sum.runs + 2 * mask.width + 2 * patch.changeCount * ((mask.width - 1) / patch.width + 1)
-    guard pixels <= Self.maximumMaskPixels, runs <= Self.maximumMaskRuns else { return nil }
+    guard pixels <= Self.maximumMaskPixels, runs <= Self.maximumMaskRuns else {
+      hasLeftOutMasks.withLock { $0 = true }
+      return nil
+    }
     sum = (pixels, runs)
     return mask
   }
@@ -245,6 +255,11 @@ public final class ObjectDetector: VisionTask {
   /// The maximum number of pixels in all masks of a picture, and of runs; masks beyond are left out.
   private static let maximumMaskPixels = 1 << 28
   private static let maximumMaskRuns = 1 << 22
+
+  private var maskWarnings: [String] {
+    guard hasLeftOutMasks.withLock({ $0 }) else { return [] }
+    return ["some objects have no mask: those of their picture would take too much memory together"]
+  }
 
   // MARK: Recognition
 
