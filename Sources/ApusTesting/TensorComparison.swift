@@ -69,7 +69,7 @@ public struct TensorComparison: Sendable {
   /// Runs two models on the same inputs and compares their tensors.
   ///
   /// Tensors have a counterpart if their names are equal, or one of the names that a converter joined with semicolons. Inputs and outputs
-  /// belong together by position.
+  /// belong together by position. A name that several tensors of a model have tells none of them.
   ///
   /// - Parameters:
   ///   - model: The model.
@@ -113,7 +113,7 @@ public struct TensorComparison: Sendable {
     }
     try run.invoke()
     try other.invoke()
-    let counterparts = Counterparts(other.tensors)
+    let counterparts = Counterparts(other.tensors, for: run.tensors)
     var differences: [TensorDifference] = []
     var uncompared: [String] = []
     for tensor in run.tensors where tensor.producer != nil {

@@ -49,6 +49,41 @@ import Testing
     }
   }
 
+  @Test("a name that several tensors have tells none of them")
+  func leavesOutRepeatedNames() throws {
+    func model(_ names: [String]) throws -> Model {
+      let codes: [Int32] = [101, 59]  // ABS and NEG.
+      let nodes: [(code: Int32, input: Int32)] = [(0, 0), (1, 0), (1, 2)]
+      return try Model(
+        bytes: FlatTable([
+          0: .int(3),
+          1: .tables(codes.map { FlatTable([0: .byte(UInt8($0)), 2: .int(1), 3: .int($0)]) }),
+          2: .tables([
+            FlatTable([
+              0: .tables((["x"] + names).map { FlatTable([0: .ints([1, 4]), 1: .byte(0), 3: .text($0)]) }),
+              1: .ints([0]), 2: .ints([3]),
+              3: .tables(
+                nodes.enumerated().map { index, node in
+                  FlatTable([0: .int(node.code), 1: .ints([node.input]), 2: .ints([Int32(index + 1)])])
+                }),
+            ])
+          ]), 4: .tables([FlatTable()]),
+        ]).file(identifier: "TFL3"))
+    }
+    let input = [NumPyArray(floats: [1, -2, 3, 4], shape: [1, 4])]
+    func comparison(_ names: [String], _ others: [String]) throws -> TensorComparison {
+      try TensorComparison(
+        of: model(names), with: model(others), arrays: input, tolerance: nil, options: Interpreter.Options())
+    }
+    let own = try comparison(["same", "same", "y"], ["same", "same", "y"])
+    #expect(own.first == nil && own.differences.map(\.name) == ["y"] && own.uncompared == ["same", "same"])
+    // Neither may be taken for the other model's only tensor of the name.
+    for (names, others) in [(["same", "same"], ["a", "same"]), (["same", "b"], ["same", "same"])] {
+      let found = try comparison(names + ["y"], others + ["y"])
+      #expect(found.first == nil && found.differences.map(\.name) == ["y"])
+    }
+  }
+
   @Test func namesTheFirstDifferentTensorAndItsOperator() throws {
     try withReference("convolutions") { model, folder in
       try change("tensor_10", in: folder, at: 7, by: 2)
