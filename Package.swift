@@ -116,7 +116,7 @@ let package = Package(
     .target(
       name: "ApusConsole",
       dependencies: [
-        "Apus", "ApusRuntime", "ApusSystem",
+        "Apus", "ApusKernels", "ApusRuntime", "ApusSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),

@@ -133,6 +133,7 @@ struct DiffCommand: ParsableCommand {
       throw ApusError(
         .invalidArgument, "the models have \(model.inputs.count) and \(other.inputs.count) inputs")
     }
+    for zero in RandomBytes.zeroInputs(of: model.inputs) { Output.writeError("warning: " + oneLine(zero)) }
     var arrays: [NumPyArray] = []
     for (position, pair) in zip(model.inputs, other.inputs).enumerated() {
       arrays.append(try Self.randomArray(for: pair.0, and: pair.1, seed: position + 1))
@@ -155,19 +156,11 @@ struct DiffCommand: ParsableCommand {
       throw ApusError(
         .invalidArgument, "the input \(source.name) is \(source.type) \(source.shape); give it with --input")
     }
+    var bytes = [UInt8](repeating: 0, count: source.shape.elementCount * width)
     var random = RandomBytes(seed: seed)
-    var bytes: [UInt8] = []
-    for _ in 0..<source.shape.elementCount {
-      var bits: UInt64 = 0
-      switch source.type {
-      case .float32: bits = UInt64(random.nextFloat().bitPattern)
-      case .int8, .uint8, .int16: bits = random.next()
-      default: break
-      }
-      for byte in 0..<width {
-        bytes.append(byte < 8 ? UInt8(truncatingIfNeeded: bits >> UInt64(8 * byte)) : 0)
-      }
-    }
+    var elements = bytes.mutableSpan
+    var span = elements.mutableBytes
+    random.fill(&span, of: source.type)
     let array = try NumPyArray(tensor: bytes, of: source.type, shape: source.shape.dimensions)
     guard source != tensor, tensor.type != source.type else { return array }
     return NumPyArray(

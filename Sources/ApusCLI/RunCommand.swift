@@ -257,6 +257,7 @@ struct RunCommand: TracedCommand {
       }
     }
     if files.isEmpty {
+      for zero in RandomBytes.zeroInputs(of: tensors) { Output.writeError("warning: " + oneLine(zero)) }
       try RandomBytes.fillInputs(of: interpreter)
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusKernels
 
 /// Repeatable random data: the generator SplitMix64 by Steele, Lea and Flood (2014).
 package struct RandomBytes {
@@ -58,14 +59,39 @@ package struct RandomBytes {
     }
   }
 
-  /// Fills every input of an interpreter: floats and small integers with random values, others with zeros.
-  package static func fillInputs(of interpreter: Interpreter) throws(ApusError) {
-    for (position, tensor) in interpreter.inputs.enumerated() {
-      guard [.float32, .uint8, .int8, .int16].contains(tensor.type) else { continue }
-      var random = RandomBytes(seed: position + 1)
-      try interpreter.withInputBytes(at: position) { span in
-        random.fill(&span, asFloats: tensor.type == .float32)
+  /// Whether random values are made for elements of a type. Integers of 32 bits and more are often positions in a table, and random ones
+  /// would be beyond its end.
+  package static func makesValues(of type: ElementType) -> Bool {
+    [.float32, .float16, .bool, .uint8, .int8, .int16].contains(type)
+  }
+
+  /// Fills memory with the values of a tensor: floats from −1 to 1, booleans, or any small integers; other types keep what is there.
+  package mutating func fill(_ span: inout MutableRawSpan, of type: ElementType) {
+    switch type {
+    case .float16:
+      for offset in stride(from: 0, to: span.byteCount - 1, by: 2) {
+        span.storeBytes(of: nextFloat().halfBits, toByteOffset: offset, as: UInt16.self)
       }
+    case .bool:
+      for offset in 0..<span.byteCount {
+        span.storeBytes(of: UInt8(next() >> 63), toByteOffset: offset, as: UInt8.self)
+      }
+    default: if Self.makesValues(of: type) { fill(&span, asFloats: type == .float32) }
+    }
+  }
+
+  /// What random data leaves at zero; empty if nothing.
+  package static func zeroInputs(of tensors: [Tensor]) -> [String] {
+    tensors.enumerated().filter { !makesValues(of: $0.element.type) }.map { position, tensor in
+      "input \(position) (\(tensor.name)) is \(tensor.type): random data leaves it 0; choose data with --input"
+    }
+  }
+
+  /// Fills every input of an interpreter with random values, each with a seed of its own; see ``fill(_:of:)``.
+  package static func fillInputs(of interpreter: Interpreter) throws(ApusError) {
+    for (position, tensor) in interpreter.inputs.enumerated() where makesValues(of: tensor.type) {
+      var random = RandomBytes(seed: position + 1)
+      try interpreter.withInputBytes(at: position) { span in random.fill(&span, of: tensor.type) }
     }
   }
 }

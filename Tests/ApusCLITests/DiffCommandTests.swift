@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Apus
+import ApusConsole
 import Foundation
 import TestSupport
 import Testing
@@ -68,6 +70,56 @@ struct DiffCommandTests {
       let empty = try apus("diff model.tflite .", in: folder)
       #expect(empty.status == 1 && empty.errors.contains("the folder '.' has no input_0.npy"))
       #expect(try apus("diff model.tflite reference --tolerance=-1", in: folder).status == 64)
+    }
+  }
+
+  @Test("inputs that random data leaves at zero are said, of run and diff")
+  func saysWhatIsZero() throws {
+    // The input is the output: elements of the type 2 are int32, of 6 bool.
+    func model(_ type: UInt8) -> Data {
+      Data(
+        FlatTable([
+          0: .int(3), 1: .tables([]),
+          2: .tables([
+            FlatTable([
+              0: .tables([FlatTable([0: .ints([1, 64]), 1: .byte(type), 3: .text("x")])]), 1: .ints([0]),
+              2: .ints([0]), 3: .tables([]),
+            ])
+          ]), 4: .tables([FlatTable()]),
+        ]).file(identifier: "TFL3"))
+    }
+    try withTemporaryFolder { folder in
+      try model(2).write(to: folder.appending(path: "integers.tflite"))
+      try model(6).write(to: folder.appending(path: "booleans.tflite"))
+      for command in ["run integers.tflite", "diff integers.tflite integers.tflite"] {
+        let answer = try apus(command, in: folder)
+        #expect(answer.status == 0)
+        #expect(
+          answer.errors.contains(
+            "warning: input 0 (x) is int32: random data leaves it 0; choose data with --input"))
+      }
+      let booleans = try apus("run booleans.tflite --output-dir out", in: folder)
+      #expect(booleans.status == 0 && booleans.errors.isEmpty)
+      let elements = try Data(contentsOf: folder.appending(path: "out/output_0.npy")).suffix(64)
+      #expect(Set(elements) == [0, 1])
+    }
+  }
+
+  @Test("random data has values for small types")
+  func randomValues() throws {
+    for type in ElementType.allCases where RandomBytes.makesValues(of: type) {
+      var bytes = [UInt8](repeating: 0, count: 64)
+      var random = RandomBytes(seed: 1)
+      var elements = bytes.mutableSpan
+      var span = elements.mutableBytes
+      random.fill(&span, of: type)
+      #expect(Set(bytes).count > 1, "\(type)")
+      if type == .float16 {
+        for place in stride(from: 0, to: 64, by: 2) {
+          // From -1 to 1.
+          #expect(UInt16(bytes[place]) | UInt16(bytes[place + 1] & 0x7F) << 8 <= 0x3C00)
+        }
+      }
     }
   }
 }
