@@ -17,11 +17,12 @@ import weakref
 import flatbuffers
 import numpy as np
 
+from apus_tflite._library import LIBRARY
 from apus_tflite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType, load_delegate
 
 
-def model(custom_operator=None):
-    """A model that adds its input to itself, or gives it to a custom operator."""
+def model(custom_operator=None, more=()):
+    """A model that adds its input to itself, or gives it to a custom operator, with the names of more tensors."""
     builder = flatbuffers.Builder(256)
 
     def ints(values):
@@ -45,7 +46,7 @@ def model(custom_operator=None):
         return builder.EndObject()
 
     name = builder.CreateString(custom_operator) if custom_operator else None
-    tensors = offsets([tensor("x"), tensor("sum")])
+    tensors = offsets([tensor(name) for name in ("x", "sum", *more)])
     inputs, outputs, results = ints([0]), ints([1]), ints([1])
     operands = ints([0] if custom_operator else [0, 0])
     builder.StartObject(2)
@@ -92,6 +93,24 @@ class InterpreterTest(unittest.TestCase):
         self.interpreter.set_tensor(self.x, value)
         self.interpreter.invoke()
         np.testing.assert_array_equal(self.interpreter.get_tensor(self.sum), value + value)
+
+    def test_memory_of_a_client_is_for_inputs_and_outputs(self):
+        """The engine plans that of other tensors, and the function of C says so."""
+        library = ctypes.CDLL(LIBRARY._name)
+        for function in (library.TfLiteModelCreate, library.TfLiteInterpreterCreate):
+            function.restype = ctypes.c_void_p
+        content = model(more=["between"])
+        made = ctypes.c_void_p(library.TfLiteModelCreate(content, ctypes.c_size_t(len(content))))
+        interpreter = ctypes.c_void_p(library.TfLiteInterpreterCreate(made, None))
+        self.assertEqual(0, library.TfLiteInterpreterAllocateTensors(interpreter))
+        memory = ctypes.create_string_buffer(256)
+        allocation = (ctypes.c_size_t * 2)(-(-ctypes.addressof(memory) // 64) * 64, 64)
+        statuses = [
+            library.TfLiteInterpreterSetCustomAllocationForTensor(interpreter, index, allocation, ctypes.c_int64(0))
+            for index in range(3)]
+        self.assertEqual([0, 0, 1], statuses)
+        library.TfLiteInterpreterDelete(interpreter)
+        library.TfLiteModelDelete(made)
 
     def test_describes_tensors(self):
         detail = self.interpreter.get_input_details()[0]

@@ -89,11 +89,14 @@ final class Session: @unchecked Sendable {
   /// The indices of the tensors that keep their values between runs.
   var variableIndices: [Int] { tensors.filter(\.isVariable).map(\.index) }
 
-  /// Takes memory of a client for an input or an output, from the next allocation on. Other tensors keep theirs, as the engine plans
-  /// their memory.
+  /// Takes memory of a client for an input or an output, from the next allocation on. The engine plans that of other tensors.
   func lend(_ memory: UnsafeMutableRawBufferPointer, toTensor index: Int) throws(Refusal) {
     let record = try tensor(index)
-    guard inputIndices.contains(index) || outputIndices.contains(index) else { return }
+    guard inputIndices.contains(index) || outputIndices.contains(index) else {
+      throw Refusal(
+        "\(record.tensor.name) is neither an input nor an output: the engine plans its memory, and takes none"
+      )
+    }
     guard memory.count >= record.byteCount else {
       throw Refusal("\(record.tensor.name) takes \(record.byteCount) bytes, not \(memory.count)")
     }
