@@ -260,6 +260,20 @@ def test_people_are_registered_recognized_listed_and_forgotten(house, grace):
     assert ask(house, "face/list")[1]["faces"] == []
 
 
+def test_a_face_that_is_found_is_registered_too(house, test_data, tmp_path):
+    """A blurred one, with a score between 0.4, from which the path for faces lists them, and the 0.5 of the command line."""
+    from PIL import Image
+    picture = Image.open(test_data / "images" / "grace_hopper.bmp").convert("RGB")
+    picture.resize((12, 14)).resize(picture.size).save(tmp_path / "blurred.png")
+    data = (tmp_path / "blurred.png").read_bytes()
+    face = client.DeepstackFace("127.0.0.1", house.port)
+    assert [0.4 <= found["confidence"] < 0.5 for found in face.detect(data)] == [True]
+    assert face.register("Blurred", data) == "face added"
+    assert [p["userid"] for p in face.recognize(data)] == ["Blurred"]
+    body = urllib.parse.urlencode({"userid": "Blurred"}).encode()
+    assert house.json("/v1/vision/face/delete", body, headers={"Content-Type": "application/x-www-form-urlencoded"})[0] == 200
+
+
 def test_a_picture_without_a_face_registers_nobody(house, test_data):
     data = (test_data / "images" / "burger.jpg").read_bytes()
     status, answer = ask(house, "face/register", [("userid", "burger")], [("image", data)])

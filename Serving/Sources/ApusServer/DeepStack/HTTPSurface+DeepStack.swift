@@ -172,6 +172,8 @@ extension HTTPSurface {
     let model = try deepStack.model(for: .recognition, in: state.repository)
     var settings = PictureTask.Settings()
     settings.faces = .init(try deepStack.model(for: .face, in: state.repository))
+    // The path for faces lists faces from this score on.
+    settings.scoreThreshold = Self.minimumConfidence
     settings.maximumResults = Self.maximumPredictions
     return try await result(.embed, model, file, settings, exchange, as: FaceEmbeddingResult.self)
   }
