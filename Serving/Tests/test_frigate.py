@@ -146,6 +146,27 @@ def test_each_client_has_its_model(server, endpoint, coco, test_data):
         assert one.detect(frame(test_data / "images" / "cats_and_dogs.jpg"))[0].any()
 
 
+def test_many_clients_take_nothing_from_one_who_is_heard(server, endpoint, coco, test_data):
+    """A client that sends frames keeps its model and its range, however many others come and go."""
+    bright = frame(test_data / "images" / "cats_and_dogs.jpg")
+    white = ((bright > 128) * 255).astype(np.uint8)
+    night = (bright > 128).astype(np.float32)
+    with Client(endpoint) as client:
+        client.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())
+        expected = client.detect(white)[0].tobytes()
+        client.detect((bright / 255).astype(np.float32))
+        for number in range(300):
+            with Client(endpoint) as other:
+                other.model({"model_request": True, "model_name": "shapes"})
+                if number < 260:
+                    other.detect(np.zeros((1, 8, 8, 3), np.uint8))
+            if number % 100 == 0:
+                rows, error = client.detect(night)
+                assert error is None and rows.tobytes() == expected
+        rows, error = client.detect(night)
+        assert error is None and rows.tobytes() == expected
+
+
 def test_what_is_wrong_is_answered_and_ends_nothing(server, endpoint):
     with Client(endpoint) as client:
         for name in ("../etc/passwd", "", ".hidden", "a/b.tflite", "x" * 300, "ü.tflite"):

@@ -11,18 +11,13 @@ import NIOCore
 /// `zmq_ipc.py`.
 struct FrigateDetector {
   private let state: ServerState
-  /// The model that each client asked for.
-  private var models: [[UInt8]: String] = [:]
-  /// The clients, the latest last.
-  private var clients: [[UInt8]] = []
-  /// The range of the numbers in each client's frames, as far as they have shown it.
-  private var ranges: [[UInt8]: FrigateFrame.Range] = [:]
+  /// What is known of the clients that were heard last.
+  private var clients = RecentClients(limit: 256)
   /// How many models clients have sent.
   private var takenCount = 0
 
   private static let rowCount = 20
   private static let minimumScore: Float = 0.4
-  private static let maximumClients = 256
   private static let maximumModels = 16
 
   init(_ state: ServerState) { self.state = state }
@@ -81,11 +76,8 @@ struct FrigateDetector {
   }
 
   private mutating func remember(_ name: String, _ sender: [UInt8]) {
-    let former = models.updateValue(name, forKey: sender)
-    if former == nil { clients.append(sender) }
     // Another model may be configured otherwise.
-    if former != name { ranges[sender] = nil }
-    if clients.count > Self.maximumClients { models[clients.removeFirst()] = nil }
+    if clients[sender].model != name { clients[sender] = .init(model: name) }
   }
 
   private mutating func answerRequest(_ header: Header, _ sender: [UInt8]) -> [[UInt8]] {
@@ -129,8 +121,8 @@ struct FrigateDetector {
   // MARK: Frames
 
   /// The model of a client; for one that asked for none, the server's only one.
-  private func model(of sender: [UInt8]) throws(ServingError) -> ServedModel {
-    if let name = models[sender] { return try state.repository.model(named: name) }
+  private mutating func model(of sender: [UInt8]) throws(ServingError) -> ServedModel {
+    if let name = clients[sender].model { return try state.repository.model(named: name) }
     let names = Set(state.repository.entries.compactMap { $0.model?.name })
     guard let name = names.first, names.count == 1 else {
       throw .bad("the client has asked for no model, and the server has \(names.count)")
@@ -145,11 +137,9 @@ struct FrigateDetector {
     defer { state.admission.leave() }
     let model = try model(of: message.sender)
     guard message.parts.count == 2 else { throw .bad("the message has no part with the frame's bytes") }
-    var range = ranges[message.sender]
     let frame = try FrigateFrame(
-      shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1], range: &range)
-    if ranges.count >= Self.maximumClients, ranges[message.sender] == nil { ranges = [:] }
-    ranges[message.sender] = range
+      shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1],
+      range: &clients[message.sender].range)
     var settings = PictureTask.Settings()
     settings.scoreThreshold = Self.minimumScore
     settings.maximumResults = Self.rowCount
