@@ -25,7 +25,7 @@ struct PrometheusText {
       ("up", "Whether the camera delivers", "gauge", { $0.state == "running" ? 1 : 0 }),
       ("frames_total", "Frames that arrived", "counter", \.frames),
       ("answered_total", "Frames that were looked at", "counter", \.answered),
-      ("dropped_total", "Frames that newer ones replaced since the source was opened", "counter", \.dropped),
+      ("dropped_total", "Frames that newer ones replaced", "counter", \.dropped),
       ("late_total", "Answers 150 ms after their frames or later", "counter", \.late),
       ("restarts_total", "Restarts of the source", "counter", \.restarts),
     ]
