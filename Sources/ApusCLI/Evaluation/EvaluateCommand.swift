@@ -67,7 +67,10 @@ struct EvaluateCommand: ParsableCommand {
 
   @Option(
     name: .long,
-    help: "From one window of a file to the next, in elements, for anomaly; by default a window's length.")
+    help: """
+      From one window of a file to the next, in elements, for anomaly; by default a window's length. What is behind the last whole \
+      window is not looked at.
+      """)
   var step: Int?
 
   @Option(
