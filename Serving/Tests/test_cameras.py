@@ -92,6 +92,20 @@ def test_what_is_seen_is_what_watch_says(film, live):
     assert done["places"]["gate"] == [[0.5, 0], [0.5, 1]]
 
 
+def test_what_is_found_is_counted(test_data, tmp_path):
+    """Objects below the score from which ByteTrack starts tracks by itself, and such that the lower edge of the picture cuts."""
+    model = test_data / "models" / "coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_metadata.tflite"
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-loop", "1", "-framerate", "10", "-i", test_data / "images" / "cats_and_dogs.jpg", "-t", "1",
+         "-c:v", "mpeg2video", "-q:v", "2", tmp_path / "cats.mpg"], check=True)
+    with Server(model, "--camera", f"c={tmp_path / 'cats.mpg'}", "--camera-place", "c/all:0,0,1,0,1,1,0,1") as server:
+        with Events(server, "/cameras/c/events") as listener:
+            data = listener.read(lambda data: b'"detections"' in data)
+        done = wait(server, "c", lambda camera: camera["state"] == "ended")
+        assert server.stop() == 0
+    assert data and done["zones"]["all"]["entries"] >= 5, done
+
+
 def test_a_stream_is_pictures_each_in_place_of_the_one_before(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     with Events(live, "/cameras/pattern/stream") as viewer:
@@ -345,4 +359,5 @@ def test_metrics_count_frames(live):
     text = live.request("/metrics")[2].decode()
     for name in ("apus_camera_frames_total", "apus_camera_answered_total", "apus_camera_dropped_total", "apus_camera_restarts_total", "apus_camera_up"):
         assert f'{name}{{camera="pattern"}}' in text, name
+    assert "since the source was opened" not in text
     assert 'apus_camera_up{camera="none"} 0' in text and 'apus_camera_up{camera="pattern"} 1' in text

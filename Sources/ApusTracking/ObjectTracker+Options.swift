@@ -40,9 +40,20 @@ extension ObjectTracker {
     public static let sort = Options(
       method: .sort, activationScore: 0.25, highScore: 0.6, minimumOverlap: 0.3, minimumHits: 3)
 
-    /// ByteTrack, with a new track for detections above 0.7.
+    /// ByteTrack, with a new track for detections above 0.7: for detectors that report what they doubt, too.
     public static let byteTrack = Options(
       method: .byteTrack, activationScore: 0.7, highScore: 0.6, minimumOverlap: 0.1, minimumHits: 2)
+
+    /// The options for a detector that reports only what it is sure of: every detection can start a track, and is a sure one.
+    ///
+    /// The detector's threshold then decides alone which objects there are. ``Method/byteTrack`` matches once, as there are no doubtful
+    /// detections for its second matching.
+    public var withoutScoreThresholds: Options {
+      var options = self
+      options.activationScore = -.greatestFiniteMagnitude
+      options.highScore = -.greatestFiniteMagnitude
+      return options
+    }
 
     /// Makes options.
     public init(

@@ -3,7 +3,7 @@
 /// Follows objects from frame to frame: boxes in, numbered tracks out.
 ///
 /// ```swift
-/// var tracker = try ObjectTracker(.byteTrack)
+/// var tracker = try ObjectTracker(.byteTrack.withoutScoreThresholds)
 /// for frame in frames {
 ///   for track in try tracker.update(detections(of: frame)) where track.state == .tracked {
 ///     show(track.id, track.box)

@@ -86,6 +86,26 @@ struct WatchCommandTests {
     }
   }
 
+  @Test("objects of any score are followed and counted, unless a threshold for tracks is given")
+  func countsDoubtfulObjects() throws {
+    try withTemporaryFolder { folder in
+      #expect(try apus("detect --annotate picture.png", in: folder).status == 0)
+      try TaskModel.write("faces", "short range, 64x64", to: folder.appending(path: "faces.tflite"))
+      let film =
+        "/usr/bin/ffmpeg -hide_banner -nostdin -loglevel error -loop 1 -framerate 10 -i picture.png -t 1 -y film.mkv"
+      #expect(try shell(film, in: folder).status == 0)
+      let watch = """
+        film.mkv --task faces --model faces.tflite --score-threshold 0.1 --max-results 3 --zone all:0,0,1,0,1,1,0,1
+        """
+      let found = try lines(watch, in: folder)
+      let last = try #require(found.last { $0.frame != nil }?.detections)
+      #expect(last.count == 3 && last.allSatisfy { $0.track != nil })
+      #expect(found.last?.summary?.zones["all"]?.entries == 3)
+      let none = try lines(watch + " --activation-score 0.999", in: folder)
+      #expect(none.last?.summary?.zones["all"]?.entries == 0)
+    }
+  }
+
   @Test(
     "--lost-time is in seconds of the film",
     arguments: [

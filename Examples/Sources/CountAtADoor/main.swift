@@ -23,7 +23,7 @@ try await film.finish()
 
 let source = try VideoSource(path)
 let detector = try ObjectDetector.shapes()
-var tracker = try ObjectTracker(.byteTrack)
+var tracker = try ObjectTracker(.byteTrack.withoutScoreThresholds)
 var door = try LineCounter(
   from: TrackingPoint(x: 160, y: 0), to: TrackingPoint(x: 160, y: 240), minimumCrossingFrames: 2)
 for try await frame in source {

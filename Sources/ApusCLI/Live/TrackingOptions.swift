@@ -4,10 +4,21 @@ import ArgumentParser
 
 /// The thresholds of a tracker.
 struct TrackingOptions: ParsableArguments {
-  @Option(name: .long, help: "The minimum score that starts a track; 0.25 for sort, 0.7 for bytetrack.")
+  @Option(
+    name: .long,
+    help: """
+      The minimum score that starts a track; by default, with 'watch' any object that is found, with 'track' 0.25 for sort, 0.7 \
+      for bytetrack.
+      """
+  )
   var activationScore: Double?
 
-  @Option(name: .long, help: "The minimum score of sure detections, for bytetrack; 0.6.")
+  @Option(
+    name: .long,
+    help: """
+      The minimum score of sure detections, for bytetrack; by default, with 'watch' that of any object that is found, with \
+      'track' 0.6.
+      """)
   var highScore: Double?
 
   @Option(
@@ -50,8 +61,10 @@ struct TrackingOptions: ParsableArguments {
   }
 
   /// The method's thresholds, with those that were given instead.
-  func options(_ method: TrackingMethod, frameRate: Double) -> ObjectTracker.Options {
-    var options = method.options
+  ///
+  /// - Parameter areSure: Whether a detector with a threshold of its own has found the objects, so that each may start a track.
+  func options(_ method: TrackingMethod, frameRate: Double, areSure: Bool = false) -> ObjectTracker.Options {
+    var options = areSure ? method.options.withoutScoreThresholds : method.options
     options.frameRate = frameRate
     if let activationScore { options.activationScore = activationScore }
     if let highScore { options.highScore = highScore }

@@ -18,6 +18,16 @@ struct WatchCommand: ParsableCommand {
       live sources, the newest frame counts; of files, every one. Ctrl-C ends
       properly.
 
+      Every object that is found can start a track and be counted, whatever its
+      score: --score-threshold says from which score on objects are found. An object
+      is at the middle of its lower edge, and within the picture.
+
+      For ByteTrack's second matching, find what is doubtful, too, and say from which
+      score on it is not: --score-threshold 0.1 --high-score 0.5.
+
+      The defaults of --score-threshold, --max-results and --iou-threshold are those
+      of the task's own command, such as 'apus faces'.
+
       For example:
         apus watch street.mp4 --model detect.tflite --track bytetrack \\
           --annotate found.mp4
@@ -166,7 +176,8 @@ struct WatchCommand: ParsableCommand {
   /// The tracker, if one is needed.
   private func trackerOptions(_ video: VideoSource) -> ObjectTracker.Options? {
     trackingMethod.map {
-      tracking.options($0, frameRate: video.frameRate(every: every, atMost: fps) ?? usualRate)
+      tracking.options(
+        $0, frameRate: video.frameRate(every: every, atMost: fps) ?? usualRate, areSure: true)
     }
   }
 

@@ -86,7 +86,8 @@ final class LiveCamera: Service {
   }
 
   private var tracking: ObjectTracker.Options {
-    var options = ObjectTracker.Options.byteTrack
+    // Every object that the page shows counts.
+    var options = ObjectTracker.Options.byteTrack.withoutScoreThresholds
     options.frameRate = settings.frameRate ?? 30
     return options
   }
