@@ -43,4 +43,44 @@ import Testing
     #expect(found.events.map(\.track) == [1, 1, 2])
     #expect((2.99...3.4).contains(found.events.dropFirst().first?.time ?? 0))
   }
+
+  @Test(
+    "every object that a detector finds is counted, whatever its score",
+    arguments: [Float(0.01), 0.3, 0.645, -3])
+  func countsDoubtfulObjects(score: Float) throws {
+    for method in [ObjectTracker.Options.byteTrack, .sort] {
+      var scene = try ObjectScene(
+        zones: [ScenePlace(parsing: "z:0,0,1,0,1,1,0,1")], tracking: method.withoutScoreThresholds,
+        width: 640,
+        height: 480)
+      let object = Detection(
+        category: Category(index: 0, score: score),
+        boundingBox: BoundingBox(minX: 0.4, minY: 0.4, maxX: 0.6, maxY: 0.6),
+        rect: PixelRect(x: 256, y: 192, width: 128, height: 96))
+      for number in 0..<4 { _ = try scene.update([object], at: Double(number) / 30) }
+      #expect(scene.zoneCounts["z"]?.entries == 1)
+    }
+  }
+
+  @Test(
+    "an object whose box reaches beyond the picture is at the edge, and the edges belong to the picture",
+    arguments: [
+      (200, 20, 100, 238), (200, 80, 100, 160), (200, 80, 100, 240), (-90, 20, 100, 100), (560, 20, 200, 100),
+      (0, -200, 640, 100),
+    ] as [(Float, Float, Float, Float)])
+  func keepsAnchorsInThePicture(x: Float, y: Float, width: Float, height: Float) throws {
+    var scene = try ObjectScene(
+      lines: [ScenePlace(parsing: "edge:0,1,1,1")], zones: [ScenePlace(parsing: "z:0,0,1,0,1,1,0,1")],
+      tracking: .byteTrack, width: 640, height: 240)
+    for number in 0..<6 {
+      // The lower edge trembles around that of the picture.
+      let rect = PixelRect(x: x, y: y, width: width, height: height + Float(number % 2) * 4)
+      let object = Detection(
+        category: Category(index: 0, score: 0.9),
+        boundingBox: BoundingBox(minX: 0, minY: 0, maxX: 1, maxY: 1), rect: rect)
+      _ = try scene.update([object], at: Double(number) / 30)
+    }
+    #expect(scene.zoneCounts["z"]?.entries == 1 && scene.zoneCounts["z"]?.occupancy == 1)
+    #expect(scene.lineCounts["edge"]?.in == 0 && scene.lineCounts["edge"]?.out == 0)
+  }
 }

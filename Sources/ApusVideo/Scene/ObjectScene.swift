@@ -7,12 +7,16 @@ import ApusVision
 ///
 /// ```swift
 /// var scene = try ObjectScene(
-///   lines: [ScenePlace(parsing: "gate:0,0.5,1,0.5")], tracking: .byteTrack, width: 1280, height: 720)
+///   lines: [ScenePlace(parsing: "gate:0,0.5,1,0.5")], tracking: .byteTrack.withoutScoreThresholds,
+///   width: 1280, height: 720)
 /// for try await frame in source {
 ///   let found = try detector.detect(frame.picture())
 ///   for event in try scene.update(found.detections, at: frame.time).events { print(event) }
 /// }
 /// ```
+///
+/// An object is at the middle of its box's lower edge. Where the box reaches beyond the picture, it is at the picture's nearest point; the
+/// edges of the picture belong to zones that end there.
 public struct ObjectScene: Sendable {
   /// An object, with the number of its track.
   public struct Object: Encodable, Sendable {
@@ -80,13 +84,16 @@ public struct ObjectScene: Sendable {
   /// The zones with their counts, in pixels. A track has left when the tracker has forgotten it, whatever their own limits are.
   public private(set) var zones: [(name: String, counter: ZoneCounter)] = []
   private let usesTime: Bool
+  /// The last positions within the pictures.
+  private let end: TrackingPoint
 
   /// Makes a scene for pictures of one size.
   ///
   /// - Parameters:
   ///   - lines: Lines of two points.
   ///   - zones: Zones of three points or more.
-  ///   - tracking: How objects are followed; nil not to follow them, and then without lines and zones.
+  ///   - tracking: How objects are followed; nil not to follow them, and then without lines and zones. Detections below
+  ///     `activationScore` count nowhere: see `ObjectTracker.Options.withoutScoreThresholds`.
   ///   - width: The width of the pictures after orientation, in pixels.
   ///   - height: The height of the pictures after orientation, in pixels.
   ///   - crossingFrames: The frames running on the other side that make a crossing, an entry or an exit.
@@ -97,6 +104,7 @@ public struct ObjectScene: Sendable {
     height: Int, crossingFrames: Int = 1, usesTime: Bool = true
   ) throws(ApusError) {
     self.usesTime = usesTime
+    end = TrackingPoint(x: Double(width).nextDown, y: Double(height).nextDown)
     guard let tracking else {
       guard lines.isEmpty && zones.isEmpty else {
         throw ApusError(.invalidArgument, "lines and zones count objects that are followed")
@@ -159,8 +167,9 @@ public struct ObjectScene: Sendable {
       let tracks = try tracker.update(usable, at: usesTime ? time : nil)
       self.tracker = tracker
       for track in tracks { if let index = track.detectionIndex { objects[indices[index]].track = track.id } }
+      let placed = tracks.map(placed)
       for index in lines.indices {
-        for crossing in lines[index].counter.update(tracks, areAll: true) {
+        for crossing in lines[index].counter.update(placed, areAll: true) {
           events.append(
             Event(
               event: "crossed", line: lines[index].name, direction: crossing.direction.rawValue,
@@ -169,7 +178,7 @@ public struct ObjectScene: Sendable {
         }
       }
       for index in zones.indices {
-        for event in try zones[index].counter.update(tracks, at: time, areAll: true) {
+        for event in try zones[index].counter.update(placed, at: time, areAll: true) {
           events.append(self.event(event, index, time))
         }
       }
@@ -177,6 +186,15 @@ public struct ObjectScene: Sendable {
       throw ApusError(.invalidData, error.message)
     }
     return (objects, events)
+  }
+
+  /// A track whose box is the point at which lines and zones have it: its anchor, or the nearest point of the picture.
+  private func placed(_ track: Track) -> Track {
+    let anchor = BoxAnchor.bottomCenter.point(of: track.box)
+    let (x, y) = (min(max(anchor.x, 0), end.x), min(max(anchor.y, 0), end.y))
+    return Track(
+      id: track.id, box: TrackingBox(minX: x, minY: y, maxX: x, maxY: y), classIndex: track.classIndex,
+      detectionIndex: track.detectionIndex)
   }
 
   /// Ends the stays of those who are in zones, and returns them.
