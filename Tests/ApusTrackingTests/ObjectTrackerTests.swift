@@ -10,7 +10,8 @@ import Testing
     if let frames = golden.options.lostTrackBuffer { options.maximumLostTime = Double(frames) / 30 }
     if let rate = golden.options.frameRate { options.frameRate = rate }
     if let score = golden.options.trackActivationThreshold { options.activationScore = score }
-    if let hits = golden.options.minimumConsecutiveFrames { options.minimumHits = hits }
+    // In the reference, a track is not confirmed by its first detection either: 1 is 2.
+    if let hits = golden.options.minimumConsecutiveFrames { options.minimumHits = max(hits, 2) }
     if let overlap = golden.options.minimumIouThreshold { options.minimumOverlap = overlap }
     var tracker = try ObjectTracker(options)
     var clock = Scene(seed: golden.seed + 1000)
@@ -208,7 +209,7 @@ import Testing
   @Test func refusesOptionsOutOfRange() {
     let changes: [(inout ObjectTracker.Options) -> Void] = [
       { $0.minimumOverlap = 0 }, { $0.minimumOverlap = .nan }, { $0.minimumOverlap = 1.1 },
-      { $0.minimumHits = 0 },
+      { $0.minimumHits = 0 }, { $0.minimumHits = 1 },
       { $0.maximumLostTime = -1 }, { $0.maximumLostTime = .infinity }, { $0.frameRate = 0 },
       { $0.frameRate = .nan },
       { $0.maximumDetections = 0 }, { $0.maximumDetections = .max }, { $0.activationScore = .nan },

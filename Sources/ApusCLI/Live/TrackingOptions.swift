@@ -26,7 +26,8 @@ struct TrackingOptions: ParsableArguments {
   var minimumOverlap: Double?
 
   @Option(
-    name: .long, help: "The detections after which a track gets its number; 3 for sort, 2 for bytetrack.")
+    name: .long,
+    help: "The detections after which a track gets its number, 2 or more; 3 for sort, 2 for bytetrack.")
   var minimumHits: Int?
 
   @Option(name: .long, help: "How many seconds an object may be unseen; 1.")
