@@ -15,6 +15,8 @@ package struct VideoLocation: Hashable, Sendable {
   package let isLive: Bool
   /// Whether there may be frames again after the end: a stream or a device, not a file or a test pattern.
   var comesBack: Bool { kind == .stream || kind == .device }
+  /// Whether it can be read no faster than it is played: a file or a test pattern. Others come as fast as they are sent.
+  package var isPaced: Bool { kind == .file || kind == .pattern }
   /// The protocols that ffmpeg may use.
   private let protocols: String
   /// The options before ffmpeg's input, and the input.
@@ -132,7 +134,7 @@ package struct VideoLocation: Hashable, Sendable {
     var list = [
       "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info", "-protocol_whitelist", protocols,
     ]
-    if options.isRealTime, kind == .file || kind == .pattern { list.append("-re") }
+    if options.isRealTime, isPaced { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }
     if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }
     // Of moving pictures, not of covers and thumbnails.

@@ -75,7 +75,7 @@ struct WatchCommand: ParsableCommand {
   @Flag(help: "Take the source as live: the newest frame counts.")
   var live = false
 
-  @Flag(help: "Read a file no faster than it is played.")
+  @Flag(help: "Read a file or test pattern no faster than it is played.")
   var realTime = false
 
   @Option(
@@ -130,6 +130,9 @@ struct WatchCommand: ParsableCommand {
     if camera.isUsed, !source.hasPrefix("/dev/") {
       throw ValidationError(
         "--camera-format, --camera-rate and --control are for a camera, not for \(source.prefix(200))")
+    }
+    if realTime, let location = try? VideoLocation(source), !location.isPaced {
+      throw ValidationError("--real-time is for files and test patterns, not for \(source.prefix(200))")
     }
     try checkIdleOptions()
   }
