@@ -8,13 +8,15 @@ import ArgumentParser
 struct DetectorOptions: ParsableArguments {
   @OptionGroup var categories: CategoryOptions
 
-  @Option(name: .long, help: "The minimum score; by default 0.5, for YOLO above 0.25.")
+  @Option(name: .long, help: "The minimum score; of 'apus detect' 0.5 by default, for YOLO above 0.25.")
   var scoreThreshold: Float?
 
-  @Option(name: .long, help: "The maximum number of objects; by default 10, for YOLO 300.")
+  @Option(name: .long, help: "The maximum number of results; of 'apus detect' 10 by default, for YOLO 300.")
   var maxResults: Int?
 
-  @Option(name: .long, help: "The overlap above which the better of two boxes stays; by default 0.45.")
+  @Option(
+    name: .long,
+    help: "The overlap above which the better of two boxes stays; of 'apus detect' 0.45 by default.")
   var iouThreshold: Float?
 
   @Flag(help: "Let boxes of different classes suppress each other.")
