@@ -19,12 +19,15 @@ import sys
 import tempfile
 import time
 
+# Those of `trackers`; by itself, `apus watch` follows every object that it finds.
+THRESHOLDS = ["--activation-score", "0.7", "--high-score", "0.6"]
+
 
 def apus(command, film, model):
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     output = subprocess.run(
-        [command, "watch", film, "--model", model, "--track", "bytetrack", "--threads", "1", "--json"], check=True, stdout=subprocess.PIPE,
-        text=True).stdout.splitlines()
+        [command, "watch", film, "--model", model, "--track", "bytetrack", *THRESHOLDS, "--threads", "1", "--json"], check=True,
+        stdout=subprocess.PIPE, text=True).stdout.splitlines()
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begin
     frames = [json.loads(line) for line in output if '"frame":' in line]
     cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
