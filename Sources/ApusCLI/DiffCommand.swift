@@ -156,11 +156,8 @@ struct DiffCommand: ParsableCommand {
       throw ApusError(
         .invalidArgument, "the input \(source.name) is \(source.type) \(source.shape); give it with --input")
     }
-    var bytes = [UInt8](repeating: 0, count: source.shape.elementCount * width)
     var random = RandomBytes(seed: seed)
-    var elements = bytes.mutableSpan
-    var span = elements.mutableBytes
-    random.fill(&span, of: source.type)
+    let bytes = random.bytes(of: source.type, count: source.shape.elementCount * width)
     let array = try NumPyArray(tensor: bytes, of: source.type, shape: source.shape.dimensions)
     guard source != tensor, tensor.type != source.type else { return array }
     return NumPyArray(

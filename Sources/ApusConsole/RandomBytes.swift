@@ -26,22 +26,7 @@ package struct RandomBytes {
 
   /// Fills memory with bytes, or with floats from −1 to 1.
   package mutating func fill(_ span: inout MutableRawSpan, asFloats: Bool) {
-    var offset = 0
-    if asFloats {
-      while offset + 4 <= span.byteCount {
-        span.storeBytes(of: nextFloat(), toByteOffset: offset, as: Float.self)
-        offset += 4
-      }
-      return
-    }
-    while offset + 8 <= span.byteCount {
-      span.storeBytes(of: next(), toByteOffset: offset, as: UInt64.self)
-      offset += 8
-    }
-    while offset < span.byteCount {
-      span.storeBytes(of: UInt8(truncatingIfNeeded: next()), toByteOffset: offset, as: UInt8.self)
-      offset += 1
-    }
+    fill(&span, of: asFloats ? .float32 : .uint8)
   }
 
   /// Fills memory with bytes as trained weights have them: most are near the middle, about one in 2¹⁵ is anything.
@@ -67,16 +52,41 @@ package struct RandomBytes {
 
   /// Fills memory with the values of a tensor: floats from −1 to 1, booleans, or any small integers; other types keep what is there.
   package mutating func fill(_ span: inout MutableRawSpan, of type: ElementType) {
+    guard Self.makesValues(of: type) else { return }
+    var offset = 0
+    while offset < span.byteCount {
+      let (bits, count) = nextPiece(of: type, before: span.byteCount - offset)
+      switch count {
+      case 8: span.storeBytes(of: bits, toByteOffset: offset, as: UInt64.self)
+      case 4: span.storeBytes(of: UInt32(truncatingIfNeeded: bits), toByteOffset: offset, as: UInt32.self)
+      case 2: span.storeBytes(of: UInt16(truncatingIfNeeded: bits), toByteOffset: offset, as: UInt16.self)
+      default: span.storeBytes(of: UInt8(truncatingIfNeeded: bits), toByteOffset: offset, as: UInt8.self)
+      }
+      offset += count
+    }
+  }
+
+  /// The bytes with which ``fill(_:of:)`` fills memory; zeros for types without values.
+  package mutating func bytes(of type: ElementType, count: Int) -> [UInt8] {
+    guard Self.makesValues(of: type) else { return [UInt8](repeating: 0, count: count) }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      let (bits, length) = nextPiece(of: type, before: count - bytes.count)
+      for place in 0..<UInt64(length) { bytes.append(UInt8(truncatingIfNeeded: bits >> (8 * place))) }
+    }
+    return bytes
+  }
+
+  /// The next bits of a type with values and how many bytes they are: whole elements of floats and booleans, eight bytes of integers.
+  ///
+  /// - Parameter rest: The bytes that are still to be filled.
+  private mutating func nextPiece(of type: ElementType, before rest: Int) -> (bits: UInt64, byteCount: Int) {
     switch type {
-    case .float16:
-      for offset in stride(from: 0, to: span.byteCount - 1, by: 2) {
-        span.storeBytes(of: nextFloat().halfBits, toByteOffset: offset, as: UInt16.self)
-      }
-    case .bool:
-      for offset in 0..<span.byteCount {
-        span.storeBytes(of: UInt8(next() >> 63), toByteOffset: offset, as: UInt8.self)
-      }
-    default: if Self.makesValues(of: type) { fill(&span, asFloats: type == .float32) }
+    case .float32 where rest >= 4: (UInt64(nextFloat().bitPattern), 4)
+    case .float16 where rest >= 2: (UInt64(nextFloat().halfBits), 2)
+    case .bool: (next() >> 63, 1)
+    default: (next(), rest >= 8 && type != .float32 && type != .float16 ? 8 : 1)
     }
   }
 

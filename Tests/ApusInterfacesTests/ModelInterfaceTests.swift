@@ -80,11 +80,8 @@ struct ModelInterfaceTests {
       0: .tables(tensors), 1: .ints([0]), 2: .ints(names.indices.map { Int32($0 + 1) }), 3: .tables([]),
     ])
     let buffers = [FlatTable()] + names.map { _ in FlatTable([0: .bytes([1, 2])]) }
-    let bytes = FlatTable([
-      0: .int(3), 1: .tables([]), 2: .tables(Array(repeating: graph, count: Int(signedSubgraph) + 1)),
-      4: .tables(buffers),
-    ])
-    .file(identifier: "TFL3")
+    let bytes = FlatTable([0: .int(3), 1: .tables([]), 2: .tables([graph]), 4: .tables(buffers)])
+      .file(identifier: "TFL3")
     try withTemporaryFolder { folder in
       let file = folder.appendingPathComponent("names.tflite")
       try Data(bytes).write(to: file)
@@ -161,7 +158,7 @@ struct ModelInterfaceTests {
       2: .ints(outputs.indices.map { Int32(inputs.count + $0) }), 3: .tables([]),
     ])
     return FlatTable([
-      0: .int(3), 1: .tables([]), 2: .tables([graph]),
+      0: .int(3), 1: .tables([]), 2: .tables(Array(repeating: graph, count: Int(signedSubgraph) + 1)),
       4: .tables([FlatTable(), FlatTable([0: .bytes(values)])]),
       7: .tables(
         signatures.map { key in
