@@ -52,6 +52,64 @@ private typealias Answer = DetectorModel.Answer
     }
   }
 
+  @Test("scores that the model has made probabilities of are read as such")
+  func readsProbabilities() throws {
+    func logistic(_ model: DetectorModel, output: Int) -> DetectorModel {
+      var model = model
+      let scores = Int(model.outputs[output])
+      model.tensors.append(.init(name: "probabilities", shape: model.tensors[scores].shape))
+      model.outputs[output] = Int32(model.tensors.count - 1)
+      model.operators = [.init(code: 14, inputs: [Int32(scores)], outputs: [model.outputs[output]])]
+      return model
+    }
+    let points = try #require(golden.points)
+    let mesh = DetectorModel.answering(
+      [Answer(shape: [1, 1, 1, 1404], values: points), Answer(shape: [1, 1, 1, 1], values: [2])],
+      shape: [1, 192, 192, 3], type: DetectorModel.float32)
+    let detector = try DetectorModel.anchored(
+      count: 896, columns: 16, side: 128, rows: #require(golden.rows), #require(golden.predictions),
+      #require(golden.logits))
+    var options = FaceLandmarker.Options()
+    options.maxFaces = 2
+    let plain = try FaceLandmarker(detector: detector.model(), landmarks: mesh.model(), options: options)
+    let own = try FaceLandmarker(
+      detector: logistic(detector, output: 1).model(), landmarks: logistic(mesh, output: 1).model(),
+      options: options)
+    let (expected, found) = (
+      try plain.detect(golden.image()).faces, try own.detect(golden.image()).faces
+    )
+    try #require(!expected.isEmpty && found.count == expected.count)
+    for (face, other) in zip(found, expected) {
+      #expect(abs(face.score - other.score) < 1e-6 && agree(face.region.numbers, other.region.numbers))
+    }
+    let reading = try #require(own.assumptions.readings.first { $0.subject == "faces' scores" })
+    #expect(reading.value == "probability" && reading.source == .model && own.assumptions.warnings.isEmpty)
+    #expect(plain.assumptions.readings.contains { $0.subject == "faces' scores" && $0.value == "logit" })
+  }
+
+  @Test("where the file says nothing, the first answer says whether scores are probabilities")
+  func decidesByTheFirstAnswer() throws {
+    var scores = [Float](repeating: 0.01, count: 896)
+    let rows = try #require(golden.rows)
+    var boxes = [Float](repeating: 0, count: 896 * 16)
+    for (index, row) in rows.enumerated() {
+      scores[row] = 0.9
+      for column in 0..<16 {
+        boxes[16 * row + column] = try #require(golden.predictions)[16 * index + column]
+      }
+    }
+    let detector = DetectorModel.answering(
+      [Answer(shape: [1, 896, 16], values: boxes), Answer(shape: [1, 896, 1], values: scores)],
+      shape: [1, 128, 128, 3], type: DetectorModel.float32)
+    let landmarker = try FaceLandmarker(
+      detector: detector.model(), landmarks: mesh([#require(golden.points), [2]]))
+    #expect(landmarker.isUndecided && landmarker.assumptions.warnings.isEmpty)
+    #expect(try landmarker.detect(golden.image()).faces.count == 1)
+    #expect(!landmarker.isUndecided)
+    #expect(
+      landmarker.assumptions.warnings.contains { $0.hasPrefix("the scores are probability: the answers") })
+  }
+
   @Test("lips, eyes and irises of the attention model take the place of the mesh's")
   func refines() throws {
     let points = try #require(golden.points)

@@ -43,7 +43,15 @@ public final class FaceLandmarker: LandmarkTask {
   /// The options, as given.
   public let options: Options
   /// What the task assumes about the mesh model, with what the detector does as steps.
-  public let assumptions: TaskAssumptions
+  public var assumptions: TaskAssumptions {
+    landmarkAssumptions.with(pipeline.detector.scoring, of: "faces'")
+  }
+
+  /// Whether the next picture may decide how the scores of faces are read in all later ones.
+  package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
+
+  /// What is assumed about the model of landmarks.
+  private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<FaceMesh>
   private let meshes: FaceMeshReader
@@ -109,14 +117,14 @@ public final class FaceLandmarker: LandmarkTask {
     } read: { run, _, region, _ throws(ApusError) in
       try meshes.face(run, in: region)
     }
-    assumptions = TaskAssumptions(
+    landmarkAssumptions = TaskAssumptions(
       task: "face mesh", kind: "MediaPipe's face mesh",
       reason: "outputs of \(meshes.mesh.outputCounts.map { "\($0)" }.joined(separator: ", ")) numbers",
-      pictures: meshes.reader.pictures, roles: meshes.mesh.roles, readings: [],
+      pictures: meshes.reader.pictures, roles: meshes.mesh.roles(isLogit: meshes.isLogit), readings: [],
       steps: [
         "faces: score >= \(options.minDetectionConfidence), IoU > \(options.maximumOverlap) become one, weighted by scores",
         "a face's region: the line between the eyes level, square, 1.5 times as large",
-        "a face: score = 1 / (1 + exp(-logit)) >= \(options.minPresenceConfidence), points moved from the region to the picture",
+        "a face: score\(meshes.isLogit ? " = 1 / (1 + exp(-logit))" : "") >= \(options.minPresenceConfidence), points moved from the region to the picture",
       ])
   }
 

@@ -10,7 +10,7 @@ enum FaceMeshModel: Sendable {
   /// 478 points, irises included.
   case meshWithIrises
 
-  /// How many numbers each output has: points, or refined points without depths, then the logit of presence.
+  /// How many numbers each output has: points, or refined points without depths, then the score of presence.
   private static let counts: [(FaceMeshModel, [Int])] = [
     (.mesh, [1404, 1]), (.attention, [1404, 160, 142, 142, 10, 10, 1]), (.meshWithIrises, [1434, 1, 1]),
   ]
@@ -34,13 +34,17 @@ enum FaceMeshModel: Sendable {
   /// How many numbers each output has.
   var outputCounts: [Int] { Self.counts.first { $0.0 == self }?.1 ?? [] }
 
-  /// The output with the logit of presence.
+  /// The output with the score of presence.
   var presenceOutput: Int { self == .attention ? 6 : 1 }
 
   /// What each output is for.
-  var roles: [Int: String] {
+  ///
+  /// - Parameter isLogit: Whether the score of presence is a logit.
+  func roles(isLogit: Bool) -> [Int: String] {
     let points = "x, y and z of \(self == .meshWithIrises ? 478 : 468) points, in pixels of the input"
-    var roles = [0: points, presenceOutput: "the logit of the score that there is a face"]
+    var roles = [
+      0: points, presenceOutput: "the \(isLogit ? "logit of the " : "")score that there is a face",
+    ]
     if self == .attention {
       for (output, part) in ["lips", "right eye", "left eye", "right iris", "left iris"].enumerated() {
         roles[output + 1] = "x and y of the points of the \(part), in pixels of the input"

@@ -10,6 +10,8 @@ struct FaceMeshReader: Sendable {
   private let blendshapes: BlendshapeModel?
   private let geometry: FaceGeometry?
   private let minimumScore: Float
+  /// Whether the score of presence is a logit, as it is unless the file says that it is a probability.
+  let isLogit: Bool
 
   /// Prepares a face mesh, and a model of expressions for one with irises.
   ///
@@ -20,6 +22,7 @@ struct FaceMeshReader: Sendable {
   ) throws(ApusError) {
     let prepared = try PreparedModel(model, options: options)
     mesh = try FaceMeshModel(prepared)
+    isLogit = prepared.scores(of: mesh.presenceOutput, given: nil, usual: .logit).form == .logit
     reader = try RegionModel(
       prepared, normalization: .unit, border: .replicate, reason: "usual for MediaPipe's face meshes")
     guard blendshapes == nil || mesh != .mesh else {
@@ -40,8 +43,11 @@ struct FaceMeshReader: Sendable {
 
   /// The points of the face that a run found in a region; nil if there is none.
   func face(_ run: ModelRun, in region: Region) throws(ApusError) -> FaceMesh? {
-    let logit = try run.finiteValues(of: mesh.presenceOutput, count: 1, "score of presence")[0]
-    let score = 1 / (1 + exp(-logit))
+    let (output, what) = (mesh.presenceOutput, "score of presence")
+    let score =
+      isLogit
+      ? 1 / (1 + exp(-(try run.finiteValues(of: output, count: 1, what)[0])))
+      : try run.probability(of: output, what)
     guard score >= minimumScore else { return nil }
     let (width, height) = reader.inputSize
     let points = region.landmarks(try mesh.points(run), width: width, height: height)

@@ -41,7 +41,7 @@ public final class FaceDetector: VisionTask {
   public let options: Options
   /// What the task assumes about the model, and what its answers have shown so far.
   public var assumptions: TaskAssumptions {
-    let areLogits = scoreForm.value == .logit
+    let areLogits = scoring.areLogits
     return TaskAssumptions(
       task: "faces", kind: kind, reason: "\(centers.count) anchors", pictures: pictures,
       roles: [
@@ -58,19 +58,19 @@ public final class FaceDetector: VisionTask {
         candidates with IoU > \(options.maximumOverlap) with the best become one: means weighted by scores, the \
         best score
         """,
-      ], warnings: [scoreForm.warning, givenWarning].compactMap(\.self))
+      ], warnings: scoring.warnings)
   }
 
   private var readings: [Assumption] {
     [
       Assumption("layout", kind, .guess, reason: "\(centers.count) anchors"),
       Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so BlazeFace has them"),
-      scoreForm.assumption,
+      scoring.assumption,
     ]
   }
 
   /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
-  package var isUndecided: Bool { scoreForm.isOpen }
+  package var isUndecided: Bool { scoring.isUndecided }
 
   /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
   private static let maximumColumns = 4 + 2 * 64
@@ -84,9 +84,7 @@ public final class FaceDetector: VisionTask {
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
   private let kind: String
-  private let scoreForm: Decision<ScoreForm>
-  /// What the model says against scores that are given; nil if nothing.
-  private let givenWarning: String?
+  private let scoring: AnchorScores
 
   /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
   ///
@@ -128,9 +126,8 @@ public final class FaceDetector: VisionTask {
     columns = shapes[predictions].dimensions.last ?? 0
     centers = anchors.centers
     kind = anchors.name
-    let reading = prepared.scores(of: scores, given: options.baseOptions.scores, usual: .logit)
-    scoreForm = Decision(reading.form, reading.assumption)
-    givenWarning = reading.warning
+    scoring = AnchorScores(
+      ofOutput: scores, of: prepared, given: options.baseOptions.scores, hasOption: true)
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
     try options.baseOptions.check(readings)
@@ -185,16 +182,16 @@ public final class FaceDetector: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> FaceDetectionResult {
-    let logits = try run.values(of: scores)
+    let scores = try run.values(of: self.scores)
     let check = AnswerCheck(self.readings)
-    try check.refuseNaN(in: logits)
-    let form = try scoreForm.settle(byCandidates: logits)
+    try check.refuseNaN(in: scores)
+    let areLogits = try scoring.areLogits(in: scores)
     let candidates = try run.withValues(of: predictions) { values throws(ApusError) in
-      guard logits.count == centers.count, values.count == centers.count * columns else {
+      guard scores.count == centers.count, values.count == centers.count * columns else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
       return AnchoredBoxes(
-        values, logits, areProbabilities: form != .logit, centers: centers, columns: columns,
+        values, scores, areLogits: areLogits, centers: centers, columns: columns,
         width: Float(pictures.processor.width),
         height: Float(pictures.processor.height), threshold: options.minDetectionConfidence)
     }

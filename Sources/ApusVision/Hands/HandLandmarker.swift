@@ -49,7 +49,15 @@ public final class HandLandmarker: LandmarkTask {
   /// The options, as given.
   public let options: Options
   /// What the task assumes about the model of hands, with what the detector does as steps.
-  public let assumptions: TaskAssumptions
+  public var assumptions: TaskAssumptions {
+    landmarkAssumptions.with(pipeline.detector.scoring, of: "palms'")
+  }
+
+  /// Whether the next picture may decide how the scores of palms are read in all later ones.
+  package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
+
+  /// What is assumed about the model of landmarks.
+  private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<Hand>
 
@@ -106,7 +114,7 @@ public final class HandLandmarker: LandmarkTask {
     } read: { run, _, region, _ throws(ApusError) in
       try hands.hand(run, in: region)
     }
-    assumptions = TaskAssumptions(
+    landmarkAssumptions = TaskAssumptions(
       task: "hands", kind: "MediaPipe's hands", reason: "outputs of 63, 1, 1 and 63 numbers",
       pictures: hands.reader.pictures, roles: HandModel.roles, readings: [],
       steps: [

@@ -148,7 +148,10 @@ public final class HolisticLandmarker: VisionTask {
   }
 
   /// What the task assumes about the pose model, which guides the others.
-  public var assumptions: TaskAssumptions { poses.assumptions }
+  public var assumptions: TaskAssumptions { poses.assumptions.with(faceDetector.scoring, of: "faces'") }
+
+  /// Whether the next picture may decide how the scores of people or faces are read in all later ones.
+  package var isUndecided: Bool { poses.isUndecided || faceDetector.scoring.isUndecided }
 
   /// Files are never reduced while they are read: regions may need every pixel.
   public var imageReduction: ImageReduction { .none }

@@ -34,12 +34,14 @@ struct AnchorDetector: Sendable {
   let model: RegionModel
   private let predictions: Int
   private let scores: Int
+  /// How the scores are read.
+  let scoring: AnchorScores
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
   private let minimumScore: Float
   private let maximumOverlap: Float
 
-  /// Makes a detector from a model with one picture in, predictions and logits of anchors out, in any order.
+  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
   ///
   /// - Parameters:
   ///   - kinds: What the model may be; the number of its anchors decides.
@@ -70,6 +72,7 @@ struct AnchorDetector: Sendable {
     }
     scores = counts[0] == count ? 0 : 1
     predictions = 1 - scores
+    scoring = AnchorScores(ofOutput: scores, of: prepared)
     columns = kind.columns
     centers = kind.anchors.anchors(width: width, height: height).map { ($0.x, $0.y) }
     self.minimumScore = minimumScore
@@ -88,17 +91,21 @@ struct AnchorDetector: Sendable {
     let (width, height) = model.inputSize
     return try model.run(on: region ?? view.whole, of: view, cancellation: cancellation) {
       run, seen throws(ApusError) in
-      let logits = try run.finiteValues(of: scores, count: centers.count, "scores")
+      let scores = try run.finiteValues(of: self.scores, count: centers.count, "scores")
+      let areLogits = try scoring.areLogits(in: scores)
       let boxes = try run.withValues(of: predictions) { values throws(ApusError) in
         guard values.count == centers.count * columns else {
           throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
         }
         return AnchoredBoxes(
-          values, logits, centers: centers, columns: columns, width: Float(width), height: Float(height),
-          threshold: minimumScore)
+          values, scores, areLogits: areLogits, centers: centers, columns: columns, width: Float(width),
+          height: Float(height), threshold: minimumScore)
       }
-      let merged = boxes.merged(maximumOverlap: maximumOverlap)
-      for box in merged {
+      var merged = boxes.merged(maximumOverlap: maximumOverlap)
+      let check = AnswerCheck([scoring.assumption])
+      for place in merged.indices {
+        let box = merged[place]
+        merged[place].score = try check.score(box.score)
         guard let odd = box.coordinates.first(where: { !$0.isFinite }) else { continue }
         throw ApusError(
           .invalidData, "a box with the score \(box.score) has the coordinate \(odd), not a finite number")

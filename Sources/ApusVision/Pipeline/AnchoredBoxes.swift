@@ -48,9 +48,10 @@ struct AnchoredBoxes {
   ///
   /// - Parameters:
   ///   - predictions: For each anchor x, y, width, height and the keypoints, in pixels of the input relative to it.
-  ///   - scores: The score of each, a logit unless `areProbabilities`.
+  ///   - scores: The score of each.
+  ///   - areLogits: Whether the scores are logits, rather than scores from 0 to 1 or whatever the caller compares.
   init(
-    _ predictions: Span<Float>, _ scores: [Float], areProbabilities: Bool = false,
+    _ predictions: Span<Float>, _ scores: [Float], areLogits: Bool,
     centers: [(x: Float, y: Float)], columns: Int,
     width: Float, height: Float, threshold: Float
   ) {
@@ -58,7 +59,7 @@ struct AnchoredBoxes {
     for row in centers.indices {
       let value = scores[row]
       let score =
-        areProbabilities ? value : 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore)))
+        areLogits ? 1 / (1 + exp(-min(max(value, -Self.clippedScore), Self.clippedScore))) : value
       guard score >= threshold else { continue }
       let (start, center) = (row * columns, centers[row])
       let x = predictions[start] / width + center.x

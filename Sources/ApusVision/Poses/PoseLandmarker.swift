@@ -48,7 +48,15 @@ public final class PoseLandmarker: LandmarkTask {
   /// The options, as given.
   public let options: Options
   /// What the task assumes about the pose model, with what the detector does as steps.
-  public let assumptions: TaskAssumptions
+  public var assumptions: TaskAssumptions {
+    landmarkAssumptions.with(pipeline.detector.scoring, of: "people's")
+  }
+
+  /// Whether the next picture may decide how the scores of people are read in all later ones.
+  package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
+
+  /// What is assumed about the model of landmarks.
+  private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<BodyPose>
 
@@ -118,7 +126,7 @@ public final class PoseLandmarker: LandmarkTask {
           ? try outputs.mask(run, of: region, width: view.imageWidth, height: view.imageHeight) : nil,
         region: region, regionPoints: places.map { PixelPoint(x: $0.x, y: $0.y) })
     }
-    assumptions = TaskAssumptions(
+    landmarkAssumptions = TaskAssumptions(
       task: "poses", kind: "MediaPipe's poses",
       reason: "outputs of 195, 1 and 117 numbers, a mask, 39 heat maps",
       pictures: reader.pictures, roles: PoseOutputs.roles, readings: [],

@@ -43,7 +43,7 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
       throw ApusError(
         .invalidData,
         "earlier answers show that the \(reading.subject) of the model are \(holds.rawValue), this one that they are "
-          + "\(shown.rawValue); \(reading.option ?? "an option") decides")
+          + shown.rawValue + (reading.option.map { "; \($0) decides" } ?? ""))
     }
     return holds
   }
@@ -71,7 +71,7 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
     let value = value
     guard value != usual else { return nil }
     return
-      "the \(reading.subject) are \(value.rawValue): the answers cannot be \(usual.rawValue) (\(reading.reason)); "
-      + "\(reading.option ?? "an option") \(value.rawValue) says so from the start"
+      "the \(reading.subject) are \(value.rawValue): the answers cannot be \(usual.rawValue) (\(reading.reason))"
+      + (reading.option.map { "; \($0) \(value.rawValue) says so from the start" } ?? "")
   }
 }

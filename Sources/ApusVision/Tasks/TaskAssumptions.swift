@@ -109,11 +109,20 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
 extension TaskAssumptions {
   /// With those of a model that works for this one, under its name.
   func with(_ other: TaskAssumptions, of name: String) -> TaskAssumptions {
+    with(other.readings, warnings: other.warnings, of: name)
+  }
+
+  /// With how the scores of a detector are read, under the name of what it finds.
+  func with(_ scores: AnchorScores, of name: String) -> TaskAssumptions {
+    with([scores.assumption], warnings: scores.warnings, of: name)
+  }
+
+  private func with(_ others: [Assumption], warnings: [String], of name: String) -> TaskAssumptions {
     var result = self
-    result.readings += other.readings.map {
+    result.readings += others.map {
       Assumption("\(name) \($0.subject)", $0.value, $0.source, reason: $0.reason, option: $0.option)
     }
-    result.warnings += other.warnings
+    result.warnings += warnings
     return result
   }
 }
