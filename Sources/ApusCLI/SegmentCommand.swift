@@ -14,6 +14,8 @@ struct SegmentCommand: PictureCommand {
       A mask has the picture's size and a class index for each pixel, as 8-bit gray
       .png or as uint8 .npy. Models that may have more than 256 classes, which is
       also so where the file does not say how many, give 16-bit gray and uint16.
+      Shares are those of the pixels that the model saw; with --region, the rest of
+      the mask has the class of the region's edge.
 
       For example:
         apus segment street.jpg --model deeplabv3.tflite --annotate overlay.png

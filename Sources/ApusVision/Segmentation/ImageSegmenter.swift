@@ -288,8 +288,8 @@ public final class ImageSegmenter: VisionTask {
   ///
   /// - Parameters:
   ///   - image: The picture, of any size.
-  ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Pixels outside take the
-  ///     class of the region's edge.
+  ///   - region: The part to look at, in pixels after orientation; nil for the whole picture. Masks have the class of the region's
+  ///     edge at pixels outside, which no share counts.
   ///   - previous: The result for the picture before in a video, for models that take its mask, see ``usesPreviousMask``; others
   ///     ignore it.
   ///   - cancellation: A flag that stops the run, even in the middle of a long operator.
@@ -387,8 +387,13 @@ public final class ImageSegmenter: VisionTask {
         .invalidData,
         "a cell of the output has the class \(greatest), though the file says that there are \(classCount)")
     }
+    // Pixels that the model never saw have the class of an edge, and are no part of what it found.
+    let seen = placement.pixelsInInput
     var counts = [Int](repeating: 0, count: classCount)
-    for index in mask { counts[Int(index)] += 1 }
+    for y in seen.y..<seen.y + seen.height {
+      let row = y * placement.imageWidth + seen.x
+      for index in mask[row..<row + seen.width] { counts[Int(index)] += 1 }
+    }
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
     }
@@ -399,7 +404,7 @@ public final class ImageSegmenter: VisionTask {
       categoryMask: options.outputsCategoryMask ? mask : [], classCount: classCount,
       confidenceMasks: confidences,
       classes: shares.map {
-        .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(pixels))
+        .init(index: $0, label: names?.map[$0], share: Double(counts[$0]) / Double(seen.width * seen.height))
       })
     result.inputMask = inputMask
     return result

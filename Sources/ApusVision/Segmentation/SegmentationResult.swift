@@ -2,13 +2,13 @@
 
 /// The class of each pixel of a picture.
 public struct SegmentationResult: VisionResult, Hashable {
-  /// A class in a picture, with its share of the pixels.
+  /// A class in a picture, with its share of the pixels that the model saw.
   public struct Share: Hashable, Encodable, Sendable {
     /// The class as the model counts it.
     public var index: Int
     /// The name; nil if there is none.
     public var label: String?
-    /// The share of the picture's pixels, above 0 and at most 1.
+    /// The share of the pixels that the model saw, above 0 and at most 1: those of the region, without what is cut away to fit the input.
     public var share: Double
 
     private enum CodingKeys: CodingKey {
@@ -29,6 +29,8 @@ public struct SegmentationResult: VisionResult, Hashable {
   /// The height of the picture after orientation, in pixels.
   public let imageHeight: Int
   /// The class of each pixel of the picture after orientation, row by row. Empty if only confidence masks are requested.
+  ///
+  /// Pixels that the model did not see, outside a region or cut away to fit the input, have the class of the nearest pixel that it saw.
   public var categoryMask: [UInt16]
   /// How many classes the model can answer with, as its output's channels, type or last operators say; 65,536 where they do not.
   ///
@@ -36,7 +38,7 @@ public struct SegmentationResult: VisionResult, Hashable {
   public let classCount: Int
   /// For each class: the model's score at each pixel; empty unless requested.
   public var confidenceMasks: [[Float]]
-  /// The classes in the picture, the largest first.
+  /// The classes of the pixels that the model saw, the largest first.
   public var classes: [Share]
   /// The time of each stage.
   public var timings = StageTimings()

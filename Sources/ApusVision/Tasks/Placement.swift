@@ -32,6 +32,19 @@ struct Placement: Hashable, Sendable {
     ImageTransform.Region(x: Int(seen.x), y: Int(seen.y), width: Int(seen.width), height: Int(seen.height))
   }
 
+  /// The whole pixels of the picture that lie in the input: those that the model saw, without what is cut away to fit it.
+  var pixelsInInput: ImageTransform.Region {
+    let seen = seenPixels
+    func span(_ start: Int, _ count: Int, _ position: (Float) -> Float) -> Range<Int> {
+      let inside = (start..<start + count).filter { (0...1).contains(position(Float($0) + 0.5)) }
+      return (inside.first ?? start)..<(inside.last ?? start - 1) + 1
+    }
+    let columns = span(seen.x, seen.width) { transform.modelPoint(imageX: $0, imageY: 0).x }
+    let rows = span(seen.y, seen.height) { transform.modelPoint(imageX: 0, imageY: $0).y }
+    return ImageTransform.Region(
+      x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count)
+  }
+
   /// The pixel position in the picture for a position in the input, in fractions.
   func imagePoint(modelX: Float, modelY: Float) -> (x: Float, y: Float) {
     transform.imagePoint(modelX: modelX, modelY: modelY)
