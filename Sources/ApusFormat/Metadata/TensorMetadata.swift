@@ -128,14 +128,16 @@ package struct TensorMetadata: Hashable, Sendable {
 
   /// The first file of labels, of an axis or of values; among several, that without a locale.
   package var labelFile: AssociatedFile? {
-    let labels = associatedFiles.filter { $0.type == .tensorAxisLabels || $0.type == .tensorValueLabels }
-    return labels.first { $0.locale.isEmpty } ?? labels.first
+    labelFiles.first { $0.locale.isEmpty } ?? labelFiles.first
+  }
+
+  /// The files of labels, of an axis or of values.
+  package var labelFiles: [AssociatedFile] {
+    associatedFiles.filter { $0.type == .tensorAxisLabels || $0.type == .tensorValueLabels }
   }
 
   /// The first file of labels with this locale.
   package func labelFile(locale: String) -> AssociatedFile? {
-    associatedFiles.first {
-      ($0.type == .tensorAxisLabels || $0.type == .tensorValueLabels) && $0.locale == locale
-    }
+    labelFiles.first { $0.locale == locale }
   }
 }

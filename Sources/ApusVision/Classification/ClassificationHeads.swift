@@ -132,9 +132,10 @@ struct ClassificationHeads: Sendable {
       + heads.map(\.scores.assumption)
   }
 
-  /// What is suspicious: scores that are no probabilities, and labels of the outputs after the first.
+  /// What is suspicious: scores that are no probabilities, labels of the outputs after the first, and a language without labels.
   var warnings: [String] {
     scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning) + labelWarnings
+      + (labels == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : [])
   }
 
   private var featureWarnings: [String] {

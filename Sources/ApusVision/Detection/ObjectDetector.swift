@@ -22,7 +22,8 @@ public final class ObjectDetector: VisionTask {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
       roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
-      warnings: head.warnings + idleWarnings + beyondNames.warnings(names) + maskWarnings)
+      warnings: head.warnings + idleWarnings + beyondNames.warnings(names) + maskWarnings
+        + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
 
   let pictures: PictureModel
@@ -117,6 +118,9 @@ public final class ObjectDetector: VisionTask {
 
   /// The names of the classes; nil if neither the caller nor the model has any.
   public var labels: LabelMap? { names?.map }
+
+  /// How many classes the model has; nil if its outputs do not say.
+  package var classCount: Int? { head.classCount }
 
   /// The width of the model's input, in pixels.
   public var inputWidth: Int { pictures.processor.width }

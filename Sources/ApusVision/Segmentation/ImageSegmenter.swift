@@ -51,7 +51,8 @@ public final class ImageSegmenter: VisionTask {
       readings: [layoutReading] + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
       warnings: byteWarnings + coarseWarnings + (mask?.warning.map { [$0] } ?? [])
-        + beyondNames.warnings(names))
+        + beyondNames.warnings(names)
+        + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
 
   private var layoutReading: Assumption {

@@ -19,6 +19,8 @@ struct LabelSource: Sendable {
   private var classCount: Int?
   /// Whether class 0 is the background, which the labels leave out.
   private var leavesOutBackground = false
+  /// Why there are no names in the requested language; empty if there are, or none is requested.
+  private var localeWarnings: [String] = []
 
   /// The caller's labels, or else those inside the model; nil if there are none.
   ///
@@ -48,14 +50,37 @@ struct LabelSource: Sendable {
       return nil
     }
     if let offset { map.offset = offset }
-    if given == nil, let locale, !locale.isEmpty {
-      let file =
-        own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
-      if let file, let text = try? prepared.model.associatedFile(named: file.name) {
-        displayNames = try? LabelMap(parsing: text, format: .lines, offset: map.offset)
-      }
+    guard let locale, !locale.isEmpty else { return }
+    guard given == nil else {
+      localeWarnings = ["--locale \(locale) changes nothing: names that are given have no language"]
+      return
     }
+    let file =
+      own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
+    if let file, let text = try? prepared.model.associatedFile(named: file.name) {
+      displayNames = try? LabelMap(parsing: text, format: .lines, offset: map.offset)
+    }
+    guard displayNames == nil else { return }
+    let known = Set(described.flatMap(\.labelFiles).map(\.locale)).subtracting(["", locale]).sorted()
+    localeWarnings = Self.warnings(ofLocale: locale, known: known)
   }
+
+  /// What is said of a requested language that a model has no names in.
+  ///
+  /// - Parameters:
+  ///   - locale: The language; nil if none is requested.
+  ///   - known: The languages that the model has names in.
+  static func warnings(ofLocale locale: String?, known: [String] = []) -> [String] {
+    guard let locale, !locale.isEmpty else { return [] }
+    let others = known.prefix(mostLocales).map { "'\($0)'" }.joined(separator: ", ")
+    return [
+      "--locale \(locale) changes nothing: the model has no names in '\(locale)'"
+        + (others.isEmpty ? "" : ", but in \(others)" + (known.count > mostLocales ? ", …" : ""))
+    ]
+  }
+
+  /// How many languages a warning names.
+  private static let mostLocales = 8
 
   /// The map for a model with that many classes; see ``LabelMap/aligned(toClassCount:)``.
   ///
@@ -80,7 +105,7 @@ struct LabelSource: Sendable {
   }
 
   /// What is suspicious about the labels; usually empty.
-  var warnings: [String] { letterWarnings + quoteWarnings + countWarnings }
+  var warnings: [String] { letterWarnings + quoteWarnings + countWarnings + localeWarnings }
 
   private var quoteWarnings: [String] {
     map.quotedName.map { name in
