@@ -58,6 +58,31 @@ import Testing
     }
   }
 
+  @Test("all heads are encoded, as those of pictures are")
+  func encodesHeads() throws {
+    var model = loudnessModel()
+    model.tensors.append(.init(name: "other", shape: [1, 1]))
+    model.operators.append(
+      .init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [3], options: [0: .byte(1)]))
+    model.outputs.append(3)
+    let classifier = try AudioClassifier(model: model.model())
+    #expect(classifier.headCount == 2)
+    func object(_ classifier: AudioClassifier) throws -> [String: Any] {
+      let data = try JSONEncoder().encode(classifier.classify(ramp(1_500)))
+      return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+    let two = try object(classifier)
+    let window = try #require((two["windows"] as? [[String: Any]])?.last)
+    for part in [two, window] {
+      let heads = try #require(part["heads"] as? [[String: Any]])
+      #expect(heads.map { $0["name"] as? String } == ["score", "other"] && part["classes"] == nil)
+      #expect(heads.allSatisfy { ($0["classes"] as? [Any])?.count == 1 })
+    }
+    let one = try object(AudioClassifier(model: loudness()))
+    #expect(one["heads"] == nil && (one["classes"] as? [Any])?.count == 1)
+    #expect((one["windows"] as? [[String: Any]])?.allSatisfy { $0["classes"] != nil } == true)
+  }
+
   @Test("some hundreds of numbers may be features rather than samples, unless the rate is given")
   func warnsOfFeatures() throws {
     for count in [64, 216, 650, 1_960, 3_999] as [Int32] {

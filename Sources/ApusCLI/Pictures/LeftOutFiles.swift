@@ -10,6 +10,8 @@ struct LeftOutFiles {
   var folderHint = " (see --recursive)"
   /// Whether some of them are pictures.
   private(set) var hasPictures = false
+  /// Whether some of them are sounds.
+  private(set) var hasSounds = false
 
   /// What extensions of picture files that are not read stand for.
   private static let formats = [
@@ -18,6 +20,11 @@ struct LeftOutFiles {
     "jp2": "JPEG 2000", "j2k": "JPEG 2000", "psd": "Photoshop", "ico": "icon", "svg": "SVG", "dng": "raw",
     "cr2": "raw",
     "cr3": "raw", "nef": "raw", "arw": "raw", "orf": "raw", "raf": "raw", "rw2": "raw",
+  ]
+  /// The extensions of sound files that are not read.
+  private static let sounds: Set<String> = [
+    "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "aif", "aiff", "aifc", "amr", "au", "snd",
+    "caf", "wma", "rf64", "w64", "mka", "weba",
   ]
   /// More kinds are not named.
   private static let mostKinds = 8
@@ -31,6 +38,7 @@ struct LeftOutFiles {
     }
     let ending = name[name.index(after: dot)...].lowercased()
     if Self.formats[ending] != nil { hasPictures = true }
+    if Self.sounds.contains(ending) { hasSounds = true }
     counts[Self.formats[ending] ?? ".\(ending)", default: 0] += 1
   }
 

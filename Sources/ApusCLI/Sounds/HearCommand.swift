@@ -62,18 +62,12 @@ struct HearCommand: TracedCommand {
     let files = sources.files
     let classifier = try makeClassifier(isShared: files.count > 1)
     var failures = 0
-    var warned: Set<String> = []
-    // Some warnings are known only after an answer.
-    func warn() {
-      for warning in classifier.warnings where warned.insert(warning).inserted {
-        Output.writeError("warning: " + oneLine(warning))
-      }
-    }
-    warn()
+    let warnings = TaskWarnings { classifier.warnings }
+    warnings.write()
     for file in files {
       do throws(ApusError) {
         let result = try classifier.classify(AudioClip(contentsOfFile: file))
-        warn()
+        warnings.write()
         guard json else {
           Output.write(text(result, of: file, by: classifier))
           continue
@@ -125,19 +119,23 @@ struct HearCommand: TracedCommand {
     if let rate = classifier.readings.first, rate.source == .guess {
       lines.append("sample rate: \(rate.value), a guess: --rate decides")
     }
-    var means = [["class", "mean score"]]
-    means += result.categories.map { [$0.name, decimal(Double($0.score), 4)] }
-    lines.append(table(means, rightAligned: [1]))
-    guard count > 1 else { return lines.joined(separator: "\n") }
-    var windows = [["from", "to", "class", "score"]]
-    for window in result.windows {
-      let end = min(window.start + result.windowDuration, result.duration)
-      let best = window.categories.first
-      windows.append([
-        seconds(window.start), seconds(end), best?.name ?? "–", decimal(best.map { Double($0.score) }, 4),
-      ])
+    for (head, means) in result.means.enumerated() {
+      if result.means.count > 1 { lines.append(oneLine(means.headName)) }
+      lines.append(
+        table(
+          [["class", "mean score"]] + means.categories.map { [$0.name, decimal(Double($0.score), 4)] },
+          rightAligned: [1]))
+      guard count > 1 else { continue }
+      var windows = [["from", "to", "class", "score"]]
+      for window in result.windows {
+        let end = min(window.start + result.windowDuration, result.duration)
+        let best = window.classifications[head].categories.first
+        windows.append([
+          seconds(window.start), seconds(end), best?.name ?? "–", decimal(best.map { Double($0.score) }, 4),
+        ])
+      }
+      lines.append(table(windows, rightAligned: [0, 1, 3]))
     }
-    lines.append(table(windows, rightAligned: [0, 1, 3]))
     return lines.joined(separator: "\n")
   }
 }

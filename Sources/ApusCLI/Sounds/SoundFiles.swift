@@ -8,17 +8,11 @@ struct SoundFiles {
   /// The files, in order.
   private(set) var files: [String] = []
   /// Whether folders have sounds of kinds that are not read: then the command ends with status 2.
-  private(set) var leaveOutSounds = false
+  var leaveOutSounds: Bool { leftOut.hasSounds }
   private var leftOut = LeftOutFiles()
 
   /// The endings of the sounds in folders.
   private static let endings: Set<String> = ["wav", "wave"]
-  /// The endings of sounds that are not read.
-  private static let otherEndings: Set<String> = [
-    "mp3", "m4a", "m4b", "aac", "ogg", "oga", "opus", "flac", "aif", "aiff", "aifc", "amr", "au", "snd",
-    "caf", "wma",
-    "rf64", "w64", "mka", "weba",
-  ]
   /// The maximum number of sounds.
   private static let maximumCount = 1 << 20
 
@@ -58,7 +52,6 @@ struct SoundFiles {
         leftOut.addFolder()
       } else {
         leftOut.addFile(name)
-        if Self.otherEndings.contains(ending), !name.hasPrefix(".") { leaveOutSounds = true }
       }
     }
     guard !sounds.isEmpty else {

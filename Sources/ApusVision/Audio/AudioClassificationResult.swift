@@ -38,28 +38,39 @@ public struct AudioClassificationResult: Hashable, Sendable {
 
 extension AudioClassificationResult: Encodable {
   private enum CodingKeys: String, CodingKey {
-    case seconds, windowSeconds, classes, windows
+    case seconds, windowSeconds, windows
     case timings = "milliseconds"
   }
 
   private struct EncodedWindow: Encodable {
     let start: Double
     let end: Double
-    let classes: [Category]
+    let classifications: [Classifications]
+
+    private enum CodingKeys: CodingKey {
+      case start, end
+    }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(start, forKey: .start)
+      try container.encode(end, forKey: .end)
+      try EncodedClassifications(classifications: classifications).encode(to: encoder)
+    }
   }
 
   /// Encodes `seconds`, `windowSeconds`, `classes` by their means, `windows` with `start` and `end` in seconds (of the last
-  /// one, the clip's) and `classes`, and `milliseconds`; of several heads the first.
+  /// one, the clip's) and `classes`, and `milliseconds`. Of several heads, `heads` stands for `classes`, as in ``ClassificationResult``.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(duration / .seconds(1), forKey: .seconds)
     try container.encode(windowDuration / .seconds(1), forKey: .windowSeconds)
-    try container.encode(categories, forKey: .classes)
+    try EncodedClassifications(classifications: means).encode(to: encoder)
     try container.encode(
       windows.map { window in
         EncodedWindow(
           start: window.start / .seconds(1), end: min(window.start + windowDuration, duration) / .seconds(1),
-          classes: window.categories)
+          classifications: window.classifications)
       }, forKey: .windows)
     try container.encode(timings, forKey: .timings)
   }

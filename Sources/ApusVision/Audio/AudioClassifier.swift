@@ -108,6 +108,9 @@ public final class AudioClassifier: Sendable {
   /// How many classes the first head has.
   package var classCount: Int { heads.classCount }
 
+  /// How many heads the model has: outputs with scores of classes.
+  package var headCount: Int { heads.count }
+
   /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
   package var isUndecided: Bool { heads.isUndecided }
 

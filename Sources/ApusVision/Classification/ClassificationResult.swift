@@ -21,33 +21,23 @@ public struct ClassificationResult: VisionResult, Hashable {
 
 extension ClassificationResult: Encodable {
   private enum CodingKeys: String, CodingKey {
-    case classes, heads, decision, name
+    case decision
     case scoreForm = "scores"
     case timings = "milliseconds"
-  }
-
-  private struct Head: Encodable {
-    let name: String
-    let classes: [Category]
-    let decision: String?
   }
 
   /// Encodes `classes`, or `heads` if there are several; `decision` if there is a threshold; `"scores":"raw"` if they are
   /// not probabilities; `milliseconds`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
-    func decision(_ head: Classifications?) -> String? {
-      decisionThreshold.map { head?.decision(threshold: $0).text ?? Classifications.Decision.nothing.text }
+    let decision = decisionThreshold.map { threshold in
+      { (head: Classifications?) in
+        (head?.decision(threshold: threshold) ?? Classifications.Decision.nothing).text
+      }
     }
-    if classifications.count > 1 {
-      try container.encode(
-        classifications.map { Head(name: $0.headName, classes: $0.categories, decision: decision($0)) },
-        forKey: .heads)
-    } else {
-      try container.encode(categories, forKey: .classes)
-    }
+    try EncodedClassifications(classifications: classifications, decision: decision).encode(to: encoder)
     if scoreForm != .probability { try container.encode(scoreForm, forKey: .scoreForm) }
-    try container.encodeIfPresent(decision(classifications.first), forKey: .decision)
+    try container.encodeIfPresent(decision?(classifications.first), forKey: .decision)
     try container.encode(timings, forKey: .timings)
   }
 }
