@@ -60,8 +60,8 @@ struct ClassifyCommand: PictureCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: classifier),
-      assumptions: { classifier.assumptions }, isUndecided: { classifier.isUndecided },
-      answer: { image throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text,
+      warnings: TaskWarnings { classifier.assumptions.warnings }, isUndecided: { classifier.isUndecided },
+      answer: { image, _ throws(ApusError) in try classifier.classify(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(categories: result.categories) }
     ).run()
   }

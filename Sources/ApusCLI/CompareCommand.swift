@@ -58,6 +58,8 @@ struct CompareCommand: ParsableCommand {
     let region = try input.regionRect
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model), options: options)
     let reduction = input.reduction(for: embedder)
+    let warnings = TaskWarnings { embedder.assumptions.warnings }
+    warnings.write()
     var points: [Embedding] = []
     for name in image {
       do {
@@ -65,6 +67,7 @@ struct CompareCommand: ParsableCommand {
           decoding: PictureSource(name: name).bytes(), limits: size.limits, reduction: reduction)
         let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
         points.append(Embedding(values).l2Normalized())
+        warnings.write()
       } catch {
         Output.writeError("error: \(name): \(error.message(isPicture: true))")
         throw ExitCode(2)

@@ -49,8 +49,8 @@ struct DetectCommand: PictureCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
-      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
-      answer: { image throws(ApusError) in try detector.detect(image, in: region) },
+      warnings: TaskWarnings { detector.assumptions.warnings }, isUndecided: { detector.isUndecided },
+      answer: { image, _ throws(ApusError) in try detector.detect(image, in: region) },
       text: Self.text,
       draw: { [time = input.limits.time, isShared = sources.count > 1] image, result throws(ApusError) in
         try image.drawing(result.detections, time.watch("drawing", isShared: isShared))

@@ -62,24 +62,16 @@ struct EmbedCommand: PictureCommand {
     try requireMemory(output == nil ? 0 : 12 * count, for: "\(sources.count) embeddings")
     let rows = Mutex([Float](repeating: .nan, count: output == nil ? 0 : count))
     let collects = output != nil
-    var failure: (any Error)?
-    do {
-      try PictureRunner(
-        sources: sources, options: pictures,
-        reduction: input.reduction(for: embedder),
-        assumptions: { embedder.assumptions },
-        answer: { image throws(ApusError) in try embedder.embed(image, in: region) },
-        text: { "\($0.embeddings.map { "\($0.values.count)" }.joined(separator: " + ")) coordinates" },
-        finish: { place, _, result in
-          guard collects, let values = result.embeddings.first?.values, values.count == columns else {
-            return
-          }
-          rows.withLock { $0.replaceSubrange(place * columns..<(place + 1) * columns, with: values) }
-        }
-      ).run()
-    } catch let code as ExitCode {
-      failure = code
-    }
+    let failure = try PictureRunner(
+      sources: sources, options: pictures, reduction: input.reduction(for: embedder),
+      warnings: TaskWarnings { embedder.assumptions.warnings },
+      answer: { image, _ throws(ApusError) in try embedder.embed(image, in: region) },
+      text: { "\($0.embeddings.map { "\($0.values.count)" }.joined(separator: " + ")) coordinates" },
+      finish: { place, _, result in
+        guard collects, let values = result.embeddings.first?.values, values.count == columns else { return }
+        rows.withLock { $0.replaceSubrange(place * columns..<(place + 1) * columns, with: values) }
+      }
+    ).runToEnd()
     if let output {
       let values = rows.withLock { $0 }
       let array = NumPyArray(floats: values, shape: [sources.count, columns])

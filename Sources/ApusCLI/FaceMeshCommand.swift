@@ -65,7 +65,7 @@ struct FaceMeshCommand: PictureCommand {
       }
     try LandmarkRunner(
       task: landmarker, sources: sources, pictures: pictures, frames: frames, annotation: annotation,
-      input: input, text: Self.text,
+      input: input, isUndecided: { landmarker.isUndecided }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(faceMeshes: result.faces) }
     ).run()
   }

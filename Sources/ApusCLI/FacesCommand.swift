@@ -34,8 +34,8 @@ struct FacesCommand: PictureCommand {
   @Option(name: .long, help: "The folder to write each face to, upright and centered, as .png.")
   var alignDir: String?
 
-  @Option(name: .long, help: "The side of aligned faces, in pixels.")
-  var alignSize = 112
+  @Option(name: .long, help: "The side of aligned faces, in pixels; 112.")
+  var alignSize: Int?
 
   @OptionGroup var scores: ScoreOptions
 
@@ -44,8 +44,14 @@ struct FacesCommand: PictureCommand {
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
-    guard (8...4096).contains(alignSize) else {
-      throw ValidationError("--align-size is \(alignSize), not 8 to 4096")
+    if let alignSize {
+      guard (8...4096).contains(alignSize) else {
+        throw ValidationError("--align-size is \(alignSize), not 8 to 4096")
+      }
+      if alignDir == nil { throw ValidationError("--align-size is for faces: --align-dir is missing") }
+    }
+    if input.reduced, alignDir != nil {
+      throw ValidationError("--reduced excludes --align-dir: faces are cut out of every pixel")
     }
   }
 
@@ -68,13 +74,13 @@ struct FacesCommand: PictureCommand {
         throw ApusError(.unwritableFile, "cannot make the folder '\(alignDir)'")
       }
     }
-    let size = alignSize
+    let size = alignSize ?? 112
     let limits = input.limits
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector), copiesPicture: alignDir != nil,
-      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
-      answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
+      warnings: TaskWarnings { detector.assumptions.warnings }, isUndecided: { detector.isUndecided },
+      answer: { image, _ throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(faces: result.faces) },
       finish: { place, image, result throws(ApusError) in
         guard let alignDir, !result.faces.isEmpty else { return }

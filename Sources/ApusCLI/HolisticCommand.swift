@@ -64,15 +64,14 @@ struct HolisticCommand: PictureCommand {
       others.models(bundle: models.bundle, body: models.pair), options: options)
     let (region, rate) = (input.region, fps ?? (frames ? 30 : nil))
     let tracker = HolisticTracker(landmarker, smoothing: noSmoothing ? nil : .withRegions)
-    let count = FrameCount()
     try PictureRunner(
       sources: sources, options: pictures, annotations: try annotation.files(for: sources),
-      annotationFolder: annotation.annotateDir, assumptions: { landmarker.assumptions },
+      annotationFolder: annotation.annotateDir, warnings: TaskWarnings { landmarker.assumptions.warnings },
       // Frames are processed in their order.
-      isUndecided: { rate != nil },
-      answer: { image throws(ApusError) in
+      isUndecided: { rate != nil || landmarker.isUndecided },
+      answer: { image, place throws(ApusError) in
         guard let rate else { return try landmarker.detect(image, in: region) }
-        return try tracker.track(image, at: Double(count.next()) / rate, in: region)
+        return try tracker.track(image, at: Double(place) / rate, in: region)
       }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(person: result) }
     ).run()

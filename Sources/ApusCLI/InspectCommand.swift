@@ -121,7 +121,8 @@ struct InspectCommand: ParsableCommand {
       let model = try Model(contentsOfFile: model)
       var base = BaseOptions()
       base.interpreter = options
-      InspectedTask.firstAssumptions(of: model, labels: map, base: base)?.writeWarnings()
+      let assumptions = InspectedTask.firstAssumptions(of: model, labels: map, base: base)
+      TaskWarnings { assumptions?.warnings ?? [] }.write()
     }
     let inspection: Inspection
     do throws(ApusError) {

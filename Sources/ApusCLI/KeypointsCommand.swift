@@ -58,8 +58,8 @@ struct KeypointsCommand: PictureCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: detector),
-      assumptions: { detector.assumptions }, isUndecided: { detector.isUndecided },
-      answer: { image throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
+      warnings: TaskWarnings { detector.assumptions.warnings }, isUndecided: { detector.isUndecided },
+      answer: { image, _ throws(ApusError) in try detector.detect(image, in: region) }, text: Self.text,
       draw: { image, result throws(ApusError) in
         try image.drawing(poses: result.poses, keypointThreshold: threshold)
       }

@@ -2,7 +2,6 @@
 import Apus
 import ApusConsole
 import ApusVision
-import Synchronization
 
 /// Runs a task with landmarks on pictures, or on the frames of a video one after the other.
 struct LandmarkRunner<Task: LandmarkTask> {
@@ -12,6 +11,8 @@ struct LandmarkRunner<Task: LandmarkTask> {
   let frames: FrameOptions
   let annotation: AnnotationOptions
   let input: RegionInputOptions
+  /// Whether the next picture may decide how all later ones are read.
+  let isUndecided: @Sendable () -> Bool
   let text: @Sendable (Task.Answer) -> String
   let draw: @Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
   /// How landmarks of frames are smoothed, unless they are not.
@@ -21,30 +22,24 @@ struct LandmarkRunner<Task: LandmarkTask> {
 
   func run() throws {
     let (task, region) = (task, input.region)
-    var answer: @Sendable (ImageBuffer) throws(ApusError) -> Task.Answer = { image throws(ApusError) in
+    var answer: @Sendable (ImageBuffer, Int) throws(ApusError) -> Task.Answer = {
+      image, _ throws(ApusError) in
       try task.answer(image, in: region, cancellation: nil)
     }
     if let fps = frames.fps {
       let tracker = LandmarkTracker(task, smoothing: frames.noSmoothing ? nil : smoothing)
-      let count = FrameCount()
-      answer = { image throws(ApusError) in
-        try tracker.track(image, at: Double(count.next()) / fps, in: region)
+      // A frame that cannot be read takes its time, too.
+      answer = { image, place throws(ApusError) in
+        try tracker.track(image, at: Double(place) / fps, in: region)
       }
     }
     let isVideo = frames.fps != nil
     try PictureRunner(
       sources: sources, options: pictures, annotations: try annotation.files(for: sources),
-      annotationFolder: annotation.annotateDir, assumptions: { task.assumptions },
+      annotationFolder: annotation.annotateDir, warnings: TaskWarnings { task.assumptions.warnings },
       // Frames are processed in their order.
-      isUndecided: { isVideo }, answer: answer, text: text, draw: draw, finish: finish
+      isUndecided: { [isUndecided] in isVideo || isUndecided() }, answer: answer, text: text, draw: draw,
+      finish: finish
     ).run()
   }
-}
-
-/// Counts frames.
-final class FrameCount: Sendable {
-  private let count = Atomic(0)
-
-  /// The next number, from 0.
-  func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

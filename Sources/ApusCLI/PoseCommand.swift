@@ -80,7 +80,7 @@ struct PoseCommand: PictureCommand {
       }
     var runner = LandmarkRunner(
       task: landmarker, sources: sources, pictures: pictures, frames: frames, annotation: annotation,
-      input: input, text: Self.text,
+      input: input, isUndecided: { landmarker.isUndecided }, text: Self.text,
       draw: { image, result throws(ApusError) in try image.drawing(bodies: result.poses) })
     if smoothRegions { runner.smoothing = .withRegions }
     if let maskDir {

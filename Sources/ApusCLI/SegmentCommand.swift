@@ -86,8 +86,8 @@ struct SegmentCommand: PictureCommand {
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
       reduction: input.reduction(for: segmenter),
-      assumptions: { segmenter.assumptions },
-      answer: { [video] image throws(ApusError) in
+      warnings: TaskWarnings { segmenter.assumptions.warnings },
+      answer: { [video] image, _ throws(ApusError) in
         video
           ? try videoSegmenter.answer(image, in: region, cancellation: nil)
           : try segmenter.segment(image, in: region)

@@ -4,11 +4,6 @@ import ApusConsole
 import ApusVision
 
 extension TaskAssumptions {
-  /// Says on standard error what is suspicious about the model.
-  func writeWarnings() {
-    for warning in warnings { ApusConsole.Output.writeError("warning: \(warning)") }
-  }
-
   /// The assumptions for people.
   var text: String {
     var lines = ["as \(task): \(kind) (\(reason))", "", "readings:"]

@@ -90,8 +90,8 @@ struct TransformCommand: PictureCommand {
     }
     try PictureRunner(
       sources: sources, options: pictures, reduction: input.reduction(for: transformer), copiesPicture: true,
-      assumptions: { transformer.assumptions },
-      answer: { image throws(ApusError) in try transformer.transform(image, in: region) }, text: Self.text,
+      warnings: TaskWarnings { transformer.assumptions.warnings },
+      answer: { image, _ throws(ApusError) in try transformer.transform(image, in: region) }, text: Self.text,
       finish: { place, _, result throws(ApusError) in
         guard files.indices.contains(place) else { return }
         try Self.write(result, to: files[place])

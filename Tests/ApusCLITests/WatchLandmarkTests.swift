@@ -137,6 +137,27 @@ struct WatchLandmarkTests {
     }
   }
 
+  @Test("a frame that cannot be read takes its time", arguments: kinds)
+  func countsDamagedFrames(kind: Kind) throws {
+    try withFilm(kind) { folder in
+      let command = "$APUS \(kind.task) --model models.task \(kind.options) --json"
+      let answer = try shell(
+        """
+        $APUS watch film.mp4 --task \(kind.task) \(kind.options) --model models.task --save-frames frames > /dev/null
+        echo damaged > frames/1.png
+        \(command) frames/0.png frames/1.png frames/2.png --fps 10 > damaged.json
+        test $? = 2 && \(command) frames/0.png frames/2.png --fps 5 > whole.json && \(command) frames/0.png frames/2.png --fps 10 > fast.json
+        """, in: folder)
+      #expect(answer.status == 0, "\(answer.errors)")
+      let last = try ["damaged", "whole", "fast"].map {
+        try #require(documents("\($0).json", in: folder).last?[kind.key] as? NSObject)
+      }
+      #expect(last[0] == last[1])
+      // Smoothing depends on the time between frames.
+      if kind.label != "person" { #expect(last[0] != last[2]) }
+    }
+  }
+
   @Test("a bundle and its models one by one give the same", arguments: kinds)
   func takesModelsOneByOne(kind: Kind) throws {
     try withFilm(kind) { folder in

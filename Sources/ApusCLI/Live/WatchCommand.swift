@@ -188,7 +188,8 @@ struct WatchCommand: ParsableCommand {
     if let annotate, try VideoLocation(source).isFile(at: annotate) {
       throw ValidationError("--annotate \(annotate) is the source, and would replace it while it is read")
     }
-    let find = try task.finder(self)
+    let finder = try task.finder(self)
+    finder.warnings.write()
     var options = VideoSource.Options()
     options.size = try scaledSize
     if live { options.isLive = true }
@@ -202,7 +203,8 @@ struct WatchCommand: ParsableCommand {
         if let seconds, frame.time >= seconds { break }
         guard watch.wants(frame, every: every, fps: fps) else { continue }
         let picture = frame.picture()
-        let finding = try find(picture, frame.time)
+        let finding = try finder.find(picture, frame.time)
+        finder.warnings.write()
         try watch.take(
           frame, picture, finding, scene: scene,
           tracking: trackerOptions(video))

@@ -20,18 +20,18 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var annotations: [String] = []
   /// The folder that is made for them.
   var annotationFolder: String?
-  /// How far files may be reduced while they are read; pictures that are annotated or copied never are.
+  /// How far files may be reduced while they are read; those of pictures that are annotated may not.
   var reduction = ImageReduction.none
   /// Whether `answer` or `finish` copies the picture, which then takes as much memory as one that is drawn on.
   var copiesPicture = false
-  /// What the task assumes: its warnings are printed once, on standard error.
-  var assumptions: (@Sendable () -> TaskAssumptions)?
+  /// What is suspicious, printed once on standard error.
+  var warnings: TaskWarnings?
   /// Whether the next answer may decide how all later ones are read: then pictures are processed in their order.
   var isUndecided: @Sendable () -> Bool = { false }
-  /// The result for a picture.
-  let answer: @Sendable (ImageBuffer) throws(ApusError) -> Answer
-  /// The result for people, without the name of the picture.
-  let text: @Sendable (Answer) -> String
+  /// The result for a picture, given its position among the sources.
+  let answer: @Sendable (ImageBuffer, Int) throws(ApusError) -> Answer
+  /// The result for people, without the name of the picture; nil if results are only for programs.
+  let text: (@Sendable (Answer) -> String)?
   /// Draws the result on its picture.
   var draw: (@Sendable (ImageBuffer, Answer) throws(ApusError) -> ImageBuffer)?
   /// What else is done with a result, given the picture's position among the sources; from several threads.
@@ -39,7 +39,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
 
   /// The outcome for a picture.
   private enum Outcome {
-    case answer(String)
+    /// Nil if nothing is printed.
+    case answer(String?)
     case failure(line: String, json: String?)
   }
 
@@ -51,7 +52,6 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     var outcomes: [Int: Outcome] = [:]
     var failures = 0
     var fatal: (any Error)?
-    var warned: Set<String> = []
     var bar: ProgressBar
   }
 
@@ -60,9 +60,12 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   /// - Throws: The error that ended the work early, or the exit code 2 if a picture failed.
   func run() throws {
     guard !sources.isEmpty else { return }
+    guard reduction == .none || annotations.isEmpty else {
+      throw ValidationError("--reduced is for pictures that nothing is drawn on: leave it out, or --annotate")
+    }
     try makeFolder()
     let progress = Mutex(Progress(bar: ProgressBar(total: sources.count, isQuiet: options.quiet)))
-    progress.withLock { warn(&$0) }
+    warnings?.write()
     let budget = PictureBudget()
     while isUndecided(), let place = take(progress) { process(place, progress, budget) }
     let jobs = min(options.jobs ?? ProcessInfo.processInfo.activeProcessorCount, sources.count)
@@ -71,18 +74,20 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
     let (fatal, failures) = progress.withLock { progress in
       progress.bar.clear()
-      warn(&progress)
+      warnings?.write()
       return (progress.fatal as (any Error)?, progress.failures)
     }
     if let fatal { throw fatal }
     if failures > 0 || sources.leaveOutPictures { throw ExitCode(2) }
   }
 
-  /// Prints the task's warnings that are new: some are known only after an answer.
-  private func warn(_ progress: inout Progress) {
-    for warning in assumptions?().warnings ?? [] where progress.warned.insert(warning).inserted {
-      Output.writeError("warning: " + warning.split(whereSeparator: \.isNewline).joined(separator: " "))
-    }
+  /// Processes all pictures for a caller that has something to do afterwards, even if some have failed.
+  ///
+  /// - Returns: The exit code to throw at the end; nil if every picture has an answer.
+  /// - Throws: The error that ended the work early.
+  func runToEnd() throws -> ExitCode? {
+    do { try run() } catch let code as ExitCode { return code }
+    return nil
   }
 
   private func makeFolder() throws {
@@ -115,11 +120,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     let label = traced == 0 ? -1 : Trace.register([Trace.Label(source.name)])
     defer { Trace.record(.picture, since: traced, label: label) }
     do throws(ApusError) {
-      let isDrawnOn = !annotations.isEmpty || copiesPicture
-      let reduction = isDrawnOn ? .none : reduction
       let byteCount =
         try source.workingByteCount(
-          options.size.limits, reduction, isDrawnOn: isDrawnOn) ?? budget.limit
+          options.size.limits, reduction, isDrawnOn: !annotations.isEmpty || copiesPicture) ?? budget.limit
       budget.take(byteCount)
       defer { budget.give(byteCount) }
       let reading = Trace.now
@@ -127,7 +130,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       let decoding = Trace.record(.read, since: reading)
       let picture = try ImageBuffer(decoding: bytes, limits: options.size.limits, reduction: reduction)
       Trace.record(.decode, since: decoding)
-      let answer = try answer(picture)
+      let answer = try answer(picture, place)
       let finishing = Trace.now
       try finish?(place, picture, answer)
       let annotating = finish == nil ? finishing : Trace.record(.finish, since: finishing)
@@ -147,13 +150,14 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 
   private func printed(_ source: PictureSource, _ answer: Answer, annotation: String?) throws(ApusError)
-    -> String
+    -> String?
   {
     if options.json {
       do { return try Output.json(PictureReport(image: source.name, answer: answer)) } catch {
         throw ApusError(.invalidData, "the result cannot be written as JSON")
       }
     }
+    guard let text else { return nil }
     var lines = [
       "\(oneLine(source.name)), \(answer.imageWidth) × \(answer.imageHeight) pixels: \(text(answer))"
     ]
@@ -174,7 +178,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
         progress.printed += 1
         progress.bar.clear()
         switch next {
-        case .answer(let text): Output.write(text)
+        case .answer(let text): if let text { Output.write(text) }
         case .failure(let line, let json):
           progress.failures += 1
           Output.writeError("error: " + line.split(whereSeparator: \.isNewline).joined(separator: " "))

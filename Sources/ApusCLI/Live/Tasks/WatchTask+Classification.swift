@@ -17,15 +17,22 @@ extension WatchTask {
     let classifier = try ImageClassifier(
       model: Model(contentsOfFile: file), labels: choices.categories.labelMap, options: options)
     try choices.categories.check(classifier.labels)
-    return { picture, _ throws(ApusError) in
+    return Finder(classifier) { picture, _ throws(ApusError) in
       let result = try classifier.classify(picture, in: region)
       return WatchFinding(
         result: result,
-        text: result.categories.map { "\($0.name) \(decimal(Double($0.score), 4))" }.joined(separator: ", "),
-        timings: result.timings
+        text: Self.text(result), timings: result.timings
       ) { picture throws(ApusError) in
         try picture.drawing(categories: result.categories)
       }
     }
+  }
+
+  /// The best classes, of several heads behind the name of each.
+  private static func text(_ result: ClassificationResult) -> String {
+    result.classifications.map { head in
+      (result.classifications.count > 1 ? "\(head.headName): " : "")
+        + head.categories.map { "\($0.name) \(decimal(Double($0.score), 4))" }.joined(separator: ", ")
+    }.joined(separator: "; ")
   }
 }

@@ -8,7 +8,7 @@ extension WatchTask {
   func detectFinder(_ file: String?, _ command: WatchCommand) throws -> Finder {
     let region = try command.input.regionRect
     let detector = try command.detectorOptions.detector(file, command.input, pictures: Self.pictures)
-    return { picture, _ throws(ApusError) in
+    return Finder(detector) { picture, _ throws(ApusError) in
       let result = try detector.detect(picture, in: region)
       return WatchFinding(detections: result.detections, timings: result.timings)
     }

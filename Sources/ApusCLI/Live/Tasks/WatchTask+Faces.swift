@@ -14,7 +14,7 @@ extension WatchTask {
     options.maxResults = choices.maxResults
     options.maximumOverlap = choices.iouThreshold ?? options.maximumOverlap
     let detector = try FaceDetector(model: Model(contentsOfFile: file), options: options)
-    return { picture, _ throws(ApusError) in
+    return Finder(detector) { picture, _ throws(ApusError) in
       let result = try detector.detect(picture, in: region)
       let detections = result.faces.map { face in
         Detection(

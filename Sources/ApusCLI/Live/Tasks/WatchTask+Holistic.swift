@@ -15,7 +15,7 @@ extension WatchTask {
       try HolisticLandmarker(
         models.others.models(bundle: command.model ?? "", body: models.pair), options: options),
       smoothing: models.smoothing(for: self))
-    return { picture, time throws(ApusError) in
+    return Finder(tracker) { picture, time throws(ApusError) in
       let result = try tracker.track(picture, at: time, in: region)
       let person = result.pose.flatMap { pose in
         Self.detection(

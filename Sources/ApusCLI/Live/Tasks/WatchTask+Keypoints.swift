@@ -19,7 +19,7 @@ extension WatchTask {
     options.keypoints = try command.pose.shape
     let threshold = options.scoreThreshold
     let detector = try KeypointDetector(model: Model(contentsOfFile: file), options: options)
-    return { picture, _ throws(ApusError) in
+    return Finder(detector) { picture, _ throws(ApusError) in
       let result = try detector.detect(picture, in: region)
       let detections = result.poses.compactMap { pose in
         Self.detection(pose, threshold, width: result.imageWidth, height: result.imageHeight)

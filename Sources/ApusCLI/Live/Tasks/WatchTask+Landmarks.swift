@@ -20,7 +20,7 @@ extension WatchTask {
   ) throws -> Finder {
     let region = try command.input.regionRect
     let tracker = LandmarkTracker(task, smoothing: command.landmarks.smoothing(for: self))
-    return { picture, time throws(ApusError) in
+    return Finder(task) { picture, time throws(ApusError) in
       let result = try tracker.track(picture, at: time, in: region)
       let detections = result.subjects.compactMap { subject in
         Self.detection(

@@ -13,7 +13,7 @@ extension WatchTask {
     let segmenter = VideoSegmenter(
       try ImageSegmenter(
         model: Model(contentsOfFile: file), labels: choices.categories.labelMap, options: options))
-    return { picture, _ throws(ApusError) in
+    return Finder(segmenter) { picture, _ throws(ApusError) in
       let result = try segmenter.answer(picture, in: region, cancellation: nil)
       return WatchFinding(
         result: result,

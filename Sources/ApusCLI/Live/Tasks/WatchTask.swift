@@ -14,8 +14,22 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
   /// The tasks of several models, which follow what they found from frame to frame.
   static let withLandmarks: Set<WatchTask> = [.hands, .faceMesh, .pose, .holistic]
 
-  /// Looks at a frame, which is shown at a time in seconds.
-  typealias Finder = (_ picture: ImageBuffer, _ time: Double) throws(ApusError) -> WatchFinding
+  /// A task with its model.
+  struct Finder {
+    /// What is suspicious about the task so far.
+    let warnings: TaskWarnings
+    /// Looks at a frame, which is shown at a time in seconds.
+    let find: (_ picture: ImageBuffer, _ time: Double) throws(ApusError) -> WatchFinding
+
+    /// Makes a finder of a task, whose warnings it has.
+    init(
+      _ task: some VisionTask,
+      find: @escaping (_ picture: ImageBuffer, _ time: Double) throws(ApusError) -> WatchFinding
+    ) {
+      warnings = TaskWarnings { task.assumptions.warnings }
+      self.find = find
+    }
+  }
 
   /// Whether the task finds objects with boxes, which can be followed and counted.
   var findsObjects: Bool { self != .classify && self != .segment }
@@ -23,7 +37,7 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
   /// Whether a model must be given: none is embedded, and it is one file.
   var needsModel: Bool { self != .detect && !Self.withLandmarks.contains(self) }
 
-  /// A function that looks at frames with the model that the command names.
+  /// What looks at frames with the model that the command names.
   ///
   /// - Throws: If the model cannot be read, or does not do the task.
   func finder(_ command: WatchCommand) throws -> Finder {
