@@ -80,9 +80,30 @@ struct WatchCommandTests {
       #expect(Set(frames.flatMap { $0.detections ?? [] }.compactMap(\.track)) == [1])
       let shots = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "shots").path)
       #expect(shots.count == 4)
-      // The annotated film is a film, as long as the first one.
+      // The annotated film is a film, as long as the first one, with as many frames.
       let annotated = try lines("found.mp4 --every 10", in: folder)
-      #expect(annotated.last?.summary?.frames ?? 0 >= 170)
+      #expect(annotated.last?.summary?.frames == 60)
+    }
+  }
+
+  @Test(
+    "an annotated film has a frame for each that was looked at, at its time",
+    arguments: [
+      (60, "", 120), (24, "", 48), (60, "--every 2", 60), (60, "--fps 20", 40), (10, "--every 20", 1),
+    ])
+  func keepsFrames(rate: Int, options: String, expected: Int) throws {
+    try withTemporaryFolder { folder in
+      let film = """
+        /usr/bin/ffmpeg -hide_banner -nostdin -loglevel error -f lavfi \
+        -i color=c=white:size=64x48:rate=\(rate):duration=2 -y film.mp4
+        """
+      #expect(try shell(film, in: folder).status == 0)
+      let found = try lines("film.mp4 --annotate found.mp4 \(options)", in: folder)
+      let times = found.compactMap(\.time)
+      #expect(times.count == expected)
+      let annotated = try lines("found.mp4", in: folder)
+      #expect(annotated.compactMap(\.frame).count == expected)
+      for (time, found) in zip(times, annotated.compactMap(\.time)) { #expect(abs(time - found) < 0.01) }
     }
   }
 

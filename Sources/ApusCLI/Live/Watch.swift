@@ -84,16 +84,18 @@ struct Watch {
   }
 
   /// Takes the result for a frame.
+  ///
+  /// - Parameter frameRate: How many frames per second are looked at.
   mutating func take(
-    _ frame: VideoFrame, _ picture: ImageBuffer, _ finding: WatchFinding,
-    scene options: SceneOptions, tracking: ObjectTracker.Options?
+    _ frame: VideoFrame, _ picture: ImageBuffer, _ finding: WatchFinding, frameRate: Double
   ) throws {
     answered += 1
+    let options = command.scene
     var scene =
       try self.scene
       ?? ObjectScene(
-        lines: options.lines, zones: options.zones, tracking: tracking, width: picture.width,
-        height: picture.height, crossingFrames: options.crossingFrames)
+        lines: options.lines, zones: options.zones, tracking: command.trackerOptions(frameRate: frameRate),
+        width: picture.width, height: picture.height, crossingFrames: options.crossingFrames)
     let (objects, events) = try scene.update(finding.detections, at: frame.time)
     self.scene = scene
     let age = isLive ? ContinuousClock.now - frame.arrival : nil
@@ -124,13 +126,18 @@ struct Watch {
       let writer =
         try self.writer
         ?? VideoWriter(
-          path, width: drawn.width, height: drawn.height, frameRate: min(command.fps ?? 30, 30))
+          path, width: drawn.width, height: drawn.height, frameRate: Self.playableRate(frameRate))
       self.writer = writer
       // A reader of the results that wants no more, such as head, ends the process; the video is complete even then.
       Output.beforeEnding { try? writer.finishWaiting() }
       try writer.appendWaiting(drawn, at: frame.time)
     }
     if let folder = command.snapshots, !events.isEmpty { try save(drawn, events, frame, in: folder) }
+  }
+
+  /// The rate of a video with a picture for each frame: a whole multiple of slow rates, which players do not expect.
+  private static func playableRate(_ rate: Double) -> Double {
+    rate < 1 ? rate * (1 / rate).rounded(.up) : rate
   }
 
   private func write(_ events: [ObjectScene.Event]) throws {

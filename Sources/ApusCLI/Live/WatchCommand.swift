@@ -174,14 +174,16 @@ struct WatchCommand: ParsableCommand {
   }
 
   /// How many frames per second are looked at, if the source does not say.
-  private var usualRate: Double { fps ?? 30 / Double(every) }
+  private var usualRate: Double { fps ?? min(max(camera.cameraRate ?? 30, 1), 1000) / Double(every) }
 
-  /// The tracker, if one is needed.
-  private func trackerOptions(_ video: VideoSource) -> ObjectTracker.Options? {
-    trackingMethod.map {
-      tracking.options(
-        $0, frameRate: video.frameRate(every: every, atMost: fps) ?? usualRate, areSure: true)
-    }
+  /// How many frames per second are looked at, for the tracker and the video alike.
+  private func frameRate(_ video: VideoSource) -> Double {
+    video.frameRate(every: every, atMost: fps) ?? usualRate
+  }
+
+  /// The tracker's options at a rate; nil if nothing needs tracks.
+  func trackerOptions(frameRate: Double) -> ObjectTracker.Options? {
+    trackingMethod.map { tracking.options($0, frameRate: frameRate, areSure: true) }
   }
 
   func run() throws {
@@ -205,9 +207,7 @@ struct WatchCommand: ParsableCommand {
         let picture = frame.picture()
         let finding = try finder.find(picture, frame.time)
         finder.warnings.write()
-        try watch.take(
-          frame, picture, finding, scene: scene,
-          tracking: trackerOptions(video))
+        try watch.take(frame, picture, finding, frameRate: frameRate(video))
         if let frames, watch.answered >= frames { break }
       }
     } catch {
