@@ -170,6 +170,80 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("what a folder of classes has besides is said, and a class without files")
+  func saysWhatHasNoClass() throws {
+    try withFiles { folder in
+      let command = "evaluate set --model classifier.tflite --task classify"
+      try copy("picture.png", to: "set/beside.png", in: folder)
+      let beside = try apus(command, in: folder)
+      #expect(
+        beside.status == 1
+          && beside.errors
+            == "error: the file 'beside.png' has no folder of a class in 'set'; --common leaves it out\n"
+      )
+      let common = try apus(command + " --common", in: folder)
+      #expect(common.status == 0 && common.output.contains("classify: 3 files"))
+      #expect(common.errors == "warning: 1 file with no folder of a class in 'set' left out: 'beside.png'\n")
+      try FileManager.default.removeItem(at: folder.appending(path: "set/beside.png"))
+      try write("", to: "set/notes.txt", in: folder)
+      let notes = try apus(command, in: folder)
+      #expect(notes.status == 0 && notes.errors == "'set': 1 .txt left out\n")
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: "set/3"), withIntermediateDirectories: true)
+      let empty = try apus(command, in: folder)
+      #expect(
+        empty.status == 1 && empty.errors.contains("the folder '3' has no picture, .npy, .bin or .wav file"))
+      #expect(try apus(command + " --common", in: folder).status == 0)
+    }
+  }
+
+  @Test("pictures and sounds of kinds that are not read make the status 2, as elsewhere")
+  func tellsOfFilesThatAreNotRead() throws {
+    try withFiles { folder in
+      for (name, kind) in [("a.heic", "1 HEIC"), ("a.mp3", "1 .mp3")] {
+        try write("", to: "set/0/\(name)", in: folder)
+        let answer = try apus("evaluate set --model classifier.tflite --task classify", in: folder)
+        #expect(answer.status == 2 && answer.output.contains("classify: 3 files"), "\(answer)")
+        #expect(answer.errors == "'set/0': \(kind) left out\n")
+        try FileManager.default.removeItem(at: folder.appending(path: "set/0/\(name)"))
+      }
+    }
+  }
+
+  @Test("names that the truth uses are counted as labels are")
+  func alignsClassNames() throws {
+    try withFiles { folder in
+      // One thing of class 0 among 84 candidates of a model of two classes.
+      var values = [Float](repeating: 0, count: 6 * 84)
+      for (row, value) in [32, 32, 16, 16, 0.9].enumerated() { values[84 * row + 40] = Float(value) }
+      try Data(constantModel(side: 64, [([1, 6, 84], values)])).write(
+        to: folder.appending(path: "yolo.tflite"))
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      try write("background\nthing\n", to: "two.txt", in: folder)
+      let found = try apus(
+        "detect picture.png --model yolo.tflite --labels two.txt --box-units pixel --json", in: folder)
+      let object = try #require(
+        try JSONSerialization.jsonObject(with: Data(found.output.utf8)) as? [String: Any])
+      let detection = try #require((object["detections"] as? [[String: Any]])?.first, "\(found)")
+      let box = try #require(detection["box"] as? [String: Double])
+      let numbers = try ["x", "y", "width", "height"].map { "\(try #require(box[$0]))" }
+      try write(
+        """
+        {"images": [{"id": 1, "file_name": "a.png"}], "annotations": [{"id": 1, "image_id": 1, "category_id": 7,
+          "bbox": [\(numbers.joined(separator: ", "))], "area": 400, "iscrowd": 0}],
+         "categories": [{"id": 7, "name": "background"}, {"id": 8, "name": "thing"}]}
+        """, to: "truth.json", in: folder)
+      let command = "evaluate pictures --truth truth.json --model yolo.tflite --task detect --box-units pixel"
+      for option in ["--labels", "--class-names"] {
+        #expect(try report("\(command) \(option) two.txt", in: folder)["ap"] as? Double == 1, "\(option)")
+      }
+      try write("background\nthing\nmore\nmost\n", to: "two.txt", in: folder)
+      #expect(
+        try apus("\(command) --class-names two.txt", in: folder).errors.contains(
+          "warning: --class-names has 4 names for 2 classes"))
+    }
+  }
+
   @Test("a file that fails is named, and the others count")
   func countsTheRest() throws {
     try withFiles { folder in
@@ -244,6 +318,14 @@ struct EvaluateCommandTests {
       #expect(colors.status == 2 && colors.errors.contains("a.png': it has colors, not classes"))
       try copy("picture.png", to: "pictures/b.png", in: folder)
       #expect(try apus(command, in: folder).errors.contains("the picture 'b.png' has no mask in 'masks'"))
+      try FileManager.default.removeItem(at: folder.appending(path: "pictures/b.png"))
+      try write("", to: "masks/a.tif", in: folder)
+      #expect(try apus(command, in: folder).errors.contains("'masks': 1 TIFF left out"))
+      try write("", to: "masks/a.npy", in: folder)
+      let two = try apus(command, in: folder)
+      #expect(
+        two.status == 1 && two.errors.contains("'masks/a.npy' and 'masks/a.png' are both masks of 'a'"),
+        "\(two.errors)")
       #expect(
         try apus("evaluate pictures --model segmenter.tflite --task segment", in: folder).errors.contains(
           "--truth is missing"))

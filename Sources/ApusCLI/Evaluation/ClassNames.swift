@@ -26,13 +26,7 @@ struct ClassNames {
   ///   - offset: What is added to numbers of classes.
   init(_ path: String?, labels: LabelMap?, count: Int, offset: Int) throws(ApusError) {
     given = try path.map { path throws(ApusError) in
-      let names = try LabelMap(contentsOfFile: path).aligned(toScoreCount: count)
-      if names.rowCount - names.offset != count {
-        Output.writeError(
-          "warning: --class-names has \(names.rowCount) names for \(count) classes: names may be those of other classes, or missing"
-        )
-      }
-      return names
+      try Self.checked(LabelMap(contentsOfFile: path).aligned(toScoreCount: count), count: count)
     }
     self.labels = labels
     self.count = count
@@ -50,6 +44,16 @@ struct ClassNames {
       }
     }
     (self.exact, self.loose, self.parts) = (exact, loose, parts)
+  }
+
+  /// The names of a file that a truth uses, aligned to a model's classes; warns if they are more or fewer than those.
+  static func checked(_ names: LabelMap, count: Int) -> LabelMap {
+    if names.rowCount - names.offset != count {
+      Output.writeError(
+        "warning: --class-names has \(names.rowCount) names for \(count) classes: names may be those of other classes, or missing"
+      )
+    }
+    return names
   }
 
   /// A name without case and the marks that stand for spaces in names of files.

@@ -38,6 +38,7 @@ extension EvaluateCommand {
 
   /// Measures the area under the curve.
   func evaluateAnomalies() throws {
+    var files = EvaluationFiles(onlyCommon: common)
     let items = try files.classified(data, truth: truth)
     let isAnomaly = items.map { !Self.normalNames.contains($0.truth.lowercased()) }
     guard isAnomaly.contains(true), isAnomaly.contains(false) else {
@@ -81,7 +82,7 @@ extension EvaluateCommand {
       anomalies: accuracy.anomalyCount, windows: found.reduce(0) { $0 + $1.windows },
       auc: .init(accuracy.areaUnderCurve), worst: Self.worst(found), failures: failures)
     if json { try Output.writeJSON(report) } else { write(report) }
-    try end(failures: failures)
+    try end(failures: failures, files)
   }
 
   /// Files whose score is on the wrong side of many others: in turn, the normal file with the highest score and the anomaly with the lowest, as long

@@ -62,6 +62,7 @@ extension EvaluateCommand {
 
   /// Measures top-1 and top-5.
   func evaluateClasses() throws {
+    var files = EvaluationFiles(onlyCommon: common)
     let items = try files.classified(data, truth: truth)
     let classifier =
       switch try kind(of: items) {
@@ -116,7 +117,7 @@ extension EvaluateCommand {
       },
       worst: order.prefix(EvaluationReport.mostEntries).map { wrong[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, names) }
-    try end(failures: failures)
+    try end(failures: failures, files)
   }
 
   private func write(_ report: Report, _ names: ClassNames) {
@@ -175,9 +176,10 @@ extension EvaluateCommand {
     input.limits.apply(to: &options.interpreter, isShared: count > 1)
     let classifier = try AudioClassifier(
       model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
+    let heads = EvaluatedClassifier.headWarning(classifier.headCount)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { classifier.warnings },
+      warnings: { classifier.warnings + heads },
       answer: { item throws(ApusError) in
         ClassAnswer(try classifier.classify(AudioClip(contentsOfFile: item.path)).categories)
       })

@@ -54,6 +54,7 @@ extension EvaluateCommand {
 
   /// Measures the mean intersection over union.
   func evaluateMasks() throws {
+    var files = EvaluationFiles(onlyCommon: common)
     let items = try files.masked(data, truth: truth)
     if let other = items.first(where: { EvaluationItem.Kind(name: $0.name) != .picture }) {
       throw ApusError(.invalidArgument, "\(other.place): '\(other.name)' is no picture, which segment takes")
@@ -87,7 +88,9 @@ extension EvaluateCommand {
           }
         }
       })
-    try report(outcomes, of: items, SegmentationAccuracy(classCount: classCount, ignoredClass: ignored)) {
+    try report(
+      outcomes, of: items, files, SegmentationAccuracy(classCount: classCount, ignoredClass: ignored)
+    ) {
       segmenter.labels?[$0]
     }
   }
@@ -116,8 +119,7 @@ extension EvaluateCommand {
 
   private func report(
     _ outcomes: [EvaluationRunner<MaskAnswer>.Outcome], of items: [EvaluationItem],
-    _ empty: SegmentationAccuracy,
-    name: (Int) -> String?
+    _ files: EvaluationFiles, _ empty: SegmentationAccuracy, name: (Int) -> String?
   ) throws {
     var accuracy = empty
     var failures: [EvaluationFailure] = []
@@ -160,7 +162,7 @@ extension EvaluateCommand {
       },
       worst: order.prefix(EvaluationReport.mostEntries).map { found[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, name) }
-    try end(failures: failures)
+    try end(failures: failures, files)
   }
 
   private func write(_ report: Report, _ name: (Int) -> String?) {

@@ -89,7 +89,8 @@ extension EvaluateCommand {
         "warning: an annotation of '\(oneLine(truthFile))' has the id 0, which pycocotools never counts as found, and so neither is it here; number them from 1"
       )
     }
-    let pictures = try matched(files.pictures(data), with: truth, truthFile)
+    var files = EvaluationFiles(onlyCommon: common)
+    let pictures = try matched(files.pictures(data), with: truth, truthFile, files)
     var options = detector
     options.scoreThreshold = detector.scoreThreshold ?? Self.leastScore
     options.maxResults = detector.maxResults ?? Self.mostBoxes
@@ -115,13 +116,13 @@ extension EvaluateCommand {
         }
       })
     try report(
-      outcomes, of: pictures, truth, categories,
+      outcomes, of: pictures, files, truth, categories,
       threshold: Double(max(objects.layout.defaultScoreThreshold, detector.scoreThreshold ?? 0)))
   }
 
   /// The pictures with what the truth says of them, by their names, or else the last parts of their names.
   private func matched(
-    _ items: [EvaluationItem], with truth: COCOTruth, _ truthFile: String
+    _ items: [EvaluationItem], with truth: COCOTruth, _ truthFile: String, _ files: EvaluationFiles
   ) throws(ApusError) -> [Picture] {
     func last(_ name: String) -> String { name.split(separator: "/").last.map(String.init) ?? name }
     let byName = Dictionary(truth.images.map { ($0.fileName, $0) }) { first, _ in first }
@@ -157,7 +158,12 @@ extension EvaluateCommand {
   private func categories(
     of objects: ObjectDetector, _ truth: COCOTruth, _ truthFile: String
   ) throws -> [Int: Int] {
-    let given = try classNames.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
+    let given = try classNames.map { path throws(ApusError) in
+      let names = try LabelMap(contentsOfFile: path)
+      // As labels are: a row for the background has a class where there are as many rows as classes.
+      return objects.classCount.map { ClassNames.checked(names.aligned(toClassCount: $0), count: $0) }
+        ?? names
+    }
     guard let names = given ?? objects.labels else {
       throw ApusError(
         .invalidArgument,
@@ -192,7 +198,8 @@ extension EvaluateCommand {
   }
 
   private func report(
-    _ outcomes: [EvaluationRunner<ObjectAnswer>.Outcome], of pictures: [Picture], _ truth: COCOTruth,
+    _ outcomes: [EvaluationRunner<ObjectAnswer>.Outcome], of pictures: [Picture],
+    _ files: EvaluationFiles, _ truth: COCOTruth,
     _ categories: [Int: Int], threshold: Double
   ) throws {
     var accuracy = DetectionAccuracy(categories: truth.categories.map(\.id))
@@ -244,7 +251,7 @@ extension EvaluateCommand {
       },
       worst: order.prefix(EvaluationReport.mostEntries).map { worst[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, summary) }
-    try end(failures: failures)
+    try end(failures: failures, files)
   }
 
   private func write(_ report: Report, _ summary: DetectionSummary) {

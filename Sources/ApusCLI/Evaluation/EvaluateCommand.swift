@@ -187,8 +187,6 @@ struct EvaluateCommand: ParsableCommand {
     }
   }
 
-  var files: EvaluationFiles { EvaluationFiles(onlyCommon: common) }
-
   /// The kind of all files.
   func kind(of items: [EvaluationItem]) throws(ApusError) -> EvaluationItem.Kind {
     var kinds: [EvaluationItem.Kind: String] = [:]
@@ -223,17 +221,16 @@ struct EvaluateCommand: ParsableCommand {
     }
     return try EvaluationRunner(
       items: items, jobs: jobs, isQuiet: quiet, results: results, isUndecided: isUndecided,
-      warnings: warnings,
-      answer: answer
+      warnings: TaskWarnings(warnings), answer: answer
     ).run()
   }
 
   /// Reads pictures with the limits of the command.
   func pictureReader() -> EvaluationPictures { EvaluationPictures(limits: size.limits) }
 
-  /// Ends with status 2 if a file failed.
-  func end(failures: [EvaluationFailure]) throws {
-    if !failures.isEmpty { throw ExitCode(2) }
+  /// Ends with status 2 if a file failed, or folders have files that are not read.
+  func end(failures: [EvaluationFailure], _ files: EvaluationFiles) throws {
+    if !failures.isEmpty || files.leaveOutFiles { throw ExitCode(2) }
   }
 
   /// The options that decide answers.

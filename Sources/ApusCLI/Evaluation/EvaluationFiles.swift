@@ -8,6 +8,10 @@ import FoundationEssentials
 struct EvaluationFiles {
   /// Whether what has no counterpart is left out rather than refused.
   let onlyCommon: Bool
+  /// Whether folders have pictures or sounds of kinds that are not read: then the command ends with status 2.
+  private(set) var leaveOutFiles = false
+
+  init(onlyCommon: Bool) { self.onlyCommon = onlyCommon }
 
   /// Folders deeper than this are not looked into: they may be links in a circle.
   private static let maximumDepth = 64
@@ -19,8 +23,8 @@ struct EvaluationFiles {
 
   /// Files with a class each: those of a folder whose subfolders are classes, of a folder with a list, or of a list.
   ///
-  /// - Throws: `invalidArgument` if there are none, or one of them has no class.
-  func classified(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
+  /// - Throws: `invalidArgument` if there are none, one of them has no class, or a class has none of them.
+  mutating func classified(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
     guard Self.isFolder(data) else {
       if truth != nil {
         throw ApusError(
@@ -30,28 +34,39 @@ struct EvaluationFiles {
     }
     if let truth {
       let list = try items(of: EvaluationList(truth), in: data)
-      return try common(list, with: try files(in: data, kind: nil), truth: truth)
+      let files = try files(in: data, kind: nil)
+      return try common(list, with: files, truth: truth)
     }
-    let (names, _) = try entries(of: data)
-    let folders = names.filter { !$0.hasPrefix(".") && Self.isFolder("\(data)/\($0)") }
+    let (names, base) = try entries(of: data)
+    let visible = names.filter { !$0.hasPrefix(".") }
+    let folders = visible.filter { Self.isFolder(base + $0) }
     guard !folders.isEmpty else {
       throw ApusError(
         .invalidArgument,
         "the folder '\(data)' has no subfolders, which are the classes; or give these with --truth, a list of name,class lines"
       )
     }
+    // A class is a folder: a file beside the folders has none.
+    let others = visible.filter { !Self.isFolder(base + $0) }.map { (name: $0, path: base + $0) }
+    let (beside, leftOut) = Self.split(others, kind: nil)
+    say(leftOut, of: data)
+    try report(beside.map(\.name), "file", "no folder of a class in '\(data)'")
     var items: [EvaluationItem] = []
+    var empty: [String] = []
     for folder in folders {
-      for file in try files(in: "\(data)/\(folder)", kind: nil) {
+      let files = try files(in: base + folder, kind: nil)
+      if files.isEmpty { empty.append(folder) }
+      for file in files {
         items.append(
           EvaluationItem(
             name: "\(folder)/\(file.name)", path: file.path, truth: folder,
-            place: "the folder '\(data)/\(folder)'"))
+            place: "the folder '\(base)\(folder)'"))
       }
     }
     guard !items.isEmpty else {
       throw ApusError(.invalidArgument, "the folders in '\(data)' have no picture, .npy, .bin or .wav file")
     }
+    try report(empty, "folder", "no picture, .npy, .bin or .wav file")
     return items
   }
 
@@ -95,7 +110,7 @@ struct EvaluationFiles {
   // MARK: Objects and masks
 
   /// Pictures of objects: those of a folder and its subfolders, or of a list of names.
-  func pictures(_ data: String) throws(ApusError) -> [EvaluationItem] {
+  mutating func pictures(_ data: String) throws(ApusError) -> [EvaluationItem] {
     if Self.isFolder(data) { return try files(in: data, kind: .picture) }
     let list = try EvaluationList(data)
     let items = list.entries.map {
@@ -107,7 +122,7 @@ struct EvaluationFiles {
   }
 
   /// Pictures with a mask each: those of two folders with the same names, or of a list of `picture,mask` lines.
-  func masked(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
+  mutating func masked(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
     guard Self.isFolder(data) else {
       if truth != nil {
         throw ApusError(
@@ -145,10 +160,18 @@ struct EvaluationFiles {
     }
     func stem(_ name: String) -> String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
     var masks: [String: String] = [:]
-    for (name, path) in try names(in: truth)
-    where [".png", ".npy"].contains(where: { name.lowercased().hasSuffix($0) }) {
-      masks[stem(name)] = path
+    var leftOut = LeftOutFiles()
+    for (name, path) in try names(in: truth) {
+      guard [".png", ".npy"].contains(where: name.lowercased().hasSuffix) else {
+        leftOut.addFile(Self.last(name))
+        continue
+      }
+      if let other = masks.updateValue(path, forKey: stem(name)) {
+        throw ApusError(
+          .invalidArgument, "'\(other)' and '\(path)' are both masks of '\(stem(name))'; leave one of them")
+      }
     }
+    say(leftOut, of: truth)
     var (items, without): ([EvaluationItem], [String]) = ([], [])
     for picture in try files(in: data, kind: .picture) {
       guard let mask = masks.removeValue(forKey: stem(picture.name)) else {
@@ -202,22 +225,43 @@ struct EvaluationFiles {
   // MARK: Folders
 
   /// The files of a folder and its subfolders that are read, in the order of their names' bytes.
-  private func files(in folder: String, kind: EvaluationItem.Kind?) throws(ApusError) -> [EvaluationItem] {
-    var leftOut = LeftOutFiles()
-    var items: [EvaluationItem] = []
-    for (name, path) in try names(in: folder) {
-      guard let found = EvaluationItem.Kind(name: name), kind == nil || kind == found else {
-        leftOut.addFile(String(name.split(separator: "/").last ?? ""))
-        continue
-      }
-      items.append(EvaluationItem(name: name, path: path))
-    }
+  private mutating func files(
+    in folder: String, kind: EvaluationItem.Kind?
+  ) throws(ApusError) -> [EvaluationItem] {
+    let (items, leftOut) = Self.split(try names(in: folder), kind: kind)
     guard !items.isEmpty || kind == nil else {
       throw ApusError(
         .invalidArgument, "there is no picture in '\(folder)'" + (leftOut.text.map { ": \($0)" } ?? ""))
     }
-    if let text = leftOut.text { Output.writeError("'\(oneLine(folder))': \(text)") }
+    say(leftOut, of: folder)
     return items
+  }
+
+  /// The files that are read, and what else there is.
+  ///
+  /// - Parameter kind: The kind of files that are read; nil for all of them.
+  private static func split(
+    _ names: [(name: String, path: String)], kind: EvaluationItem.Kind?
+  ) -> (items: [EvaluationItem], leftOut: LeftOutFiles) {
+    var (items, leftOut): ([EvaluationItem], LeftOutFiles) = ([], LeftOutFiles())
+    for (name, path) in names {
+      if let found = EvaluationItem.Kind(name: name), kind == nil || kind == found {
+        items.append(EvaluationItem(name: name, path: path))
+      } else {
+        leftOut.addFile(last(name))
+      }
+    }
+    return (items, leftOut)
+  }
+
+  /// Says what a folder has besides files that are read.
+  private mutating func say(_ leftOut: LeftOutFiles, of folder: String) {
+    if let text = leftOut.text { Output.writeError("'\(oneLine(folder))': \(text)") }
+    if leftOut.hasPictures || leftOut.hasSounds { leaveOutFiles = true }
+  }
+
+  private static func last(_ name: String) -> String {
+    name.lastIndex(of: "/").map { String(name[name.index(after: $0)...]) } ?? name
   }
 
   /// The files of a folder and its subfolders, each with its name in the folder and its path; hidden ones are left out.

@@ -24,8 +24,8 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
   let results: ResultsFile<Answer>?
   /// Whether the next answer may decide how all later ones are read: then files are processed in their order.
   var isUndecided: @Sendable () -> Bool = { false }
-  /// What is suspicious, printed once on standard error; some is known only after an answer.
-  var warnings: @Sendable () -> [String] = { [] }
+  /// What is suspicious, printed once on standard error.
+  let warnings: TaskWarnings
   /// The answer for a file; from several threads.
   let answer: @Sendable (EvaluationItem) throws(ApusError) -> Answer
 
@@ -36,7 +36,6 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     var done = 0
     var outcomes: [Outcome?]
     var fatal: ApusError?
-    var warned: Set<String> = []
     var bar: ProgressBar
   }
 
@@ -50,7 +49,7 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
         outcomes: known.map { $0.map { .answer($0) } }, bar: ProgressBar(total: items.count, isQuiet: isQuiet)
       ))
     progress.withLock { progress in
-      warn(&progress)
+      warnings.write()
       progress.done = progress.outcomes.count { $0 != nil }
     }
     // Files with an answer decide again as they did before.
@@ -66,17 +65,11 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     }
     let (fatal, outcomes) = progress.withLock { progress in
       progress.bar.clear()
-      warn(&progress)
+      warnings.write()
       return (progress.fatal, progress.outcomes)
     }
     if let fatal { throw fatal }
     return outcomes.compactMap(\.self)
-  }
-
-  private func warn(_ progress: inout Progress) {
-    for warning in warnings() where progress.warned.insert(warning).inserted {
-      Output.writeError("warning: " + oneLine(warning))
-    }
   }
 
   /// The next file without an outcome; nil if there is none, or the work ended early.
