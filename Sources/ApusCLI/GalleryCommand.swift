@@ -5,6 +5,7 @@ import ApusImages
 import ApusVision
 import ArgumentParser
 import FoundationEssentials
+import Synchronization
 
 /// `apus gallery`: names by example.
 struct GalleryCommand: ParsableCommand {
@@ -59,17 +60,15 @@ struct GalleryModels: ParsableArguments {
   func validate() throws {
     guard hands != nil else {
       if model == nil { throw ValidationError("a model is missing: --model, or --hands for gestures") }
+      if faces != nil, input.reduced {
+        throw ValidationError("--reduced is for whole pictures: --faces excludes it")
+      }
       return
     }
     if model != nil { throw ValidationError("--hands excludes --model") }
     if faces != nil { throw ValidationError("--hands excludes --faces") }
-    let reading = [
-      ("--fit", input.fit != nil), ("--pixels", input.reading.pixels != nil),
-      ("--channels", input.reading.channels != nil), ("--input-size", input.inputSize != nil),
-      ("--reduced", input.reduced),
-    ]
-    if let given = reading.first(where: { $0.1 }) {
-      throw ValidationError("\(given.0) says how an embedder reads pictures: --hands excludes it")
+    if let given = input.givenForModel ?? (input.reduced ? "--reduced" : nil) {
+      throw ValidationError("\(given) says how an embedder reads pictures: --hands excludes it")
     }
   }
 
@@ -82,7 +81,11 @@ struct GalleryModels: ParsableArguments {
     let preparation: String
     /// The number of coordinates of an embedding.
     let dimension: Int
-    /// Whether the next picture may decide how faces are read in all later ones.
+    /// How far files may be reduced while they are read.
+    var reduction = ImageReduction.none
+    /// What is suspicious about the models.
+    let warnings: TaskWarnings
+    /// Whether the next picture may decide how faces or hands are found in all later ones.
     let isUndecided: @Sendable () -> Bool
     let find: @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
 
@@ -127,7 +130,8 @@ struct GalleryModels: ParsableArguments {
       let model = try GestureModel(bundle: hands, input: input, pictures: count)
       return Finder(
         preparation: LandmarkClassifier.preparation, dimension: 3 * Hand.landmarkNames.count,
-        isUndecided: { false },
+        warnings: TaskWarnings { model.landmarker.assumptions.warnings },
+        isUndecided: { model.landmarker.isUndecided },
         find: { image throws(ApusError) in try model.embeddings(of: image) })
     }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
@@ -144,7 +148,8 @@ struct GalleryModels: ParsableArguments {
     let dimension = embedder.dimensions.reduce(0, +)
     guard let faces else {
       return Finder(
-        preparation: preparation, dimension: dimension, isUndecided: { false },
+        preparation: preparation, dimension: dimension, reduction: input.reduction(for: embedder),
+        warnings: TaskWarnings { embedder.assumptions.warnings }, isUndecided: { false },
         find: { image throws(ApusError) in
           let values = try embedder.embed(image, in: region).embeddings.flatMap(\.values)
           return [(Embedding(values).l2Normalized(), nil)]
@@ -160,12 +165,27 @@ struct GalleryModels: ParsableArguments {
     let task = FaceEmbedder(
       detector: try FaceDetector(model: Model(contentsOfFile: faces), options: detection), embedder: embedder)
     return Finder(
-      preparation: preparation, dimension: dimension, isUndecided: { task.isUndecided },
+      preparation: preparation, dimension: dimension,
+      warnings: TaskWarnings { task.assumptions.warnings }, isUndecided: { task.isUndecided },
       find: { [limits = input.limits] image throws(ApusError) in
         try task.embed(image, in: region) {
           limits.time.watch("embedding \($0) faces", isShared: count > 1)
         }.faces.map { ($0.embedding, $0.face.rect) }
       })
+  }
+}
+
+extension GalleryModels {
+  /// What answers about many pictures with these models.
+  func runner(
+    of finder: Finder, _ sources: PictureSources, _ pictures: PictureOptions,
+    answer: @escaping @Sendable (ImageBuffer, Int) throws(ApusError) -> GalleryResult,
+    text: (@Sendable (GalleryResult) -> String)?
+  ) -> PictureRunner<GalleryResult> {
+    PictureRunner(
+      sources: sources, options: pictures, reduction: finder.reduction,
+      copiesPicture: faces != nil || hands != nil, warnings: finder.warnings,
+      isUndecided: finder.isUndecided, answer: answer, text: text)
   }
 }
 
@@ -191,25 +211,33 @@ extension GalleryCommand {
       let finder = try models.finder(pictures: sources.count)
       try finder.check(gallery, file)
       if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
-      var failures = 0
-      for source in sources {
-        do {
-          let found = try finder.find(ImageBuffer(decoding: source.bytes(), limits: pictures.size.limits))
+      let embeddings = Mutex<[Int: Embedding]>([:])
+      let (find, name, subject) = (finder.find, name, models.subject)
+      let failure = try models.runner(
+        of: finder, sources, pictures,
+        answer: { image, place throws(ApusError) in
+          let start = ContinuousClock.now
           // Of several faces or hands, the best one gets the name.
-          guard let best = found.first else {
-            throw ApusError(.invalidArgument, "there is no \(models.subject)")
+          guard let best = try find(image).first else {
+            throw ApusError(.invalidArgument, "there is no \(subject)")
           }
-          try gallery.add(name, best.embedding)
-        } catch {
-          failures += 1
-          let message = (error as? ApusError)?.message(isPicture: true) ?? "\(error)"
-          Output.writeError("error: \(source.name): \(message)")
-        }
-      }
+          // What a gallery refuses is an error of its picture.
+          var alone = EmbeddingGallery()
+          try alone.add(name, best.embedding)
+          embeddings.withLock { $0[place] = best.embedding }
+          return GalleryResult(
+            imageWidth: image.uprightWidth, imageHeight: image.uprightHeight,
+            matches: [.init(name: name, box: best.box)],
+            timings: StageTimings(inference: ContinuousClock.now - start))
+        }, text: nil
+      ).runToEnd()
+      let added = embeddings.withLock { $0.sorted { $0.key < $1.key } }
+      for (_, embedding) in added { try gallery.add(name, embedding) }
       try file.write(gallery)
-      let added = sources.count - failures
-      if !pictures.json { Output.write("\(oneLine(name)): \(added) added, \(gallery.entries.count) in all") }
-      if failures > 0 || sources.leaveOutPictures { throw ExitCode(2) }
+      if !pictures.json {
+        Output.write("\(oneLine(name)): \(added.count) added, \(gallery.entries.count) in all")
+      }
+      if let failure { throw failure }
     }
   }
 
@@ -292,10 +320,9 @@ extension GalleryCommand {
       let find = finder.find
       let (k, distance, limits, isShared) = (k, distance, models.input.limits, sources.count > 1)
       let subject = models.subject
-      try PictureRunner(
-        sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
-        copiesPicture: models.faces != nil || models.hands != nil, isUndecided: finder.isUndecided,
-        answer: { image throws(ApusError) in
+      var runner = models.runner(
+        of: finder, sources, pictures,
+        answer: { image, _ throws(ApusError) in
           let clock = ContinuousClock()
           let start = clock.now
           var matches: [GalleryResult.Match] = []
@@ -303,7 +330,7 @@ extension GalleryCommand {
           let watch = limits.time.watch("finding \(found.count) \(subject)s", isShared: isShared)
           for (embedding, box) in found {
             try watch()
-            let nearest = gallery.nearest(to: embedding, k: k, distance: distance)
+            let nearest = gallery.nearestNames(to: embedding, k: k, distance: distance)
             matches += nearest.map { .init(name: $0.name, distance: $0.distance, box: box) }
             if nearest.isEmpty { matches.append(.init(name: nil, distance: nil, box: box)) }
           }
@@ -316,9 +343,10 @@ extension GalleryCommand {
             "\(match.name ?? "unknown") (\(decimal(match.distance, 3)))"
           }
           return names.isEmpty ? "nobody" : oneLine(names.joined(separator: ", "))
-        },
-        draw: { image, result throws(ApusError) in try image.drawing(matches: result.matches) }
-      ).run()
+        })
+      (runner.annotations, runner.annotationFolder) = (files, annotation.annotateDir)
+      runner.draw = { image, result throws(ApusError) in try image.drawing(matches: result.matches) }
+      try runner.run()
     }
   }
 }

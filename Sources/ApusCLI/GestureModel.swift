@@ -5,7 +5,8 @@ import ApusVision
 
 /// The landmarker of `apus gallery --hands`: hands become the embeddings of a gallery of gestures.
 struct GestureModel: Sendable {
-  private let landmarker: HandLandmarker
+  /// What finds hands.
+  let landmarker: HandLandmarker
   private let region: PixelRect?
 
   /// Prepares a landmarker from a bundle.

@@ -31,6 +31,19 @@ import Testing
     #expect(EmbeddingGallery().name(of: query) == nil)
   }
 
+  @Test("each name is found once, the nearest first")
+  func findsNamesOnce() throws {
+    let (gallery, query) = (try gallery(), Embedding([0.9, 0]))
+    let found = gallery.nearestNames(to: query, k: 3, distance: nil)
+    #expect(found.map(\.name) == ["Ada", "Grace"] && abs((found.first?.distance ?? 1) - 0.1) < 1e-6)
+    #expect(gallery.nearestNames(to: query, k: 1, distance: nil).map(\.name) == ["Ada"])
+    #expect(gallery.nearestNames(to: query, k: 3, distance: 0.5).map(\.name) == ["Ada"])
+    // No name is near enough: one unknown, at the nearest distance.
+    #expect(
+      gallery.nearestNames(to: query, k: 3, distance: 0.01) == gallery.nearest(to: query, distance: 0.01))
+    #expect(EmbeddingGallery().nearestNames(to: query, k: 3, distance: nil).isEmpty)
+  }
+
   @Test("names come and go")
   func addsAndRemoves() throws {
     var gallery = try gallery()

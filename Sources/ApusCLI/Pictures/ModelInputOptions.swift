@@ -21,7 +21,10 @@ struct ModelInputOptions: ParsableArguments {
   @Option(name: .long, help: "The part of each picture to look at: X,Y,WIDTH,HEIGHT in pixels.")
   var region: String?
 
-  @Flag(help: "Read large JPEGs at a smaller scale: faster, with slightly different pixels.")
+  @Flag(
+    help:
+      "Read large JPEGs at a smaller scale: faster, with slightly different pixels. Not beside --region or --annotate."
+  )
   var reduced = false
 
   @Option(
@@ -37,6 +40,9 @@ struct ModelInputOptions: ParsableArguments {
   func validate() throws {
     _ = try regionRect
     _ = try size
+    if reduced, region != nil {
+      throw ValidationError("--reduced excludes --region: a part of a picture may need every pixel")
+    }
   }
 
   /// The first option that was given and says how pictures reach one model, not a region of them.
@@ -62,10 +68,8 @@ struct ModelInputOptions: ParsableArguments {
     return options
   }
 
-  /// How far a task lets files be reduced, if requested; a region may need every pixel.
-  func reduction(for task: some VisionTask) -> ImageReduction {
-    reduced && region == nil ? task.imageReduction : .none
-  }
+  /// How far a task lets files be reduced, if requested.
+  func reduction(for task: some VisionTask) -> ImageReduction { reduced ? task.imageReduction : .none }
 
   /// The region, in pixels.
   var regionRect: PixelRect? {

@@ -137,6 +137,22 @@ public struct EmbeddingGallery: Hashable, Sendable {
     }
   }
 
+  /// The nearest names, nearest first, each once with its nearest embedding; or the nearest embedding without its name, if none is near
+  /// enough.
+  ///
+  /// - Parameters:
+  ///   - embedding: The new one.
+  ///   - k: The maximum number of names.
+  ///   - limit: The maximum distance of a name; nil for no limit.
+  package func nearestNames(to embedding: Embedding, k: Int, distance limit: Double?) -> [Match] {
+    var seen: Set<String?> = []
+    let matches = nearest(to: embedding, k: k > 1 ? entries.count : k, distance: limit).filter {
+      seen.insert($0.name).inserted
+    }
+    let known = matches.filter { $0.name != nil }
+    return Array((known.isEmpty ? matches : known).prefix(k))
+  }
+
   /// The most frequent name among the `k` nearest, or on a tie the nearest one's; nil if none is near enough.
   public func name(of embedding: Embedding, k: Int = 1, distance: Double? = nil) -> String? {
     let matches = nearest(to: embedding, k: k, distance: distance)
