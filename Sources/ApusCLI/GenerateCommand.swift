@@ -55,6 +55,7 @@ struct GenerateCommand: ParsableCommand {
     var options = ModelInterface.SourceOptions()
     options.isPublic = isPublic
     options.isResource = !withoutResource
+    TaskWarnings { interface.warnings }.write()
     let source = interface.source(options)
     guard let output else { return Output.write(String(source.dropLast())) }
     try writeWholeFile(Array(source.utf8), to: output)

@@ -21,6 +21,7 @@ enum ApusGenerate {
       {
         fail("\(arguments[0]): its SHA-256 is \(interface.sha256), not \(expected) as \(pin) has it")
       }
+      for warning in interface.warnings { write("warning: \(arguments[0]): \(warning)") }
       try Data(interface.source().utf8).write(to: URL(fileURLWithPath: arguments[1]), options: .atomic)
     } catch let error as ApusError {
       let message = error.message.replacing("\n", with: "; ")
@@ -31,7 +32,11 @@ enum ApusGenerate {
   }
 
   private static func fail(_ message: String, status: Int32 = 1) -> Never {
-    FileHandle.standardError.write(Data("error: \(message)\n".utf8))
+    write("error: \(message)")
     exit(status)
+  }
+
+  private static func write(_ line: String) {
+    FileHandle.standardError.write(Data("\(line.replacing("\n", with: " "))\n".utf8))
   }
 }

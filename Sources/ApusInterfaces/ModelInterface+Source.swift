@@ -204,9 +204,11 @@ extension ModelInterface {
       ]
     if let task {
       let takesLabels = [.detector, .segmenter, .classifier].contains(task)
+      // A class without a name is none with an empty one, and class 0 is the first of them.
+      let names = hasCases ? "Label.allCases.map(\\.name)" : "labelNames"
+      let named = labels.contains("") ? "\(names).map { $0.isEmpty ? nil : $0 }" : names
       let given =
-        takesLabels && isLabelled && !labels.isEmpty
-        ? ", labels: LabelMap(\(hasCases ? "Label.allCases.map(\\.name)" : "labelNames"))" : ""
+        takesLabels && isLabelled && !labels.isEmpty ? ", labels: LabelMap(\(named), offset: 0)" : ""
       lines += [
         "", "  /// The task that takes the model.",
         "  \(access)static func task(model: Model, options: \(task.rawValue).Options = .init()) throws(ApusError) -> \(task.rawValue) {",

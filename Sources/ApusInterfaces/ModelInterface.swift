@@ -72,6 +72,8 @@ public struct ModelInterface: Sendable {
   let isLabelled: Bool
   let task: Task?
   let assumptions: [String]
+  /// What is suspicious about the model or the labels; usually empty.
+  package let warnings: [String]
 
   /// The maximum number of classes that become cases: some seconds for the compiler. Of more, there are only the names.
   static let maximumCases = 2_000
@@ -124,22 +126,17 @@ public struct ModelInterface: Sendable {
     outputs = Self.values(
       interpreter.outputs, names: signature.map { $0.outputs.map(\.name) },
       described: metadata?.outputs.map(\.name))
-    let map: LabelMap?
-    if let labelsPath { map = try LabelMap(contentsOfFile: labelsPath) } else { map = LabelMap(of: model) }
-    isLabelled = labelsPath != nil
-    (task, assumptions) = Self.task(of: model, labels: labelsPath == nil ? nil : map, isNamed: map != nil)
-    let classCount = task == .classifier ? outputs.first?.shape.last : nil
-    labels = map.map { Self.names($0, classCount) } ?? []
-  }
-
-  /// Names of classes in their order, empty for those without one.
-  ///
-  /// - Parameter count: The number of classes, where it is known: files often have a row for the background besides.
-  private static func names(_ map: LabelMap, _ count: Int?) -> [String] {
-    let map = count.map { map.aligned(toScoreCount: $0) } ?? map
-    let count = count ?? map.rowCount - map.offset
-    guard (1...LabelMap.maximumRowCount).contains(count) else { return [] }
-    return (0..<count).map { map[$0] ?? "" }
+    let given: LabelMap?
+    if let labelsPath { given = try LabelMap(contentsOfFile: labelsPath) } else { given = nil }
+    isLabelled = given != nil
+    let found =
+      Self.task(of: model, labels: given) ?? Self.noTask(of: model, interpreter.outputs, labels: given)
+    (task, assumptions) = (found.task, found.assumptions)
+    labels = found.names
+    warnings =
+      found.warnings
+      + (given != nil && found.names.isEmpty
+        ? ["the labels are not used: a model for \(task?.rawValue ?? "no task") has no classes"] : [])
   }
 
   private static func values(_ tensors: [Tensor], names: [String]?, described: [String?]?) -> [Value] {
@@ -167,16 +164,58 @@ public struct ModelInterface: Sendable {
     return String(name)
   }
 
-  /// The first task that takes the model, and what it assumes. Any row of numbers could be scores: a classifier needs labels.
-  private static func task(of model: Model, labels: LabelMap?, isNamed: Bool) -> (Task?, [String]) {
-    func lines(_ task: some VisionTask) -> [String] { task.assumptions.readings.map(\.text) }
-    if let task = try? FaceDetector(model: model) { return (.faces, lines(task)) }
-    if let task = try? KeypointDetector(model: model) { return (.keypoints, lines(task)) }
-    if let task = try? ObjectDetector(model: model, labels: labels) { return (.detector, lines(task)) }
-    if let task = try? ImageSegmenter(model: model, labels: labels) { return (.segmenter, lines(task)) }
-    guard isNamed, let task = try? ImageClassifier(model: model, labels: labels) else {
-      return (nil, [])
+  /// What is made of a model.
+  private struct Recognized {
+    let task: Task?
+    let assumptions: [String]
+    let warnings: [String]
+    /// The names of classes in their order, empty for those without one.
+    let names: [String]
+
+    /// - Parameters:
+    ///   - labels: The names as the task looks them up; nil if it has none.
+    ///   - classCount: How many classes there are; nil where only the names say so.
+    init(
+      _ task: Task?, _ assumptions: TaskAssumptions?, warnings: [String] = [], labels: LabelMap? = nil,
+      classCount: Int? = nil
+    ) {
+      self.task = task
+      self.assumptions = assumptions?.readings.map(\.text) ?? []
+      self.warnings = assumptions?.warnings ?? warnings
+      let count = labels.map { classCount ?? $0.rowCount - $0.offset } ?? 0
+      let isUsual = (1...LabelMap.maximumRowCount).contains(count)
+      names = isUsual ? (0..<count).map { labels?[$0] ?? "" } : []
     }
-    return (.classifier, lines(task))
+  }
+
+  /// The first task that takes the model; nil if none does. Any row of numbers could be scores: a classifier needs labels.
+  private static func task(of model: Model, labels: LabelMap?) -> Recognized? {
+    if let task = try? FaceDetector(model: model) { return Recognized(.faces, task.assumptions) }
+    if let task = try? KeypointDetector(model: model) { return Recognized(.keypoints, task.assumptions) }
+    if let task = try? ObjectDetector(model: model, labels: labels) {
+      return Recognized(.detector, task.assumptions, labels: task.labels, classCount: task.classCount)
+    }
+    if let task = try? ImageSegmenter(model: model, labels: labels) {
+      // Of whole classes, the model may not say how many there are.
+      let count = task.classCount <= UInt16.max ? task.classCount : nil
+      return Recognized(.segmenter, task.assumptions, labels: task.labels, classCount: count)
+    }
+    guard let task = try? ImageClassifier(model: model, labels: labels), let names = task.labels else {
+      return nil
+    }
+    return Recognized(.classifier, task.assumptions, labels: names, classCount: task.classCount)
+  }
+
+  /// What is made of a model that no task takes: its names are those of the first output's scores, if it can have some.
+  private static func noTask(of model: Model, _ outputs: [Tensor], labels: LabelMap?) -> Recognized {
+    if let output = outputs.first,
+      let scores = try? TensorClassifier(
+        model, output: output, labels: labels, scores: nil, options: ResultOptions())
+    {
+      return Recognized(
+        nil, nil, warnings: scores.labels == nil ? [] : scores.warnings, labels: scores.labels,
+        classCount: scores.classCount)
+    }
+    return Recognized(nil, nil, labels: labels ?? LabelMap(of: model))
   }
 }

@@ -180,6 +180,66 @@ struct ModelInterfaceTests {
     }
   }
 
+  @Test(
+    "classes have the names that the task gives them",
+    arguments: [
+      // A segmenter has a class for the background, as has a detector with as many classes as rows.
+      (
+        [([1, 8, 8, 3], 192)], "background\nperson\nhorse\n", "ImageSegmenter",
+        ["background", "person", "horse"]
+      ),
+      ([([1, 8, 8, 1], 64)], "background\nperson\n", "ImageSegmenter", ["background", "person"]),
+      ([([1, 8, 8, 1], 64)], "person\n", "ImageSegmenter", ["", "person"]),
+      ([([1, 6, 84], 504)], "background\nthing\n", "ObjectDetector", ["background", "thing"]),
+      ([([1, 3], 3)], "person\nhorse\n", "ImageClassifier", ["", "person", "horse"]),
+      ([([1, 3], 3)], "background\nperson\nhorse\n", "ImageClassifier", ["background", "person", "horse"]),
+    ] as [([(shape: [Int32], count: Int)], String, String, [String])])
+  func takesNamesFromTheTask(
+    outputs: [(shape: [Int32], count: Int)], labels: String, task: String, expected: [String]
+  ) throws {
+    let bytes = constantModel(
+      side: 64, outputs.map { ($0.shape, [Float](repeating: 0.25, count: $0.count)) })
+    try withFile(bytes) { file, folder in
+      let path = folder.appendingPathComponent("labels.txt")
+      try Data(labels.utf8).write(to: path)
+      let source = try ModelInterface(modelFile: file, labelsFile: path.path).source()
+      #expect(source.contains("/// It is one for `\(task)`"))
+      for (index, name) in expected.enumerated() {
+        #expect(source.contains("    case \(name.isEmpty ? "class0" : name) = \(index)\n"), "\(source)")
+      }
+      #expect(!source.contains("= \(expected.count)\n"))
+      // The task gets the names in the same places; an empty one is none.
+      let names = "Label.allCases.map(\\.name)"
+      let given = expected.contains("") ? "\(names).map { $0.isEmpty ? nil : $0 }" : names
+      #expect(source.contains("labels: LabelMap(\(given), offset: 0)"))
+    }
+  }
+
+  @Test("labels that are more or fewer than the classes, or that nothing reads, are warned of")
+  func warnsOfLabels() throws {
+    try withFile(model(["image"], ["scores"], classes: 10)) { file, folder in
+      let labels = folder.appendingPathComponent("labels.txt")
+      for (names, warnings) in [("a\nb\nc\n", 1), ((0..<10).map { "name \($0)\n" }.joined(), 0)] {
+        try Data(names.utf8).write(to: labels)
+        let found = try ModelInterface(modelFile: file, labelsFile: labels.path).warnings
+        #expect(found.count == warnings && found.allSatisfy { $0.contains("3 labels for 10 classes") })
+      }
+    }
+    let faces = constantModel(
+      side: 128,
+      [
+        ([1, 896, 16], [Float](repeating: 0, count: 896 * 16)),
+        ([1, 896, 1], [Float](repeating: -9, count: 896)),
+      ])
+    try withFile(faces) { file, folder in
+      let labels = folder.appendingPathComponent("labels.txt")
+      try Data("face\n".utf8).write(to: labels)
+      let interface = try ModelInterface(modelFile: file, labelsFile: labels.path)
+      #expect(interface.warnings == ["the labels are not used: a model for FaceDetector has no classes"])
+      #expect(!interface.source().contains("enum Label"))
+    }
+  }
+
   @Test("words of the language are arguments without backticks")
   func keywords() throws {
     try withFile(model(["in", "self"], ["class", "init"])) { file, _ in
