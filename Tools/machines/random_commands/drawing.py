@@ -28,7 +28,7 @@ EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("c
              **{name: ("detect",) for name in ("max-results", "iou-threshold", "class-agnostic", "multi-label", "layout", "box-units",
                                                "candidates", "anchors")}}
 # Options that are for others, which may be missing.
-BESIDE = {"tracking-threshold", "snapshots"}
+BESIDE = {"tracking-threshold", "snapshots", "align-size"}
 # What trackers take.
 TRACKING = {"activation-score": lambda number, whole: number(0, 1), "high-score": lambda number, whole: number(0, 1),
             "minimum-overlap": lambda number, whole: number(0.01, 1), "minimum-hits": lambda number, whole: whole(2, 5),
@@ -339,9 +339,8 @@ class Drawer:
         """A value that users mean, or None where the option does not go with the rest."""
         name = argument.name
         if argument.kind == "flag":
-            beside = ("video", "markdown", "no-smoothing", "smooth-regions", "real-time", "live")
-            return Option(name, is_plain=name not in beside and not (
-                name == "reduced" and line.command.name == "watch"))
+            beside = ("video", "markdown", "no-smoothing", "smooth-regions", "real-time", "live", "reduced")
+            return Option(name, is_plain=name not in beside)
         number = lambda low, high: str(round(float(random.uniform(low, high)), 3))  # noqa: E731
         whole = lambda low, high: str(int(random.integers(low, high)))  # noqa: E731
         if name in line.command.options and name in ("detector", "landmarks", "hand", "hand-region", "face-detector", "face", "blendshapes"):
