@@ -203,6 +203,60 @@ struct TaskCommandTests {
     }
   }
 
+  @Test("pictures are enrolled several at once, in their order, each with its line of JSON")
+  func enrollsInOrder() throws {
+    try withFiles { folder in
+      try Data("no picture".utf8).write(to: folder.appending(path: "broken.png"))
+      let models = "--model embedder.tflite"
+      let pictures = "picture.png broken.png picture.png"
+      let lines = try apus("gallery add Ada \(pictures) --gallery g \(models) --json --jobs 3", in: folder)
+      #expect(lines.status == 2 && lines.errors.hasPrefix("error: broken.png: "))
+      let found = lines.output.split(separator: "\n")
+      try #require(found.count == 3)
+      #expect(found[0].contains(#""matches":[{"box":null,"distance":null,"name":"Ada"}]"#))
+      #expect(found[1].contains(#""error":""#) && found[1].contains("broken.png"))
+      let text = try apus("gallery add Ada \(pictures) --gallery other \(models) --jobs 1", in: folder)
+      #expect(text.status == 2 && text.output == "Ada: 2 added, 2 in all\n")
+      #expect(
+        try Data(contentsOf: folder.appending(path: "g"))
+          == Data(contentsOf: folder.appending(path: "other")))
+      // Ada is one name, however many pictures she has.
+      let names = try apus("gallery find picture.png --gallery g \(models) --k 3", in: folder)
+      #expect(names.output.contains(": Ada (0.000)\n"), "\(names.output)")
+    }
+  }
+
+  @Test("what is suspicious about a model is said by every command that uses it, once")
+  func warnsEverywhere() throws {
+    try withFiles { folder in
+      try Data("a\nb\n".utf8).write(to: folder.appending(path: "two.txt"))
+      let labels = "there are 2 labels for"
+      let pixels = "picture.png --model embedder.tflite --pixels 0.5:0.5"
+      for (arguments, warning) in [
+        ("generate classifier.tflite --labels two.txt", labels),
+        ("inspect classifier.tflite --labels two.txt", labels),
+        ("watch test:testsrc2:64x48:1 --task classify --model classifier.tflite --labels two.txt", labels),
+        ("compare picture.png \(pixels)", "warning: "),
+        ("gallery add Ada \(pixels) --gallery g", "warning: "),
+        ("gallery find \(pixels) --gallery g", "warning: "),
+        ("classify picture.png --model classifier.tflite --locale xx", "the model has no names in 'xx'"),
+        (
+          "classify picture.png --model classifier.tflite --labels two.txt --locale de",
+          "--locale de changes nothing: names that are given have no language"
+        ),
+        ("detect picture.png --locale xx", "the model has no names in 'xx'"),
+      ] {
+        // Without ffmpeg, nothing is watched.
+        if arguments.hasPrefix("watch"), !FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg") {
+          continue
+        }
+        let answer = try apus(arguments, in: folder)
+        #expect(answer.status == 0, "\(arguments): \(answer.errors)")
+        #expect(answer.errors.components(separatedBy: warning).count == 2, "\(arguments): \(answer.errors)")
+      }
+    }
+  }
+
   @Test(
     "a file that cannot be written is told before pictures are looked at",
     arguments: [
@@ -254,6 +308,14 @@ struct TaskCommandTests {
           "--output takes one picture, not 2"
         ),
         ("gallery find picture.png --gallery g --model embedder.tflite --k 0", "--k is 0, not 1 or more"),
+        (
+          "gallery find picture.png --gallery g --hands h.task --resampling area",
+          "--resampling says how an embedder reads pictures: --hands excludes it"
+        ),
+        (
+          "faces picture.png --model faces.tflite --align-size 64",
+          "--align-size is for faces: --align-dir is missing"
+        ),
       ] {
         let answer = try apus(arguments, in: folder)
         #expect(answer.status == 64 && answer.output.isEmpty, "\(arguments)")
