@@ -107,7 +107,7 @@ struct DiffCommand: ParsableCommand {
   }
 
   private func comparison() throws -> TensorComparison {
-    if Self.isFolder(self.model) {
+    if FolderEntry.isFolder(self.model) {
       throw ApusError(
         .invalidArgument,
         "'\(self.model)' is a folder; the model comes first, then the folder of its reference")
@@ -115,7 +115,7 @@ struct DiffCommand: ParsableCommand {
     let model = try Model(contentsOfFile: model)
     var options = try engine.interpreterOptions
     limits.apply(to: &options)
-    if Self.isFolder(reference) {
+    if FolderEntry.isFolder(reference) {
       return try TensorComparison(
         of: model, withReference: reference, inputs: input, tolerance: tolerance, options: options)
     }
@@ -140,11 +140,6 @@ struct DiffCommand: ParsableCommand {
     }
     return try TensorComparison(
       of: model, with: other, arrays: arrays, tolerance: tolerance, options: options)
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 
   /// Random values that both tensors can hold: if only the second has a scale, the real numbers that its integers represent.

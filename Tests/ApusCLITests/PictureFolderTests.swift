@@ -35,6 +35,19 @@ struct PictureFolderTests {
     }
   }
 
+  @Test("hidden pictures and folders are left out without a word, unless they are named")
+  func leavesOutHidden() throws {
+    try withPhotos { folder throws in
+      let found = try shell(
+        "cd photos; cp a.png ._a.png; mkdir .thumbnails; cp a.png .thumbnails/t.png; cd ..; "
+          + "$APUS detect photos --recursive --json > found.jsonl", in: folder)
+      #expect(found.status == 0 && found.errors.isEmpty, "\(found.errors)")
+      let lines = try String(contentsOf: folder.appending(path: "found.jsonl"), encoding: .utf8)
+      #expect(lines.split(separator: "\n").count == 1)
+      #expect(try shell("$APUS detect photos/._a.png photos/.thumbnails", in: folder).status == 0)
+    }
+  }
+
   @Test(
     "names on standard input are lines, or end with zeros as find -print0 has them",
     arguments: [

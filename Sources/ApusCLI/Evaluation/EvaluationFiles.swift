@@ -25,7 +25,7 @@ struct EvaluationFiles {
   ///
   /// - Throws: `invalidArgument` if there are none, one of them has no class, or a class has none of them.
   mutating func classified(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
-    guard Self.isFolder(data) else {
+    guard FolderEntry.isFolder(data) else {
       if truth != nil {
         throw ApusError(
           .invalidArgument, "--truth is given, but '\(data)' is a list, which has the classes itself")
@@ -37,9 +37,8 @@ struct EvaluationFiles {
       let files = try files(in: data, kind: nil)
       return try common(list, with: files, truth: truth)
     }
-    let (names, base) = try entries(of: data)
-    let visible = names.filter { !$0.hasPrefix(".") }
-    let folders = visible.filter { Self.isFolder(base + $0) }
+    let entries = try FolderEntry.all(in: data)
+    let folders = entries.filter(\.isFolder)
     guard !folders.isEmpty else {
       throw ApusError(
         .invalidArgument,
@@ -47,20 +46,20 @@ struct EvaluationFiles {
       )
     }
     // A class is a folder: a file beside the folders has none.
-    let others = visible.filter { !Self.isFolder(base + $0) }.map { (name: $0, path: base + $0) }
+    let others = entries.filter { !$0.isFolder }.map { (name: $0.name, path: $0.path) }
     let (beside, leftOut) = Self.split(others, kind: nil)
     say(leftOut, of: data)
     try report(beside.map(\.name), "file", "no folder of a class in '\(data)'")
     var items: [EvaluationItem] = []
     var empty: [String] = []
     for folder in folders {
-      let files = try files(in: base + folder, kind: nil)
-      if files.isEmpty { empty.append(folder) }
+      let files = try files(in: folder.path, kind: nil)
+      if files.isEmpty { empty.append(folder.name) }
       for file in files {
         items.append(
           EvaluationItem(
-            name: "\(folder)/\(file.name)", path: file.path, truth: folder,
-            place: "the folder '\(base)\(folder)'"))
+            name: "\(folder.name)/\(file.name)", path: file.path, truth: folder.name,
+            place: "the folder '\(folder.path)'"))
       }
     }
     guard !items.isEmpty else {
@@ -111,7 +110,7 @@ struct EvaluationFiles {
 
   /// Pictures of objects: those of a folder and its subfolders, or of a list of names.
   mutating func pictures(_ data: String) throws(ApusError) -> [EvaluationItem] {
-    if Self.isFolder(data) { return try files(in: data, kind: .picture) }
+    if FolderEntry.isFolder(data) { return try files(in: data, kind: .picture) }
     let list = try EvaluationList(data)
     let items = list.entries.map {
       EvaluationItem(
@@ -123,7 +122,7 @@ struct EvaluationFiles {
 
   /// Pictures with a mask each: those of two folders with the same names, or of a list of `picture,mask` lines.
   mutating func masked(_ data: String, truth: String?) throws(ApusError) -> [EvaluationItem] {
-    guard Self.isFolder(data) else {
+    guard FolderEntry.isFolder(data) else {
       if truth != nil {
         throw ApusError(
           .invalidArgument, "--truth is given, but '\(data)' is a list, which has the masks itself")
@@ -150,7 +149,7 @@ struct EvaluationFiles {
       try report(without, "line", "no mask in '\(data)'")
       return try present(items, data)
     }
-    guard let truth, Self.isFolder(truth) else {
+    guard let truth, FolderEntry.isFolder(truth) else {
       throw ApusError(
         .invalidArgument,
         truth.map {
@@ -274,36 +273,18 @@ struct EvaluationFiles {
   private func add(
     _ folder: String, _ prefix: String, depth: Int, _ found: inout [(name: String, path: String)]
   ) throws(ApusError) {
-    let (names, base) = try entries(of: folder)
-    for name in names where !name.hasPrefix(".") {
-      let path = base + name
-      if Self.isFolder(path) {
-        if depth < Self.maximumDepth { try add(path, "\(prefix)\(name)/", depth: depth + 1, &found) }
+    for entry in try FolderEntry.all(in: folder) {
+      if entry.isFolder {
+        if depth < Self.maximumDepth {
+          try add(entry.path, "\(prefix)\(entry.name)/", depth: depth + 1, &found)
+        }
       } else {
         guard found.count < Self.maximumCount else {
           throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) files")
         }
-        found.append((prefix + name, path))
+        found.append((prefix + entry.name, entry.path))
       }
     }
-  }
-
-  /// The names in a folder in the order of their bytes, and what stands before each in its path.
-  private func entries(of folder: String) throws(ApusError) -> ([String], String) {
-    do {
-      let names = try FileManager.default.contentsOfDirectory(atPath: folder)
-      return (
-        names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) },
-        folder.hasSuffix("/") ? folder : "\(folder)/"
-      )
-    } catch {
-      throw ApusError(.unreadableFile, "cannot read the folder '\(folder)'")
-    }
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 
   private static func folder(of path: String) -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusImages
 import ApusVision
 
 /// A file to evaluate, and what the truth says of it.
@@ -15,9 +16,9 @@ struct EvaluationItem: Sendable {
       switch name.lastIndex(of: ".").map({ name[$0...].lowercased() }) {
       case ".npy", ".bin": self = .tensor
       case ".wav", ".wave": self = .sound
-      case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".webp", ".pnm", ".pbm", ".pgm", ".ppm", ".pam":
+      default:
+        guard ImageFileFormat(path: name) != nil else { return nil }
         self = .picture
-      default: return nil
       }
     }
   }

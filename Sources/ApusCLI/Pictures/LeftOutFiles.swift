@@ -29,9 +29,8 @@ struct LeftOutFiles {
   /// More kinds are not named.
   private static let mostKinds = 8
 
-  /// Counts a file by its name; files whose names begin with a dot are hidden, and not counted.
+  /// Counts a file by its name.
   mutating func addFile(_ name: String) {
-    guard !name.hasPrefix(".") else { return }
     guard let dot = name.lastIndex(of: "."), name.index(after: dot) < name.endIndex else {
       counts["without an extension", default: 0] += 1
       return

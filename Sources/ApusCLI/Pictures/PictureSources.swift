@@ -3,7 +3,6 @@ import Apus
 import ApusConsole
 import ApusImages
 import ApusVision
-import FoundationEssentials
 
 /// The pictures that a command works on, in order.
 struct PictureSources: Sendable {
@@ -53,7 +52,7 @@ struct PictureSources: Sendable {
   private mutating func add(
     _ path: String, _ recursive: Bool, _ leftOut: inout LeftOutFiles
   ) throws(ApusError) {
-    guard Self.isFolder(path) else { return try append(path) }
+    guard FolderEntry.isFolder(path) else { return try append(path) }
     leftOut.folders.append(path)
     try addFolder(path, recursive, depth: 0, &leftOut)
   }
@@ -61,29 +60,19 @@ struct PictureSources: Sendable {
   private mutating func addFolder(
     _ path: String, _ recursive: Bool, depth: Int, _ leftOut: inout LeftOutFiles
   ) throws(ApusError) {
-    let names: [String]
-    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-      throw ApusError(.unreadableFile, "cannot read the folder '\(path)'")
-    }
-    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
-      let inside = path.hasSuffix("/") ? path + name : "\(path)/\(name)"
-      if Self.isFolder(inside) {
+    for entry in try FolderEntry.all(in: path) {
+      if entry.isFolder {
         if recursive, depth < Self.maximumDepth {
-          try addFolder(inside, recursive, depth: depth + 1, &leftOut)
+          try addFolder(entry.path, recursive, depth: depth + 1, &leftOut)
         } else {
           leftOut.addFolder()
         }
-      } else if ImageFileFormat(path: name) != nil {
-        try append(inside)
+      } else if ImageFileFormat(path: entry.name) != nil {
+        try append(entry.path)
       } else {
-        leftOut.addFile(name)
+        leftOut.addFile(entry.name)
       }
     }
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusConsole
-import FoundationEssentials
 
 /// The sounds that a command's arguments name.
 struct SoundFiles {
@@ -34,22 +33,15 @@ struct SoundFiles {
   }
 
   private mutating func add(_ path: String) throws(ApusError) {
-    var isFolder = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder else {
-      return try append([path])
-    }
-    let names: [String]
-    do { names = try FileManager.default.contentsOfDirectory(atPath: path) } catch {
-      throw ApusError(.unreadableFile, "cannot read the folder '\(path)'")
-    }
-    let folder = path.hasSuffix("/") ? path : "\(path)/"
+    guard FolderEntry.isFolder(path) else { return try append([path]) }
     var sounds: [String] = []
-    for name in names.sorted(by: { $0.utf8.lexicographicallyPrecedes($1.utf8) }) {
+    for entry in try FolderEntry.all(in: path) {
+      let name = entry.name
       let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-      if Self.endings.contains(ending) {
-        sounds.append(folder + name)
-      } else if FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder), isFolder {
+      if entry.isFolder {
         leftOut.addFolder()
+      } else if Self.endings.contains(ending) {
+        sounds.append(entry.path)
       } else {
         leftOut.addFile(name)
       }
