@@ -25,6 +25,10 @@ extension ScalarTypes {
   package static let foldable: ScalarTypes = [
     .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
   ]
+  /// The types of ``WindowScatter``.
+  package static let scatterable: ScalarTypes = [
+    .float16, .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
+  ]
   /// The types of ``CastKernel``.
   package static let castable: ScalarTypes = [
     .bool, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .float16, .bfloat16, .float32, .float64,

@@ -55,6 +55,7 @@ package struct WindowScatter: Sendable {
   ) {
     var poll = StopPoll(threads)
     switch elements {
+    case .float16: run(updates, places, &tensor, &poll, fold.halves())
     case .float32: run(updates, places, &tensor, &poll, fold.floats(Float.self))
     case .float64: run(updates, places, &tensor, &poll, fold.floats(Double.self))
     case .int8: run(updates, places, &tensor, &poll, fold.integers(Int8.self))

@@ -158,7 +158,7 @@ def gather(draw):
     return model.add("STABLEHLO_GATHER", operands, [output], options2=options, main=True)
 
 
-@operator("STABLEHLO_SCATTER", (*MOVABLE, "uint32"), cases=14)
+@operator("STABLEHLO_SCATTER", (*MOVABLE, "uint32", "float16"), cases=14)
 def scatter(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     shape = draw.shape(rank)

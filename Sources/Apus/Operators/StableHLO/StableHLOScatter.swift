@@ -15,7 +15,7 @@ struct StableHLOScatter: Operator {
   private let kernel: WindowScatter
 
   /// The types that can be folded.
-  static let types = ElementType.allCases.filter { $0.scalarType(in: .foldable) != nil }
+  static let types = ElementType.allCases.filter { $0.scalarType(in: .scatterable) != nil }
 
   /// The subgraph that names the function.
   static func body(_ options: OperatorOptions) throws(ApusError) -> Int {
@@ -27,7 +27,7 @@ struct StableHLOScatter: Operator {
     let input = try node.input(0, ranks: 0...8)
     let places = try node.input(1, types: [.int32, .int64])
     let updates = try node.input(2, types: [input.type], ranks: 0...8)
-    guard let elements = input.type.scalarType(in: .foldable) else {
+    guard let elements = input.type.scalarType(in: .scatterable) else {
       throw node.unsupported("\(input.name) is \(input.type), which is not supported")
     }
     let rank = input.shape.rank
