@@ -12,7 +12,7 @@ TYPES = ("uint8", "int8", "float32", "int16", "int32", "int64", "bool")
 
 @operator("TRANSPOSE", TYPES, versions={"int8": 2, "int16": 4}, rare=(*RARE, "int4", "uint4"))
 def transpose(draw):
-    rank = draw.pick("rank", [1, 2, 3, 4, 4, 5, 6])
+    rank = draw.pick("rank", [1, 2, 3, 4, 4, 5, 6, 7, 8])
     order = draw.sample(range(rank), rank)
     draw.tag("order" + "".join(map(str, order)))
     dynamic = draw.flag("dynamic_order", 6)

@@ -4,7 +4,7 @@
 enum Transpose {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
-    let input = try node.input(0, ranks: 0...6)
+    let input = try node.input(0, ranks: 0...8)
     let order = try node.input(1, types: [.int32], rank: 1)
     var axes: [Int] = []
     for axis in try node.integers(of: order) { axes.append(try node.axis(axis, rank: input.shape.rank)) }
