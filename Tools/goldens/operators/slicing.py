@@ -73,6 +73,10 @@ def strided_slice(draw):
         masks["newAxisMask"] = 1 << position
         for column, value in ((begin, 0), (end, 1), (strides, 1)):
             column.insert(position, value)
+    if kind in ("plain", "masks", "shrink") and specified == rank and draw.flag("surplus", 4):
+        # Numbers beyond the last axis have no meaning, even those that no axis takes.
+        for column in (begin, end, strides):
+            column += [draw.integer(-3, 3) for _ in range(2)]
     quantization = draw.maybe_quantization("both")
     model = ModelBuilder()
     operands = [model.input(draw.values(shape), quantization)]

@@ -94,7 +94,11 @@ enum StridedSlice {
         spans.append(Span())
       } else {
         guard axis < rank else {
-          throw node.malformed("\(count) begins are too many for \(input.name), \(input.shape)")
+          guard spans.count == rank + added else {
+            throw node.malformed("\(count) begins are too many for \(input.name), \(input.shape)")
+          }
+          // As in the reference, numbers beyond the last axis have no meaning.
+          break
         }
         spans.append(try span(of: input, axis: axis, position, specification, node))
         axis += 1
