@@ -113,6 +113,9 @@ def unique(draw):
     types = {"int32": schema.TensorType.INT32, "int64": schema.TensorType.INT64}
     values = draw.values([draw.integer(1, 20)])
     values = (values % 5).astype(values.dtype)
+    if draw.type == "float32" and draw.flag("nan", 3):
+        for _ in range(draw.integer(1, 3)):
+            values[draw.integer(0, values.size - 1)] = np.nan
     model = ModelBuilder()
     operand = model.input(values)
     model._has_dynamic_output = True

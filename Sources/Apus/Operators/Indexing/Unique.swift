@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// `UNIQUE`: the distinct values of a vector in order of appearance, and each element's index among them.
+///
+/// NaN has the index of the minimum before it, and if it comes first, so do all values: the reference searches a tree that is
+/// ordered by `<`, where NaN is neither before nor after any value.
 enum Unique {
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1, outputs: 2...2)
@@ -16,7 +19,7 @@ enum Unique {
     }
   }
 
-  private static func find<T: TensorElement & Hashable>(
+  private static func find<T: TensorElement & Hashable & Comparable>(
     _ type: T.Type, in input: TensorSlot, _ node: Node
   ) throws(ApusError) -> any Operator {
     let count = input.shape.elementCount
@@ -27,14 +30,16 @@ enum Unique {
     var places: [T: Int] = [:]
     var unique: [T] = []
     var indices: [Int] = []
+    var minimum = 0
     for (position, value) in try node.values(of: input, as: T.self).enumerated() {
       try node.context.limits.checkTime(at: position)
-      // NaN equals nothing, so a search for it would fail, and take longer each time.
-      let known = value == value ? places[value] : nil
+      let isUnordered = value != value || !unique.isEmpty && unique[0] != unique[0]
+      let known = !isUnordered ? places[value] : unique.isEmpty ? nil : minimum
       let place = known ?? unique.count
       if known == nil {
         if value == value { places[value] = place }
         unique.append(value)
+        if value < unique[minimum] { minimum = place }
       }
       indices.append(place)
     }
