@@ -22,4 +22,15 @@ extension Node {
     let found = try quantization(of: slot).scale
     guard found == scale else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
   }
+
+  /// Throws unless a tensor's scale is within a thousandth of the one that an operator prescribes.
+  func requireScale(near scale: Float, of slot: TensorSlot) throws(ApusError) {
+    let found = try quantization(of: slot).scale
+    guard found.isNear(scale) else { throw malformed("\(slot.name) has the scale \(found), not \(scale)") }
+  }
+}
+
+extension Float {
+  /// Whether the number is within a thousandth of another.
+  func isNear(_ other: Float) -> Bool { abs(self - other) <= 0.001 * other }
 }

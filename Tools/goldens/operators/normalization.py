@@ -14,8 +14,10 @@ L2_OUTPUTS = {"uint8": (1 / 128, 128), "int8": (1 / 128, 0)}
 def softmax(draw):
     rank = draw.pick("rank", [1, 2, 3, 4])
     depth = draw.pick("depth", [1, 2, 5, 10, 21, 91])
-    beta = draw.pick("beta", [1.0, 1.0, 0.5, 2.0, 10.0, 0.1])
-    draw.tag(f"rank{rank}", f"depth{depth}", f"beta{beta:g}".replace(".", "p") if beta != 1 else "")
+    # Of bytes, the reference takes no other signs.
+    signs = [0.0, -1.0] if draw.type == "int16" else []
+    beta = draw.pick("beta", [1.0, 1.0, 0.5, 2.0, 10.0, 0.1, *signs])
+    draw.tag(f"rank{rank}", f"depth{depth}", f"beta{beta:g}".translate({ord("."): "p", ord("-"): "m"}) if beta != 1 else "")
     shape = [*draw.shape(rank - 1, max(draw.limit * 2 // depth, 1)), depth]
     if rank > 1 and draw.flag("empty", 12):
         shape[0] = 0

@@ -10,6 +10,7 @@ enum Logistic {
     case .float32:
       return UnaryOperator(FloatFunction.logistic, input: input, output: output, using: node.kernels)
     case .int16:
+      try node.requireScale(1 / 32768, of: output)
       let sigmoid = try node.wordSigmoid(input: input, output: output, powerShifts: 0...0)
       return UnaryOperator(
         sigmoid.logistic(count: input.shape.elementCount), choice: .plain, input: input, output: output)

@@ -16,22 +16,23 @@ enum SoftmaxOperator {
         beta: beta, isHalf: node.isHalfPrecision, rows: rows, depth: depth, using: node.kernels)
       return UnaryOperator(kernel, choice: choice, input: input, output: output)
     }
+    if input.type == .int16 {
+      try node.requireNoZeroPoint(input)
+      try node.requireNoZeroPoint(output)
+      try node.requireScale(near: 1 / 32768, of: output)
+      // The reference forms this product in single precision. With one that is not above zero, all values are equal to it.
+      let product = Double(try node.quantization(of: input).scale * beta)
+      return UnaryOperator(
+        Softmax.words(factor: product > 0 ? product : 0, rows: rows, depth: depth), choice: .plain,
+        input: input, output: output)
+    }
     let factor = Double(try node.quantization(of: input).scale) * Double(beta)
     guard factor.isFinite, factor > 0 else {
       throw node.unsupported("beta is \(beta); above zero is expected")
     }
-    if input.type == .int16 {
-      try node.requireNoZeroPoint(input)
-      try node.requireNoZeroPoint(output)
-      // The reference forms this product in single precision.
-      let product = Double(try node.quantization(of: input).scale * beta)
-      return UnaryOperator(
-        Softmax.words(factor: product, rows: rows, depth: depth), choice: .plain, input: input,
-        output: output)
-    }
     if output.type == .int8 {
       let (scale, zeroPoint) = try node.quantization(of: output)
-      guard zeroPoint == -128, abs(scale - 1 / 256) <= 0.001 / 256 else {
+      guard zeroPoint == -128, scale.isNear(1 / 256) else {
         throw node.malformed(
           "\(output.name) has the scale \(scale) and zero point \(zeroPoint), not 1/256 and -128")
       }
