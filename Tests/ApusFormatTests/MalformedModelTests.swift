@@ -33,9 +33,6 @@ struct Breakage: Sendable, CustomTestStringConvertible {
     ) {
       $0.tensors[0][0] = .int32s([0, .max, .max, 4])
     },
-    Breakage("subgraph 0, tensor 0 (image): shape [1, 4, 4, 1] and shape signature [-1] differ in length") {
-      $0.tensors[0][7] = .int32s([-1])
-    },
     Breakage("subgraph 0, tensor 0 (image): the type 23 is unknown") { $0.tensors[0][1] = .int8(23) },
     Breakage("subgraph 0, tensor 0 (image): the type -1 is unknown") { $0.tensors[0][1] = .int8(-1) },
     Breakage("subgraph 0, tensor 0 (image): it refers to buffer 5 of 5") { $0.tensors[0][2] = .uint32(5) },

@@ -39,6 +39,21 @@ import Testing
     #expect(graph.tensors[5].shape == [] && !graph.tensors[5].hasRank && graph.tensors[5].quantization == nil)
   }
 
+  /// As in the reference, which reads as many bytes of a buffer as the shape needs.
+  @Test func takesTheFirstBytesOfALongerBuffer() throws {
+    var model = SampleModel()
+    model.buffers[1] = [0: .bytes(Array(0..<21))]
+    let file = try model.decoded()
+    let data = try #require(file.subgraphs[0].tensors[1].data)
+    #expect(try file.withBytes(of: data) { Array($0) } == Array(0..<18))
+  }
+
+  @Test func ignoresAShapeSignatureOfAnotherLength() throws {
+    var model = SampleModel()
+    model.tensors[0][7] = .int32s([-1])
+    #expect(try model.decoded().subgraphs[0].tensors[0].shapeSignature == [])
+  }
+
   @Test func decodesASparseConstant() throws {
     let sparsity = try #require(try SampleModel().decoded().subgraphs[0].tensors[4].sparsity)
     #expect(sparsity.traversalOrder == [0, 1])

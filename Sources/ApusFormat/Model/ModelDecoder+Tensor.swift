@@ -18,10 +18,9 @@ extension ModelDecoder {
       throw FormatError("the type \(rawType) is unknown")
     }
     let shape = try dimensions(table, 0, "shape")
-    let signature = try dimensions(table, 7, "shape signature")
-    guard signature.isEmpty || signature.count == shape.count else {
-      throw FormatError("shape \(shape) and shape signature \(signature) differ in length")
-    }
+    var signature = try dimensions(table, 7, "shape signature")
+    // Converters write such ones for tensors whose rank they do not know.
+    if signature.count != shape.count { signature = [] }
     let elements = try elementCount(shape)
     let buffer = Int(try table.integer(2, default: UInt32(0)))
     // A model without tensors' data may have no list of buffers at all.
@@ -39,18 +38,22 @@ extension ModelDecoder {
     guard data == nil || !isVariable else { throw FormatError("it is variable and has constant data") }
     let quantization = try quantization(table, shape, tensorCount)
     var sparsity: SparsityEntry?
-    if let data {
+    if let whole = data {
       var stored = elements
       if let table = try table.table(6) {
         let (entry, count) = try self.sparsity(table, shape)
         sparsity = entry
         stored = count
       }
-      if let stored, type.bitWidth != nil, type.byteCount(stored) != data.count {
+      if let stored, type.bitWidth != nil {
         let needed = type.byteCount(stored)
-        throw FormatError(
-          "\(type.schemaName) of shape \(shape)\(sparsity == nil ? "" : ", sparse,") needs "
-            + "\(needed.map(String.init) ?? "too many") bytes, and its buffer has \(data.count)")
+        guard let needed, sparsity == nil ? needed <= whole.count : needed == whole.count else {
+          throw FormatError(
+            "\(type.schemaName) of shape \(shape)\(sparsity == nil ? "" : ", sparse,") needs "
+              + "\(needed.map(String.init) ?? "too many") bytes, and its buffer has \(whole.count)")
+        }
+        // As in the reference, bytes beyond those that the shape needs have no meaning.
+        data = whole.lowerBound..<whole.lowerBound + needed
       }
       guard stored != nil else {
         throw FormatError("it has data, and its shape \(shape) is not known")
