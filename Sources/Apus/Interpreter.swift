@@ -136,8 +136,7 @@ public final class Interpreter {
 
   /// The description of the tensor at an index of ``tensors``.
   package func tensor(_ index: Int) -> Tensor {
-    model.tensor(
-      index, subgraph: graph.subgraphIndex, type: graph.wiring.types[index], shape: graph.shape(of: index))
+    model.tensor(index, subgraph: graph.subgraphIndex, shape: graph.shape(of: index))
   }
 
   /// The position of the input with a name: the signature's name first, then the tensor's.

@@ -27,6 +27,8 @@ public final class Model: Sendable {
   private let constants: FileConstants
   /// For each operator code of the file; ``OperatorRegistration/unknown`` where this build has none.
   let registrations: [OperatorRegistration]
+  /// For each subgraph: the types of its tensors; see ``ResultType`` for where they are not the file's.
+  let types: [[ElementType]]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
   let packedMemory: MemoryPool
@@ -138,7 +140,9 @@ public final class Model: Sendable {
       }
     }
     self.limits = limits
-    registrations = file.operatorCodes.map(OperatorRegistry.registration)
+    let registrations = file.operatorCodes.map(OperatorRegistry.registration)
+    self.registrations = registrations
+    types = file.subgraphs.map { Self.types(of: $0, registrations) }
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     constants = try FileConstants(file)
   }
@@ -197,9 +201,8 @@ public final class Model: Sendable {
     var reasons: [String] = []
     let folds = SubgraphCalls.folds(in: self)
     for (position, subgraph) in file.subgraphs.enumerated() where !folds[position] {
-      let types = types(of: subgraph)
       for (index, node) in subgraph.operators.enumerated() {
-        if let reason = unsupportedReason(of: node, at: index, in: subgraph, types, custom) {
+        if let reason = unsupportedReason(of: node, at: index, in: subgraph, types[position], custom) {
           reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")
         }
       }
@@ -207,13 +210,11 @@ public final class Model: Sendable {
     return reasons
   }
 
-  /// A tensor of the file, described; with the type and shape that a plan gives it, if known.
-  package func tensor(
-    _ index: Int, subgraph: Int, type: ElementType? = nil, shape: TensorShape? = nil
-  ) -> Tensor {
+  /// A tensor, described, with the type that it has in a run, and the shape that a plan gives it, if known.
+  package func tensor(_ index: Int, subgraph: Int, shape: TensorShape? = nil) -> Tensor {
     let entry = file.subgraphs[subgraph].tensors[index]
     return Tensor(
-      index: index, name: entry.name, type: type ?? ElementType(entry.type),
+      index: index, name: entry.name, type: types[subgraph][index],
       shape: shape ?? TensorShape(entry.shape.map { $0 < 0 ? 1 : $0 }),
       shapeSignature: entry.shapeSignature.isEmpty ? entry.shape : entry.shapeSignature,
       quantization: entry.parameters, isConstant: entry.data != nil && !entry.isVariable,

@@ -31,8 +31,7 @@ public struct CustomOperatorNode {
 
   private func tensor(_ index: Int) -> Tensor {
     node.preparation.model.tensor(
-      index, subgraph: node.subgraphIndex, type: node.preparation.wiring.types[index],
-      shape: node.preparation.shape(of: index))
+      index, subgraph: node.subgraphIndex, shape: node.preparation.shape(of: index))
   }
 
   /// A required input, with its shape as prepared.

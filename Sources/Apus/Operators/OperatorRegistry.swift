@@ -50,9 +50,13 @@ enum OperatorRegistry {
         code, versions: 1...1, types: [.float32, .int32], result: .like(input: 0), rows: .elements,
         AddN.prepare)
     case .argMax:
-      .init(code, versions: 1...3, types: common + [.int32, .bool], rows: .along, ArgMinMax.maximum)
+      .init(
+        code, versions: 1...3, types: common + [.int32, .bool], result: .option(ArgMinMax.maximumType),
+        rows: .along, ArgMinMax.maximum)
     case .argMin:
-      .init(code, versions: 1...3, types: common + [.int32, .bool], rows: .along, ArgMinMax.minimum)
+      .init(
+        code, versions: 1...3, types: common + [.int32, .bool], result: .option(ArgMinMax.minimumType),
+        rows: .along, ArgMinMax.minimum)
     case .assignVariable:
       .init(
         code, versions: 1...1, types: ElementType.movable, at: .input(1), first: [.resource, .int32],
@@ -275,9 +279,13 @@ enum OperatorRegistry {
         code, versions: 1...1, types: [.float32, .int8, .int16, .int32, .int64], asFloats: halves,
         result: .like(input: 0), rows: .elements, Neg.prepare)
     case .nonMaxSuppressionV4:
-      .init(code, versions: 1...1, types: [.float32], rows: .mixed, NonMaxSuppression.prepareHard)
+      .init(
+        code, versions: 1...1, types: [.float32], result: .fixedEach([.int32, .int32]), rows: .mixed,
+        NonMaxSuppression.prepareHard)
     case .nonMaxSuppressionV5:
-      .init(code, versions: 1...1, types: [.float32], rows: .mixed, NonMaxSuppression.prepareSoft)
+      .init(
+        code, versions: 1...1, types: [.float32], result: .fixedEach([.int32, .float32, .int32]),
+        rows: .mixed, NonMaxSuppression.prepareSoft)
     case .notEqual:
       .init(
         code, versions: 1...4, types: numbers + [.bool], asFloats: [.float16], result: .fixed(.bool),
@@ -375,7 +383,10 @@ enum OperatorRegistry {
       .init(
         code, versions: 1...2, types: ElementType.movableBytes, at: .input(1), first: [.bool],
         result: .like(input: 1), rows: .elements, Select.prepareVersion2)
-    case .shape: .init(code, versions: 1...1, types: ElementType.reshapable, rows: .mixed, Shape.prepare)
+    case .shape:
+      .init(
+        code, versions: 1...1, types: ElementType.reshapable, result: .option(Shape.type), rows: .mixed,
+        Shape.prepare)
     case .sign:
       .init(code, versions: 1...2, types: [.float32, .float64, .int32], rows: .elements, Sign.prepare)
     case .sin:

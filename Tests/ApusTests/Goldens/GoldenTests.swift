@@ -40,6 +40,18 @@ import Testing
       failures.isEmpty, "\(archive.name): \(failures.count) of \(cases.count) cases differ\n\(list)")
   }
 
+  @Test("a model describes results with the types that they have in a run")
+  func describesTheTypesOfRuns() throws {
+    let contents = try GoldenArchive(name: "MISDECLARED").open()
+    for name in contents.cases {
+      let model = try contents.model(of: name)
+      let interpreter = try Interpreter(model: model)
+      #expect(model.outputs.map(\.type) == interpreter.outputs.map(\.type), "\(name)")
+      #expect(try model.tensors(ofSubgraph: 0).map(\.type) == interpreter.tensors.map(\.type), "\(name)")
+      #expect(model.subgraphs[0].outputs.map(\.type) == interpreter.outputs.map(\.type), "\(name)")
+    }
+  }
+
   @Test("the environment names goldens that there are")
   func choosesGoldens() { #expect(!GoldenArchive.chosen.isEmpty) }
 

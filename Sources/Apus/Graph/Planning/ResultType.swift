@@ -14,11 +14,17 @@ enum ResultType {
   case allLike(input: Int)
   /// The operator, for the first result.
   case fixed(ElementType)
+  /// The operator, for each result in order.
+  case fixedEach([ElementType])
+  /// The options, for the first result; the file if they name no type that the operator has.
+  case option(@Sendable (OperatorOptions) throws(ApusError) -> ElementType?)
 }
 
 extension Model {
   /// The types of a subgraph's tensors: the file's, except for results whose operator decides.
-  func types(of subgraph: SubgraphEntry) -> [ElementType] {
+  ///
+  /// - Parameter registrations: the registration of each operator code of the file.
+  static func types(of subgraph: SubgraphEntry, _ registrations: [OperatorRegistration]) -> [ElementType] {
     var types = subgraph.tensors.map { ElementType($0.type) }
     for node in subgraph.operators {
       let type: ElementType
@@ -31,6 +37,16 @@ extension Model {
         type = types[node.inputs[input]]
         if case .allLike = rule { results = node.outputs[...] }
       case .fixed(let only): type = only
+      case .fixedEach(let each):
+        for (result, type) in zip(node.outputs, each) where !subgraph.tensors[result].isVariable {
+          types[result] = type
+        }
+        continue
+      case .option(let read):
+        // Malformed options are an error when the operator is prepared.
+        let options = OperatorOptions(node) { ApusError(.malformedModel, $0.message) }
+        guard let named = try? read(options) else { continue }
+        type = named
       }
       for result in results where !subgraph.tensors[result].isVariable { types[result] = type }
     }

@@ -89,7 +89,7 @@ final class Wiring: Sendable {
       isOutput[output] = true
     }
     self.sources = sources
-    types = model.types(of: subgraph)
+    types = model.types[index]
     self.isOutput = isOutput
     (firstReaders, allReaders) = Self.readers(of: subgraph)
   }

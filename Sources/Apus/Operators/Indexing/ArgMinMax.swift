@@ -8,9 +8,24 @@ struct ArgMinMax: Operator {
   private let input: TensorSlot
   private let output: TensorSlot
 
-  static func maximum(_ node: Node) throws(ApusError) -> any Operator { try ArgMinMax(node, isMaximum: true) }
+  /// The type of ARG_MAX's result, by its options.
+  static func maximumType(_ options: OperatorOptions) throws(ApusError) -> ElementType? {
+    try options.argMax.type
+  }
+
+  /// The type of ARG_MIN's result, by its options.
+  static func minimumType(_ options: OperatorOptions) throws(ApusError) -> ElementType? {
+    try options.argMin.type
+  }
+
+  static func maximum(_ node: Node) throws(ApusError) -> any Operator {
+    _ = try maximumType(node.options)
+    return try ArgMinMax(node, isMaximum: true)
+  }
+
   static func minimum(_ node: Node) throws(ApusError) -> any Operator {
-    try ArgMinMax(node, isMaximum: false)
+    _ = try minimumType(node.options)
+    return try ArgMinMax(node, isMaximum: false)
   }
 
   private init(_ node: Node, isMaximum: Bool) throws(ApusError) {

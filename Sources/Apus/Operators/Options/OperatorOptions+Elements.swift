@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusFormat
+
 /// Options of functions of elements and movements; each field has its number in `schema.fbs`.
 extension OperatorOptions {
   /// `ConcatenationOptions`.
@@ -47,6 +49,22 @@ extension OperatorOptions {
     let fields: Fields
     var axis: Int { get throws(ApusError) { try fields.int32(0) } }
     var batchRank: Int { get throws(ApusError) { try fields.int32(1) } }
+  }
+
+  /// `ShapeOptions`, `ArgMaxOptions` and `ArgMinOptions`.
+  struct IndexOptions {
+    let fields: Fields
+    /// The type of the results; nil for the schema's default, which is no type of indices and so says nothing.
+    var type: ElementType? {
+      get throws(ApusError) {
+        switch try fields.int8(0) {
+        case 0: nil
+        case Int(TensorType.int32.rawValue): .int32
+        case Int(TensorType.int64.rawValue): .int64
+        case let other: throw fields.error("results of type \(other) are neither int32 nor int64")
+        }
+      }
+    }
   }
 
   /// `ReducerOptions`.

@@ -45,6 +45,9 @@ package struct OperatorOptions {
   var spaceToDepth: SpaceToDepthOptions { .init(fields: first) }
   var embeddingLookupSparse: EmbeddingLookupSparseOptions { .init(fields: first) }
   var mul: MulOptions { .init(fields: first) }
+  var argMax: IndexOptions { .init(fields: first) }
+  var argMin: IndexOptions { .init(fields: first) }
+  var shape: IndexOptions { .init(fields: first) }
   var gather: GatherOptions { .init(fields: first) }
   var reducer: ReducerOptions { .init(fields: first) }
   var sub: AddOptions { .init(fields: first) }
@@ -94,6 +97,9 @@ package struct OperatorOptions {
     private func read<T>(_ body: (OptionsTable) throws(FormatError) -> T) throws(ApusError) -> T {
       do { return try body(table) } catch { throw failure(error) }
     }
+
+    /// An error about a value.
+    func error(_ text: String) -> ApusError { failure(FormatError(text)) }
 
     /// An enumeration's value.
     func int8(_ field: Int) throws(ApusError) -> Int {

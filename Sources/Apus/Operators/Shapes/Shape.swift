@@ -2,8 +2,12 @@
 
 /// `SHAPE` and `RANK`: the input's dimensions, or their number; known at preparation.
 enum Shape {
+  /// The type of SHAPE's result, by its options.
+  static func type(_ options: OperatorOptions) throws(ApusError) -> ElementType? { try options.shape.type }
+
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 1...1)
+    _ = try type(node.options)
     let dimensions = try node.input(0).shape.dimensions
     return try node.integerOutput(0, shape: [dimensions.count], dimensions)
   }
