@@ -6,6 +6,7 @@ package struct FlatTable {
   package enum Field {
     case byte(UInt8)
     case int(Int32)
+    case long(Int64)
     case float(Float)
     case text(String)
     case ints([Int32])
@@ -38,10 +39,14 @@ package struct FlatTable {
     bytes.align(8)
     let vtable = bytes.count
     bytes.appendLittleEndian(UInt16(4 + 2 * slots))
-    bytes.appendLittleEndian(UInt16(4 + 4 * numbers.count))
-    for slot in 0..<slots {
-      bytes.appendLittleEndian(UInt16(numbers.firstIndex(of: slot).map { 4 + 4 * $0 } ?? 0))
+    var places: [Int: Int] = [:]
+    var size = 4
+    for number in numbers {
+      places[number] = size
+      if case .long = fields[number] { size += 8 } else { size += 4 }
     }
+    bytes.appendLittleEndian(UInt16(size))
+    for slot in 0..<slots { bytes.appendLittleEndian(UInt16(places[slot] ?? 0)) }
     bytes.align(4)
     let start = bytes.count
     bytes.appendLittleEndian(Int32(start - vtable))
@@ -49,13 +54,16 @@ package struct FlatTable {
       switch fields[number] {
       case .byte(let value): bytes.appendLittleEndian(UInt32(value))
       case .int(let value): bytes.appendLittleEndian(value)
+      case .long(let value): bytes.appendLittleEndian(value)
       case .float(let value): bytes.appendLittleEndian(value.bitPattern)
       default: bytes.appendLittleEndian(UInt32(0))
       }
     }
-    for (place, number) in numbers.enumerated() {
-      guard let target = fields[number]?.writeTarget(into: &bytes) else { continue }
-      bytes.patch(start + 4 + 4 * place, to: target)
+    for number in numbers {
+      guard let place = places[number], let target = fields[number]?.writeTarget(into: &bytes) else {
+        continue
+      }
+      bytes.patch(start + place, to: target)
     }
     return start
   }
@@ -66,7 +74,7 @@ extension FlatTable.Field {
   fileprivate func writeTarget(into bytes: inout [UInt8]) -> Int? {
     let start: Int
     switch self {
-    case .byte, .int, .float: return nil
+    case .byte, .int, .long, .float: return nil
     case .table(let table): return table.write(into: &bytes)
     case .text(let text):
       start = bytes.begin(count: text.utf8.count, alignment: 4)

@@ -54,6 +54,8 @@ struct TestOptions {
     ])
   }
 
+  static func random(seed: Int64, seed2: Int64) -> Self { .init([0: .long(seed), 1: .long(seed2)]) }
+
   static func reducer(keepsDimensions: Bool) -> Self { .init([0: .byte(keepsDimensions ? 1 : 0)]) }
 
   static func resultType(_ type: Int32) -> Self { .init([0: .byte(UInt8(type))]) }

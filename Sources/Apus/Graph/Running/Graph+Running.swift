@@ -20,7 +20,7 @@ extension Graph {
       if current == segments.count {
         try planNextSegment()
       } else if !holds(segments[current].plan) {
-        dropSegments(from: current)
+        dropOutdatedSegments(from: current)
         try planNextSegment()
       }
       let plan = segments[current].plan

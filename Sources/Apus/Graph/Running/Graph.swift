@@ -54,6 +54,11 @@ final class Graph {
   /// Whether a run is under way, so that a new segment can read the results of earlier ones.
   var isRunning = false
 
+  /// The shapes before a run dropped segments, until it has planned the last one anew; empty in graphs without random numbers.
+  private var formerShapes: [TensorShape?] = []
+  /// The first operator with a result of another shape than before; `.max` if there is none so far.
+  private var firstResized = Int.max
+
   init(context: GraphContext, subgraph index: Int, passes: Passes) throws(ApusError) {
     self.context = context
     heldMemory = context.heldMemory
@@ -103,6 +108,10 @@ final class Graph {
     guard !isPrepared else { return }
     let inputs = try PlannedInputs(wiring, model, shapes: inputShapes, memoryLimit: memoryLimit)
     let plan = try planner(after: inputs.start).segment()
+    if self.inputs != nil {
+      context.restartRandomStreams(ofSubgraph: subgraphIndex, in: 0..<wiring.nodeCount)
+      formerShapes = []
+    }
     do throws(ApusError) {
       try install(inputs)
       try install(plan)
@@ -162,6 +171,31 @@ final class Graph {
     for constant in plan.pinned { buffers[constant.tensor] = constant.buffer }
     segments.append(Segment(plan, memory))
     recount()
+    restartRandomStreams(plan)
+  }
+
+  /// Drops segments whose preparation relied on values that are now others.
+  func dropOutdatedSegments(from first: Int) {
+    if context.drawsRandomNumbers(inSubgraph: subgraphIndex) {
+      formerShapes = facts.map(\.shape)
+      firstResized = .max
+    }
+    dropSegments(from: first)
+  }
+
+  /// Restarts the random numbers of operators that come after a result whose shape has changed.
+  private func restartRandomStreams(_ plan: SegmentPlan) {
+    guard !formerShapes.isEmpty else { return }
+    let nodes = plan.delivery.map { $0.node..<$0.node + 1 } ?? plan.nodes
+    for node in nodes where firstResized == .max {
+      let isResized = subgraph.operators[node].outputs.contains { formerShapes[$0] != plan.facts[$0].shape }
+      if isResized { firstResized = node }
+    }
+    if firstResized < nodes.upperBound {
+      let later = max(firstResized + 1, nodes.lowerBound)..<nodes.upperBound
+      context.restartRandomStreams(ofSubgraph: subgraphIndex, in: later)
+    }
+    if plan.isLast(of: wiring.nodeCount) { formerShapes = [] }
   }
 
   /// Updates the memory count of the graph.

@@ -78,13 +78,26 @@ final class GraphContext {
     return graph
   }
 
-  /// The random numbers of an operator, which continue when it is prepared again.
+  /// The random numbers of an operator, which continue when it is prepared again; see ``restartRandomStreams(ofSubgraph:in:)``.
   func randomStream(subgraph: Int, operator index: Int, seed: UInt64, seed2: UInt64) -> RandomStream {
     let place = OperatorPlace(subgraph: subgraph, index: index)
     if let known = randomStreams[place] { return known }
     let stream = RandomStream(seed: seed, seed2: seed2)
     randomStreams[place] = stream
     return stream
+  }
+
+  /// Restarts the random numbers of some operators, as the reference does wherever it prepares an operator anew. Those with
+  /// arbitrary seeds continue.
+  func restartRandomStreams(ofSubgraph subgraph: Int, in operators: Range<Int>) {
+    for (place, stream) in randomStreams where place.subgraph == subgraph && operators.contains(place.index) {
+      stream.restart()
+    }
+  }
+
+  /// Whether a subgraph has operators that draw random numbers.
+  func drawsRandomNumbers(inSubgraph subgraph: Int) -> Bool {
+    !randomStreams.isEmpty && randomStreams.keys.contains { $0.subgraph == subgraph }
   }
 
   /// Begins the preparation of the whole model.

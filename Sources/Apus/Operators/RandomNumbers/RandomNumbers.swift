@@ -6,8 +6,8 @@ import ApusRuntime
 
 /// `RANDOM_UNIFORM`: numbers from 0 up to 1. `RANDOM_STANDARD_NORMAL`: numbers with mean 0 and deviation 1.
 ///
-/// Two seeds decide the numbers, which are TensorFlow's; two zeros mean arbitrary seeds. Runs continue the sequence;
-/// ``Interpreter/resetVariables()`` restarts it.
+/// Two seeds decide the numbers, which are TensorFlow's; two zeros mean arbitrary seeds. Runs continue the sequence.
+/// ``Interpreter/resetVariables()`` restarts it, and so does another shape of an input or of a result before the operator.
 struct RandomNumbers: Operator {
   private let output: TensorSlot
   private let stream: RandomStream

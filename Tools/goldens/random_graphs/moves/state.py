@@ -230,7 +230,7 @@ def svdf(w):
     w.subgraph.operators.append(operator)
 
 
-@move(state=1, mixed=0.15)
+@move(state=1, mixed=0.15, shapes=0.6)
 def random_numbers(w):
     shape = w.constant(np.array(w.choice([(3,), (2, 4), (1, 5)]), np.int32))
     if w.parent is not None or w.is_flexible:

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from random_graphs.model import Operator, Subgraph
+from random_graphs.model import Operator, Subgraph, options
 from random_graphs.programs.control import ARGUMENTS, grow
 from random_graphs.programs.scope import Scope
 from random_graphs.programs.sizes import Size
@@ -73,8 +73,20 @@ def _entry(program):
     if random.random() < 0.2:
         chosen.append(random.choice(results))
     s.subgraph.outputs = [value.tensor for value in chosen]
+    if program.variables and program.graph.has_state and random.random() < 0.25:
+        _draw_numbers(s)
     _prune(s.subgraph)
     return s.subgraph, parameters
+
+
+def _draw_numbers(s):
+    """Random numbers of a fixed shape anywhere in a function: they begin anew with other shapes of inputs, and of results before them."""
+    seeds = options("Random", seed=s.integer(1, 10**6), seed2=s.integer(1, 10**6))
+    name = s.choice(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])
+    value = s.emit(name, [s.integer_constant([3])], "float32", (3,), seeds, 1, pooled=False)
+    operators = s.subgraph.operators
+    operators.insert(s.integer(0, len(operators) - 1), operators.pop())
+    s.subgraph.outputs.append(value.tensor)
 
 
 def _prune(subgraph):
