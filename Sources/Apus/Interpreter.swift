@@ -33,8 +33,8 @@ public final class Interpreter {
   ///   - model: The model.
   ///   - options: How to run it.
   ///   - key: The signature to run; nil for the main subgraph.
-  /// - Throws: `unsupportedOperator` with all reasons; `malformedModel` if an operator's inputs or options
-  ///   violate its rules; `resourceLimit` beyond a limit of ``Options``, or if the system refuses memory;
+  /// - Throws: `unsupportedOperator` with all reasons, for operators that this function or one that it calls has;
+  ///   `malformedModel` if an operator's inputs or options violate its rules; `resourceLimit` beyond a limit of ``Options``, or if the system refuses memory;
   ///   `unreadableFile` if the file was changed meanwhile; `invalidArgument` for a wrong option, shape or
   ///   signature.
   public convenience init(model: Model, options: Options = Options(), signature key: String? = nil)
@@ -52,11 +52,6 @@ public final class Interpreter {
     let custom = Dictionary(options.customOperators.map { ($0.name, $0.registration) }) { first, _ in first }
     guard custom.count == options.customOperators.count else {
       throw ApusError(.invalidArgument, "two of customOperators have the same name")
-    }
-    let reasons = model.unsupportedOperators(besides: custom)
-    if let first = reasons.first {
-      let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
-      throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
     }
     try SubgraphCalls.check(model, depthLimit: model.limits.callDepth)
     let context = GraphContext(model: model, kernels: kernels, options: options, customOperators: custom)
@@ -89,8 +84,10 @@ public final class Interpreter {
     signatureKey = key
     self.context = context
     observer = RunObserver(profiles: options.profiles, limits: context.limits)
+    let subgraph = try Self.subgraph(ofSignature: key, in: context.model)
+    try context.requireOperators(reachedFrom: subgraph)
     graph = try Graph(
-      context: context, subgraph: try Self.subgraph(ofSignature: key, in: context.model),
+      context: context, subgraph: subgraph,
       passes: options.preservesAllTensors ? options.passes.preservingTensors : options.passes)
     for (position, shape) in options.inputShapes {
       _ = try inputTensor(position)

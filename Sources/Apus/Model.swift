@@ -197,10 +197,27 @@ public final class Model: Sendable {
     unsupportedOperators(besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first })
   }
 
-  func unsupportedOperators(besides custom: [String: OperatorRegistration]) -> [String] {
+  /// Every operator that keeps one function from running, with the reason; those of other functions do not matter to it.
+  ///
+  /// - Parameters:
+  ///   - custom: Custom operators of yours that the function may use.
+  ///   - key: The signature of the function; nil for the main subgraph.
+  /// - Throws: `invalidArgument` if there is no such signature.
+  public func unsupportedOperators(besides custom: [CustomOperator] = [], ofSignature key: String?)
+    throws(ApusError) -> [String]
+  {
+    unsupportedOperators(
+      besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first },
+      reachedFrom: try Interpreter.subgraph(ofSignature: key, in: self))
+  }
+
+  /// Every operator that cannot run, of all subgraphs or of those that one runs, itself included.
+  func unsupportedOperators(
+    besides custom: [String: OperatorRegistration], reachedFrom start: Int? = nil
+  ) -> [String] {
     var reasons: [String] = []
-    let folds = SubgraphCalls.folds(in: self)
-    for (position, subgraph) in file.subgraphs.enumerated() where !folds[position] {
+    let runs = start.map { SubgraphCalls.reached(from: $0, in: self) } ?? SubgraphCalls.runnable(in: self)
+    for (position, subgraph) in file.subgraphs.enumerated() where runs[position] {
       for (index, node) in subgraph.operators.enumerated() {
         if let reason = unsupportedReason(of: node, at: index, in: subgraph, types[position], custom) {
           reasons.append(position == 0 ? reason : "subgraph \(position), \(reason)")

@@ -164,8 +164,11 @@ extension Inspection {
   }
 
   private var conclusion: String {
-    if runs { return "multiply-accumulates: \(multiplyAccumulates ?? 0)\nthis build can run the model" }
-    return "this build cannot run the model:\n"
-      + unsupported.map { "  " + oneLine($0) }.joined(separator: "\n")
+    let list = unsupported.map { "\n  " + oneLine($0) }.joined()
+    if runs {
+      return "multiply-accumulates: \(multiplyAccumulates ?? 0)\nthis build can run the model"
+        + (unsupported.isEmpty ? "" : ", but not all of its functions:" + list)
+    }
+    return "this build cannot run the model:" + list
   }
 }

@@ -180,7 +180,11 @@ struct Inspection: Encodable {
     labels = given.map { map in (0..<map.rowCount).map { map.name(inRow: $0) ?? "" } } ?? model.labels
     damage = model.metadataDamage
     let interpreter: Interpreter?
-    (interpreter, unsupported) = try Self.interpreter(for: model, options)
+    let reasons: [String]
+    (interpreter, reasons) = try Self.interpreter(for: model, options)
+    // Functions that the main one does not call lack operators of their own.
+    let known = Set(reasons)
+    unsupported = reasons + model.unsupportedOperators.filter { !known.contains($0) }
     plan = showsPlan ? interpreter.map { PlanReport($0.plan) } : nil
     runs = interpreter != nil
     memoryPlan = interpreter.map { interpreter in

@@ -59,9 +59,15 @@ public final class Interpreter {
       throw .tensorFlowLiteError(
         "Apus runs models by itself and takes no delegates: leave out the \(type(of: first))")
     }
-    let reasons = model.unsupportedOperators
-    if let first = reasons.first {
-      throw .tensorFlowLiteError(first + (reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""))
+    var reasons: [[String]] = []
+    do {
+      for signature in [nil] + model.signatures.map(\.key) {
+        reasons.append(try model.unsupportedOperators(ofSignature: signature))
+      }
+    } catch { throw .tensorFlowLiteError(error.message) }
+    // A model may train where only its predictions are wanted. What each function lacks is an error of its own allocation.
+    if !reasons.contains([]), let first = reasons[0].first {
+      throw .tensorFlowLiteError(first + (reasons[0].count > 1 ? " (and \(reasons[0].count - 1) more)" : ""))
     }
     self.model = model
     self.options = options

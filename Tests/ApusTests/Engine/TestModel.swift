@@ -68,8 +68,10 @@ struct TestModel {
   /// The main signature's names of inputs and outputs.
   var signature: (inputs: [String], outputs: [String])?
 
-  /// Subgraphs that operators call, numbered from 1.
+  /// Subgraphs that operators or signatures call, numbered from 1.
   var children: [TestModel] = []
+  /// Signatures of children by key, with tensors' names as those of arguments.
+  var childSignatures: [(key: String, subgraph: Int)] = []
 
   private func subgraph(_ buffers: inout [FlatTable], _ codes: inout [OperatorSpec]) -> FlatTable {
     let tensorTables = tensors.map { tensor in
@@ -120,17 +122,26 @@ struct TestModel {
     var model: [Int: FlatTable.Field] = [
       0: .int(3), 1: .tables(codeTables), 2: .tables(subgraphs), 3: .text("a test"), 4: .tables(buffers),
     ]
+    func maps(_ names: [String], _ tensors: [Int32]) -> FlatTable.Field {
+      .tables(zip(names, tensors).map { FlatTable([0: .text($0), 1: .int($1)]) })
+    }
+    var signatures: [FlatTable] = []
     if let signature {
-      func maps(_ names: [String], _ tensors: [Int32]) -> FlatTable.Field {
-        .tables(zip(names, tensors).map { FlatTable([0: .text($0), 1: .int($1)]) })
-      }
-      model[7] = .tables([
+      signatures.append(
         FlatTable([
           0: maps(signature.inputs, inputs), 1: maps(signature.outputs, outputs), 2: .text("serving_default"),
           4: .int(0),
-        ])
-      ])
+        ]))
     }
+    for (key, subgraph) in childSignatures {
+      let child = children[subgraph - 1]
+      func named(_ indices: [Int32]) -> FlatTable.Field {
+        maps(indices.map { child.tensors[Int($0)].name }, indices)
+      }
+      signatures.append(
+        FlatTable([0: named(child.inputs), 1: named(child.outputs), 2: .text(key), 4: .int(Int32(subgraph))]))
+    }
+    if !signatures.isEmpty { model[7] = .tables(signatures) }
     return FlatTable(model).file(identifier: "TFL3")
   }
 

@@ -71,4 +71,48 @@ import Testing
       try model.model().unsupportedOperators
         == ["subgraph 1, operator #0, Deep: version 1 of this custom operator is not supported"])
   }
+
+  /// Models that are trained on a device have functions with operators of TensorFlow beside the one that predicts.
+  @Test func refusesOnlyTheFunctionsThatTheyAreIn() throws {
+    var description = Self.model([Self.relu])
+    description.children = [
+      Self.model([.init(code: .custom, inputs: [0], outputs: [1], customName: "FlexSave")]),
+      Self.model([Self.relu]),
+    ]
+    description.childSignatures = [("save", 1), ("infer", 2)]
+    let model = try description.model()
+    #expect(try model.unsupportedOperators(ofSignature: nil) == [])
+    #expect(try model.unsupportedOperators(ofSignature: "infer") == [])
+    let reasons = try model.unsupportedOperators(ofSignature: "save")
+    #expect(reasons == model.unsupportedOperators && reasons.count == 1)
+    #expect(throws: ApusError.self) { try model.unsupportedOperators(ofSignature: "restore") }
+
+    let main = try Interpreter(model: model)
+    try main.copy([-1, 2, -3, 4, -5, 6] as [Float], toInputAt: 0)
+    try main.invoke()
+    #expect(try main.output(at: 0, as: Float.self) == [0, 2, 0, 4, 0, 6])
+    _ = try Interpreter(sharingVariablesOf: main, signature: "infer")
+    for make in [
+      { try Interpreter(model: model, signature: "save") },
+      { try Interpreter(sharingVariablesOf: main, signature: "save") },
+    ] {
+      let error = try #require(throws: ApusError.self) { try make() }
+      #expect(error.code == .unsupportedOperator && error.reasons == reasons)
+    }
+  }
+
+  @Test func refusesAFunctionThatCallsOneWithThem() throws {
+    var graph = TestGraph()
+    let (truth, x) = (graph.input("truth", [], type: .bool), graph.input("x", [2]))
+    let plain = graph.subgraph { child in [child.relu(child.input("x", [2]))] }
+    let deep = graph.subgraph { child in
+      let x = child.input("x", [2])
+      return [child.add(.skipGram, inputs: [x])]
+    }
+    let y = graph.if(truth, x, then: plain, else: deep)
+    let model = try graph.model(outputs: [y]).model()
+    let error = try #require(throws: ApusError.self) { try Interpreter(model: model) }
+    #expect(
+      error.reasons == ["subgraph 2, operator #0, SKIP_GRAM: version 1 of this operator is not supported"])
+  }
 }

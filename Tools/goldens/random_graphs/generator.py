@@ -5,14 +5,14 @@ import random
 
 import numpy as np
 
-from random_graphs.model import Graph
+from random_graphs.model import Graph, Operator, Subgraph, Tensor
 from random_graphs.moves import MOVES
-from random_graphs.moves.grafts import RANDOM, Sources
+from random_graphs.moves.grafts import Sources
 from random_graphs.programs import draw_program
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 4
+VERSION = 5
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -99,6 +99,8 @@ class _Drawing:
             add()
         self._outputs()
         self._order()
+        if kind in ("mixed", "state", "vectors") and w.chance(0.1):
+            self._add_unsupported()
         if w.is_flexible or (self._kind in ("float", "int8", "uint8", "int16") and w.chance(0.15)):
             # What keeps its values keeps its shape.
             if not self.graph.has_state:
@@ -220,8 +222,6 @@ class _Drawing:
         w = self._weaver
         main = self.graph.main
         w.random.shuffle(main.inputs)
-        # Behind an operator whose shape depends on data, the reference begins its sequences again in each run.
-        main.operators.sort(key=lambda operator: operator.name not in RANDOM)
         if any(operator.state for operator in main.operators) or not w.chance(0.5):
             return
         done = {id(t) for operator in main.operators for t in operator.outputs}
@@ -234,6 +234,14 @@ class _Drawing:
             ordered.append(chosen)
             done -= {id(t) for t in chosen.outputs}
         main.operators = ordered
+
+    def _add_unsupported(self):
+        """Another function with an operator that only TensorFlow has, as models for training on a device have one."""
+        save = Subgraph()
+        save.inputs = [Tensor("float32", (2,))]
+        save.outputs = [Tensor("float32", (2,))]
+        save.operators = [Operator("FlexSave", save.inputs, save.outputs, custom=b"\0")]
+        self.graph.signatures = [("infer", self.graph.main), ("save", save)]
 
     def _resize(self):
         """A third set of data, of another shape: other batches, or other pictures."""

@@ -69,9 +69,16 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
     options.customOperators = options.operators.map { [reporter = options.reporter] in
       $0.customOperator(reporter)
     }
-    let reasons = model.unsupportedOperators(besides: options.customOperators)
-    guard reasons.isEmpty else {
-      throw Refusal(reasons[0] + (reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""))
+    var reasons: [[String]] = []
+    do throws(ApusError) {
+      for signature in [nil] + model.signatures.map(\.key) {
+        reasons.append(
+          try model.unsupportedOperators(besides: options.customOperators, ofSignature: signature))
+      }
+    } catch { throw Refusal(error) }
+    // A model may train where only its predictions are wanted. What each function lacks is an error of its own allocation.
+    if !reasons.contains([]), let first = reasons[0].first {
+      throw Refusal(first + (reasons[0].count > 1 ? " (and \(reasons[0].count - 1) more)" : ""))
     }
     self.options = options
     signatures = model.signatures

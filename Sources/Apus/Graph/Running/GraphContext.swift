@@ -69,6 +69,14 @@ final class GraphContext {
     return try model.registration(of: entry, at: index)
   }
 
+  /// Throws, with all reasons, if a subgraph or one that it runs has operators that cannot run.
+  func requireOperators(reachedFrom subgraph: Int) throws(ApusError) {
+    let reasons = model.unsupportedOperators(besides: customOperators, reachedFrom: subgraph)
+    guard let first = reasons.first else { return }
+    let more = reasons.count > 1 ? " (and \(reasons.count - 1) more)" : ""
+    throw ApusError(.unsupportedOperator, first + more, reasons: reasons)
+  }
+
   /// The graph of a subgraph that operators call; all callers share it. Calls have no cycles, see
   /// ``SubgraphCalls``, so a graph never runs within itself.
   func child(_ index: Int) throws(ApusError) -> Graph {

@@ -56,34 +56,66 @@ enum SubgraphCalls {
     ApusError(.resourceLimit, "subgraph \(index): subgraphs call each other more than \(limit) deep")
   }
 
-  /// For each subgraph, whether it is only the body of a reduction or scatter, and never runs.
+  /// For each subgraph, whether a run of one may run it, that one included.
+  static func reached(from start: Int, in model: Model) -> [Bool] {
+    let file = model.file
+    var isReached = Array(repeating: false, count: file.subgraphs.count)
+    isReached[start] = true
+    // Most models have one subgraph.
+    guard isReached.count > 1 else { return isReached }
+    var next = [start]
+    while let index = next.popLast() {
+      for entry in file.subgraphs[index].operators {
+        for target in knownCalls(of: entry, options(of: entry), in: model)
+        where isReached.indices.contains(target) && !isReached[target] {
+          isReached[target] = true
+          next.append(target)
+        }
+      }
+    }
+    return isReached
+  }
+
+  /// For each subgraph, whether it may run: all but those that are only the body of a reduction or scatter.
   ///
   /// An array of flags, since the first set of a program costs some 0.3 million instructions.
-  static func folds(in model: Model) -> [Bool] {
+  static func runnable(in model: Model) -> [Bool] {
     let file = model.file
-    var folds = Array(repeating: false, count: file.subgraphs.count)
+    var runs = Array(repeating: true, count: file.subgraphs.count)
     // The first subgraph is never a body.
-    guard folds.count > 1 else { return folds }
-    var called = folds
+    guard runs.count > 1 else { return runs }
+    var called = Array(repeating: false, count: runs.count)
     for subgraph in file.subgraphs {
       for entry in subgraph.operators {
-        // Malformed options are an error when the operator is prepared.
-        let options = OperatorOptions(entry) { ApusError(.malformedModel, $0.message) }
+        let options = options(of: entry)
         if case .body(let body) = model.registrations[entry.operatorCode].subgraphs,
-          let index = try? body(options), folds.indices.contains(index)
+          let index = try? body(options), runs.indices.contains(index)
         {
-          folds[index] = true
+          runs[index] = false
         }
-        guard let targets = try? calls(of: entry, options, in: model) else { continue }
-        for target in targets where called.indices.contains(target) { called[target] = true }
+        for target in knownCalls(of: entry, options, in: model) where called.indices.contains(target) {
+          called[target] = true
+        }
       }
     }
     for signature in file.signatures where called.indices.contains(signature.subgraph) {
       called[signature.subgraph] = true
     }
     called[0] = true
-    for index in folds.indices where called[index] { folds[index] = false }
-    return folds
+    for index in runs.indices where called[index] { runs[index] = true }
+    return runs
+  }
+
+  /// An operator's options, with errors that name no place.
+  private static func options(of entry: OperatorEntry) -> OperatorOptions {
+    OperatorOptions(entry) { ApusError(.malformedModel, $0.message) }
+  }
+
+  /// The subgraphs that an operator calls; none if its options are malformed, which is an error when it is prepared.
+  private static func knownCalls(
+    of entry: OperatorEntry, _ options: OperatorOptions, in model: Model
+  ) -> [Int] {
+    (try? calls(of: entry, options, in: model)) ?? []
   }
 
   /// The subgraphs that an operator calls, according to its options.
