@@ -72,6 +72,12 @@ class DimensionMetadata(ctypes.Structure):
     ]
 
 
+try:
+    # What LiteRT's interpreter takes and returns for bfloat16, a type that numpy does not have.
+    from ml_dtypes import bfloat16 as BFLOAT16
+except ImportError:
+    BFLOAT16 = np.uint16
+
 # The types of elements by their TfLiteType, and their names in messages.
 DTYPES = {
     1: (np.float32, "FLOAT32"),
@@ -92,7 +98,7 @@ DTYPES = {
     16: (np.uint32, "UINT32"),
     17: (np.uint16, "UINT16"),
     18: (np.int8, "INT4"),
-    19: (np.uint16, "BFLOAT16"),
+    19: (BFLOAT16, "BFLOAT16"),
     20: (np.int8, "INT2"),
     21: (np.uint8, "UINT4"),
 }

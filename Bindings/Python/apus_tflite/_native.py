@@ -39,10 +39,12 @@ class View:
 
     def __init__(self, address, shape, dtype, owner=None):
         self.owner = owner
+        dtype = np.dtype(dtype)
+        # Types of other packages have no name here: an array of their bits is asked for.
         self.__array_interface__ = {
             "data": (address, False),
             "shape": tuple(shape),
-            "typestr": np.dtype(dtype).str,
+            "typestr": np.dtype(np.uint16).str if dtype.name == "bfloat16" else dtype.str,
             "version": 3,
         }
 
@@ -113,8 +115,8 @@ class NativeTensor:
         if not self._tensor.bytes:
             return np.empty(shape, dtype)
         if owner is not None:
-            return np.asarray(BorrowedView(data, shape, dtype, owner))
-        self._shown, self._view = shown, np.asarray(View(data, shape, dtype))
+            return np.asarray(BorrowedView(data, shape, dtype, owner)).view(dtype)
+        self._shown, self._view = shown, np.asarray(View(data, shape, dtype)).view(dtype)
         return self._view
 
     def get(self):
@@ -142,6 +144,9 @@ class NativeTensor:
         if packed is None and value.dtype == view.dtype and value.shape == view.shape:
             view[...] = value
             return
+        if self.type_name == "BFLOAT16" and value.dtype.name in ("bfloat16", "uint16"):
+            # Both are the bits of the numbers, with ml_dtypes and without.
+            value = value.view(view.dtype)
         shape = view.shape if packed is None else tuple(self.shape)
         if value.dtype != view.dtype:
             raise ValueError(
@@ -159,6 +164,9 @@ class NativeTensor:
                 "Cannot set tensor: Dimension mismatch. Got %d but expected %d for dimension %d of input %s."
                 % (value.shape[axis], shape[axis], axis, place)
             )
+        if packed is None:
+            view[...] = value
+            return
         width = packed[0]
         each = 8 // width
         bits = value.reshape(-1).view(np.uint8) & ((1 << width) - 1)

@@ -21,8 +21,14 @@ from apus_tflite._library import LIBRARY
 from apus_tflite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType, load_delegate
 
 
-def model(custom_operator=None, more=()):
-    """A model that adds its input to itself, or gives it to a custom operator, with the names of more tensors."""
+# Numbers of the schema.
+BFLOAT16, INT8, NEG = 18, 9, 59
+
+
+def model(custom_operator=None, more=(), code=0, types=(0, 0)):
+    """A model that adds its input to itself, or gives it to a custom operator or to a builtin one of one input without options, with the
+    names of more tensors."""
+    is_unary = custom_operator or code
     builder = flatbuffers.Builder(256)
 
     def ints(values):
@@ -37,24 +43,25 @@ def model(custom_operator=None, more=()):
             builder.PrependUOffsetTRelative(value)
         return builder.EndVector()
 
-    def tensor(name):
+    def tensor(name, type_number):
         text, shape, signature = builder.CreateString(name), ints([1, 4]), ints([-1, 4])
         builder.StartObject(8)
         builder.PrependUOffsetTRelativeSlot(0, shape, 0)
+        builder.PrependInt8Slot(1, type_number, 0)
         builder.PrependUOffsetTRelativeSlot(3, text, 0)
         builder.PrependUOffsetTRelativeSlot(7, signature, 0)
         return builder.EndObject()
 
     name = builder.CreateString(custom_operator) if custom_operator else None
-    tensors = offsets([tensor(name) for name in ("x", "sum", *more)])
+    tensors = offsets([tensor("x", types[0]), tensor("sum", types[1]), *(tensor(name, 0) for name in more)])
     inputs, outputs, results = ints([0]), ints([1]), ints([1])
-    operands = ints([0] if custom_operator else [0, 0])
+    operands = ints([0] if is_unary else [0, 0])
     builder.StartObject(2)
     options = builder.EndObject()
     builder.StartObject(9)
     builder.PrependUOffsetTRelativeSlot(1, operands, 0)
     builder.PrependUOffsetTRelativeSlot(2, results, 0)
-    if not custom_operator:
+    if not is_unary:
         builder.PrependUint8Slot(3, 11, 0)
         builder.PrependUOffsetTRelativeSlot(4, options, 0)
     operators = offsets([builder.EndObject()])
@@ -69,6 +76,9 @@ def model(custom_operator=None, more=()):
         builder.PrependInt8Slot(0, 32, 0)
         builder.PrependUOffsetTRelativeSlot(1, name, 0)
         builder.PrependInt32Slot(3, 32, 0)
+    elif code:
+        builder.PrependInt8Slot(0, code, 0)
+        builder.PrependInt32Slot(3, code, 0)
     codes = offsets([builder.EndObject()])
     builder.StartObject(1)
     buffers = offsets([builder.EndObject()])
@@ -79,6 +89,46 @@ def model(custom_operator=None, more=()):
     builder.PrependUOffsetTRelativeSlot(4, buffers, 0)
     builder.Finish(builder.EndObject(), b"TFL3")
     return bytes(builder.Output())
+
+
+class TypesTest(unittest.TestCase):
+    def answer(self, content, values):
+        interpreter = Interpreter(model_content=content)
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, values)
+        interpreter.invoke()
+        result = interpreter.get_tensor(1)
+        self.assertEqual(result.dtype, interpreter.get_output_details()[0]["dtype"])
+        return result
+
+    def test_a_result_has_the_type_of_its_operator(self):
+        values = np.array([[1, -2, 3, -4]], np.float32)
+        result = self.answer(model(code=NEG, types=(0, INT8)), values)
+        self.assertEqual(result.dtype, np.float32)
+        np.testing.assert_array_equal(result, -values)
+
+    def test_bits_of_bfloat16(self):
+        values = np.array([[1, -2, 3, -4]], np.float32)
+        bits = (values.view(np.uint32) >> 16).astype(np.uint16)
+        result = self.answer(model(code=NEG, types=(BFLOAT16, BFLOAT16)), bits)
+        np.testing.assert_array_equal(result.view(np.uint16), bits ^ 0x8000)
+        with self.assertRaisesRegex(ValueError, "Got value of type FLOAT32 but expected type BFLOAT16"):
+            self.answer(model(code=NEG, types=(BFLOAT16, BFLOAT16)), values)
+
+    def test_arrays_of_bfloat16(self):
+        try:
+            from ml_dtypes import bfloat16
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        values = np.array([[1, -2, 3, -4]], bfloat16)
+        content = model(code=NEG, types=(BFLOAT16, BFLOAT16))
+        result = self.answer(content, values)
+        self.assertEqual(result.dtype, bfloat16)
+        np.testing.assert_array_equal(result, -values)
+        interpreter = Interpreter(model_content=content)
+        interpreter.allocate_tensors()
+        interpreter.tensor(0)()[...] = values
+        self.assertEqual(interpreter.tensor(0)().dtype, bfloat16)
 
 
 class InterpreterTest(unittest.TestCase):
