@@ -183,14 +183,13 @@ struct ModelInterfaceTests {
   @Test(
     "classes have the names that the task gives them",
     arguments: [
-      // A segmenter has a class for the background, as has a detector with as many classes as rows.
+      // A segmenter has a class for the background.
       (
         [([1, 8, 8, 3], 192)], "background\nperson\nhorse\n", "ImageSegmenter",
         ["background", "person", "horse"]
       ),
       ([([1, 8, 8, 1], 64)], "background\nperson\n", "ImageSegmenter", ["background", "person"]),
       ([([1, 8, 8, 1], 64)], "person\n", "ImageSegmenter", ["", "person"]),
-      ([([1, 6, 84], 504)], "background\nthing\n", "ObjectDetector", ["background", "thing"]),
       ([([1, 3], 3)], "person\nhorse\n", "ImageClassifier", ["", "person", "horse"]),
       ([([1, 3], 3)], "background\nperson\nhorse\n", "ImageClassifier", ["background", "person", "horse"]),
     ] as [([(shape: [Int32], count: Int)], String, String, [String])])
@@ -212,6 +211,25 @@ struct ModelInterfaceTests {
       let names = "Label.allCases.map(\\.name)"
       let given = expected.contains("") ? "\(names).map { $0.isEmpty ? nil : $0 }" : names
       #expect(source.contains("labels: LabelMap(\(given), offset: 0)"))
+    }
+  }
+
+  @Test("a detector whose boxes have a score for the background has a class for it")
+  func takesNamesFromTheDetector() throws {
+    struct Golden: Decodable {
+      let name: String
+      let model: String
+    }
+    let all: [Golden] = goldens("yolo-later")
+    let golden = try #require(all.first { $0.name == "YOLO-NAS of 64x64" })
+    try withFile(Array(#require(Data(base64Encoded: golden.model)))) { file, folder in
+      let path = folder.appendingPathComponent("labels.txt")
+      try Data("background\nbee\ncat\n".utf8).write(to: path)
+      let source = try ModelInterface(modelFile: file, labelsFile: path.path).source()
+      #expect(source.contains("/// It is one for `ObjectDetector`"))
+      for line in ["case background = 0\n", "case bee = 1\n", "case cat = 2\n"] {
+        #expect(source.contains(line), "\(source)")
+      }
     }
   }
 

@@ -87,29 +87,6 @@ private typealias Answer = DetectorModel.Answer
     #expect(plain.assumptions.readings.contains { $0.subject == "faces' scores" && $0.value == "logit" })
   }
 
-  @Test("where the file says nothing, the first answer says whether scores are probabilities")
-  func decidesByTheFirstAnswer() throws {
-    var scores = [Float](repeating: 0.01, count: 896)
-    let rows = try #require(golden.rows)
-    var boxes = [Float](repeating: 0, count: 896 * 16)
-    for (index, row) in rows.enumerated() {
-      scores[row] = 0.9
-      for column in 0..<16 {
-        boxes[16 * row + column] = try #require(golden.predictions)[16 * index + column]
-      }
-    }
-    let detector = DetectorModel.answering(
-      [Answer(shape: [1, 896, 16], values: boxes), Answer(shape: [1, 896, 1], values: scores)],
-      shape: [1, 128, 128, 3], type: DetectorModel.float32)
-    let landmarker = try FaceLandmarker(
-      detector: detector.model(), landmarks: mesh([#require(golden.points), [2]]))
-    #expect(landmarker.isUndecided && landmarker.assumptions.warnings.isEmpty)
-    #expect(try landmarker.detect(golden.image()).faces.count == 1)
-    #expect(!landmarker.isUndecided)
-    #expect(
-      landmarker.assumptions.warnings.contains { $0.hasPrefix("the scores are probability: the answers") })
-  }
-
   @Test("lips, eyes and irises of the attention model take the place of the mesh's")
   func refines() throws {
     let points = try #require(golden.points)
