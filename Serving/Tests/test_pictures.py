@@ -507,13 +507,16 @@ def undecided():
     return graph
 
 
+def png_of(value):
+    """The file of a picture with one gray everywhere."""
+    file = io.BytesIO()
+    Image.new("RGB", (32, 32), (value, value, value)).save(file, "PNG")
+    return file.getvalue()
+
+
 def test_pictures_of_one_client_do_not_decide_how_those_of_others_are_read(tmp_path):
     (tmp_path / "undecided.tflite").write_bytes(undecided().bytes())
-    files = []
-    for value in (25, 255, 0, 20, 250):
-        file = io.BytesIO()
-        Image.new("RGB", (32, 32), (value, value, value)).save(file, "PNG")
-        files.append(file.getvalue())
+    files = [png_of(value) for value in (25, 255, 0, 20, 250)]
 
     def ask(server, file):
         status, answer = server.json("/v1/detect?pixels=unit", file)

@@ -119,3 +119,21 @@ def test_a_reader_that_leaves_ends_the_worker(sample):
     except BrokenPipeError:
         pass
     assert worker.wait(60) is not None
+
+
+def test_pictures_do_not_decide_how_later_ones_are_read(tmp_path):
+    """As in the server: rows must not depend on how they are shared out among workers."""
+    from test_pictures import png_of, undecided
+
+    model = tmp_path / "undecided.tflite"
+    model.write_bytes(undecided().bytes())
+    files = [png_of(value) for value in (25, 255, 0, 20, 250)]
+
+    def answers(places):
+        text = b"".join(frame(place, files[place]) for place in places)
+        done = subprocess.run([WORKER, "detect", model, "--pixels", "unit"], input=text, capture_output=True, check=True)
+        return [{**json.loads(line), "milliseconds": 0} for line in done.stdout.splitlines()]
+
+    alone = [answers([place])[0] for place in range(len(files))]
+    places = [0, 1, 0, 1, 2, 1, 3, 4, 2, 0, 4, 1, 1, 3, 3, 0]
+    assert answers(places) == [alone[place] for place in places]

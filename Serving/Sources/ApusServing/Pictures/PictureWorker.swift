@@ -6,7 +6,7 @@ import NIOCore
 
 /// Runs one vision task on encoded pictures, one after the other, and returns a line of JSON for each.
 ///
-/// A worker belongs to one thread.
+/// An answer does not depend on the pictures before it. A worker belongs to one thread.
 public final class PictureWorker {
   private let kind: VisionTaskKind
   private let settings: PictureTask.Settings
@@ -34,9 +34,9 @@ public final class PictureWorker {
   /// The answer to a picture: the results with its number, or the reason why there are none.
   public func line(id: UInt32, picture file: [UInt8], cancellation: Cancellation) -> ByteBuffer {
     do throws(ApusError) {
-      let task = try instance.tasks.task(kind, settings, on: instance).task
-      let picture = try ImageBuffer(decoding: file, limits: instance.pictureLimits)
-      var json = try task.run(on: picture, as: .json, cancellation: cancellation).body
+      let task = PictureTask(
+        kind, settings: settings, file: ByteChunks(ByteBuffer(bytes: file)), form: .json)
+      var json = try task.run(on: instance, cancellation: cancellation).body
       json.moveReaderIndex(forwardBy: 1)
       var line = ByteBuffer(string: "{\"id\":\(id),")
       line.writeImmutableBuffer(json)
