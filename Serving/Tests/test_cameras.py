@@ -314,6 +314,64 @@ def test_a_viewer_who_does_not_read_slows_nobody(live):
         assert rate > 2 and live.rss() < memory + (64 << 20)
 
 
+@pytest.fixture
+def versions(tmp_path):
+    """A repository of a detector in two versions with other names, of which nothing else is known."""
+    from test_pictures import undecided
+
+    for version in ("9", "10"):
+        folder = tmp_path / "finder" / version
+        folder.mkdir(parents=True)
+        (folder / "model.tflite").write_bytes(undecided().bytes())
+        (folder / "labels.txt").write_text(f"first of {version}\nsecond of {version}\n")
+    return tmp_path
+
+
+def labels_of_next_frame(server, name):
+    with Events(server, f"/cameras/{name}/events") as listener:
+        text = listener.read(lambda data: b'"detections"' in data and data.endswith(b"\n\n")).decode()
+    frame = json.loads(next(line for line in text.splitlines() if '"detections"' in line)[len("data: "):])
+    return {found["label"] for found in frame["detections"]}
+
+
+@pytest.mark.parametrize("options", [[], ["--camera-model", "c=finder"]])
+def test_a_camera_takes_the_version_that_requests_get(versions, options):
+    with Server("--model-repository", versions, "--camera", "c=test:testsrc2:64x48:600", *options) as server:
+        camera = wait(server, "c", lambda camera: camera["answered"] > 0)
+        picture = server.request("/cameras/c/snapshot.jpg")[2]
+        asked = {found["label"] for found in server.json("/v1/detect", picture)[1]["detections"]}
+        assert camera["model"] == "finder" and asked == {"second of 10"} == labels_of_next_frame(server, "c")
+        assert server.stop() == 0
+
+
+def test_a_camera_follows_its_model(versions):
+    with Server("--model-repository", versions, "--model-control", "explicit", "--camera", "c=test:testsrc2:64x48:600") as server:
+        wait(server, "c", lambda camera: camera["answered"] > 0)
+        (versions / "finder" / "10" / "labels.txt").write_text("other\nanother\n")
+        assert server.request("/v2/repository/models/finder/load", b"{}")[0] == 200
+        # A frame may be on its way.
+        answered = wait(server, "c", lambda camera: True)["answered"]
+        wait(server, "c", lambda camera: camera["answered"] > answered + 1)
+        assert labels_of_next_frame(server, "c") == {"another"}
+        assert server.request("/v2/repository/models/finder/unload", b"{}")[0] == 200
+        gone = wait(server, "c", lambda camera: camera["state"] == "failed")
+        assert "'finder'" in gone["reason"] and "unloaded" in gone["reason"]
+        time.sleep(0.5)
+        assert wait(server, "c", lambda camera: True)["answered"] == gone["answered"]
+        assert server.request("/v2/repository/models/finder/load", b"{}")[0] == 200
+        wait(server, "c", lambda camera: camera["state"] == "running" and camera["answered"] > gone["answered"])
+        assert sum("unloaded" in line for line in server.lines) == 1
+        assert server.stop() == 0
+
+
+def test_a_camera_that_has_ended_says_so(live):
+    wait(live, "film", lambda camera: camera["state"] == "ended")
+    for path in ("stream", "events"):
+        status, body = live.json(f"/cameras/film/{path}")
+        assert status == 404 and body["error"] == "the camera 'film' has ended"
+    assert live.request("/cameras/film/snapshot.jpg")[0] == 200
+
+
 def test_wrong_cameras_stop_the_server(film):
     for options, message in [
         (["--camera", "x"], "NAME=SOURCE"), (["--camera", "a b=x"], "NAME=SOURCE"),

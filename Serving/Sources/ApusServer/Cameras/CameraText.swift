@@ -36,7 +36,7 @@ enum CameraText {
     init(_ camera: LiveCamera) {
       let report = camera.report
       name = camera.settings.name
-      model = camera.model
+      model = camera.model.name
       (state, reason) = (report.state, report.reason)
       (width, height) = (report.width, report.height)
       (frames, answered, dropped, late) = (report.frames, report.answered, report.dropped, report.late)

@@ -46,9 +46,7 @@ final class LiveCamera: Service {
   }
 
   let settings: CameraSettings
-  /// The name of its model.
-  let model: String
-  private let detector: ObjectDetector
+  let model: CameraModel
   private let logger: Logger
 
   private struct State {
@@ -74,16 +72,18 @@ final class LiveCamera: Service {
   /// How long viewers wait for a picture before something else is written to them: only so one who is gone is noticed.
   private static let longestSilence = Duration.seconds(5)
 
-  init(_ settings: CameraSettings, model: ServedModel, threads: Int, logger: Logger) throws {
+  init(_ settings: CameraSettings, model: CameraModel, logger: Logger) throws {
     self.settings = settings
-    self.model = model.name
+    self.model = model
     self.logger = logger
     do {
-      detector = try model.objectDetector(threads: threads)
+      _ = try model.detector()
       _ = try ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: 16, height: 16)
-    } catch { throw StartError(message: "the camera '\(settings.name)': \(error.message)") }
+    } catch { throw StartError(message: "the camera '\(settings.name)': \(Self.reason(error))") }
   }
+
+  private static func reason(_ error: any Error) -> String { (error as? ApusError)?.message ?? "\(error)" }
 
   private var tracking: ObjectTracker.Options {
     // Every object that the page shows counts.
@@ -153,18 +153,37 @@ final class LiveCamera: Service {
         logger.notice("camera ended", metadata: ["camera": "\(settings.name)"])
         if !isLive { break }
       } catch {
-        let reason = (error as? ApusError)?.message ?? "\(error)"
-        state.withLock { state in
-          state.report.state = "failed"
-          state.report.reason = reason
-        }
-        logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
+        fail(Self.reason(error))
       }
       if state.withLock({ $0.report.answered }) > answered { pause = .seconds(1) }
       let end = ContinuousClock.now + pause
       while !isOver, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
       pause = min(pause * 2, Self.longestPause)
     }
+  }
+
+  /// Says why nothing is looked at.
+  private func fail(_ reason: String) {
+    state.withLock { state in
+      state.report.state = "failed"
+      state.report.reason = reason
+    }
+    logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
+  }
+
+  /// The detector, once there is one: a model that was unloaded may be loaded again.
+  private func detector(_ thread: NIOThreadPool) async throws -> ObjectDetector? {
+    var said: String?
+    while !isOver {
+      do { return try await thread.runIfActive { [model] in try model.detector() } } catch let error
+        as ServingError
+      {
+        if error.message != said { fail(error.message) }
+        said = error.message
+        try await Task.sleep(for: .milliseconds(50))
+      }
+    }
+    return nil
   }
 
   /// Reads the source to its end; returns whether it is live.
@@ -185,7 +204,8 @@ final class LiveCamera: Service {
     for try await frame in source {
       let time = course.time(of: frame)
       if course.skips(time) { continue }
-      let (picture, result) = try await thread.runIfActive { [detector] in
+      guard let detector = try await detector(thread) else { break }
+      let (picture, result) = try await thread.runIfActive {
         let picture = frame.picture()
         return (picture, try detector.detect(picture))
       }
@@ -321,14 +341,16 @@ final class LiveCamera: Service {
 
   /// Lets one more look on; ``leave()`` must follow.
   func enter() throws(ServingError) {
-    let fits = state.withLock { state in
-      guard state.viewers < Self.maximumViewers, !state.isOver else { return false }
+    let refusal = state.withLock { state -> ServingError? in
+      if state.isOver { return ServingError(.notFound, "the camera '\(settings.name)' has ended") }
+      guard state.viewers < Self.maximumViewers else {
+        return ServingError(
+          .unavailable, "the camera has \(Self.maximumViewers) viewers, the most that it may")
+      }
       state.viewers += 1
-      return true
+      return nil
     }
-    guard fits else {
-      throw ServingError(.unavailable, "the camera has \(Self.maximumViewers) viewers, the most that it may")
-    }
+    if let refusal { throw refusal }
   }
 
   func leave() { state.withLock { $0.viewers -= 1 } }

@@ -48,10 +48,7 @@ struct DeepStack: Sendable {
       }
       names[part] = parts[1]
     }
-    var models: [ServedModel] = []
-    for model in repository.entries.compactMap(\.model) where models.last?.name != model.name {
-      models.append(model)
-    }
+    let models = repository.models
     // Each task is prepared once for each model.
     var abilities = Abilities(scheduler: scheduler)
     for part in Part.allCases where names[part] == nil {

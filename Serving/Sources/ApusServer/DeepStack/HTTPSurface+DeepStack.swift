@@ -50,7 +50,7 @@ extension HTTPSurface {
     case ["detection"]:
       return try await objects(by: deepStack.model(for: .detection, in: state.repository), form, exchange)
     case ["custom", "list"]:
-      let names = Set(state.repository.entries.filter { $0.model != nil }.map(\.source.name)).sorted()
+      let names = state.repository.models.map(\.name)
       return Self.succeeded { writer in
         writer.key("models")
         writer.array { writer in for name in names { writer.string(name) } }

@@ -123,11 +123,11 @@ struct FrigateDetector {
   /// The model of a client; for one that asked for none, the server's only one.
   private mutating func model(of sender: [UInt8]) throws(ServingError) -> ServedModel {
     if let name = clients[sender].model { return try state.repository.model(named: name) }
-    let names = Set(state.repository.entries.compactMap { $0.model?.name })
-    guard let name = names.first, names.count == 1 else {
-      throw .bad("the client has asked for no model, and the server has \(names.count)")
+    let models = state.repository.models
+    guard models.count == 1 else {
+      throw .bad("the client has asked for no model, and the server has \(models.count)")
     }
-    return try state.repository.model(named: name)
+    return models[0]
   }
 
   private mutating func detect(

@@ -129,11 +129,11 @@ extension HTTPSurface {
   /// The named model, or the only one.
   private func model(_ name: String?) throws(ServingError) -> ServedModel {
     if let name { return try state.repository.model(named: name) }
-    let models = state.repository.entries.compactMap(\.model)
-    let names = Set(models.map(\.name)).sorted()
-    guard names.count == 1 else {
-      throw .bad("the query does not name a model (?model=), and there are: \(names.joined(separator: ", "))")
+    let models = state.repository.models
+    guard models.count == 1 else {
+      let names = models.map(\.name).joined(separator: ", ")
+      throw .bad("the query does not name a model (?model=), and there are: \(names)")
     }
-    return try state.repository.model(named: names[0])
+    return models[0]
   }
 }

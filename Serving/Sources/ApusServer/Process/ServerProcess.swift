@@ -89,21 +89,21 @@ struct ServerProcess {
     _ repository: ModelRepository, _ scheduler: Scheduler, _ logger: Logger
   ) throws -> [LiveCamera] {
     try CameraSettings.all(options).map { settings in
-      let models = repository.entries.compactMap(\.model)
-      let model: ServedModel
-      if let name = settings.model {
-        guard let named = try? repository.model(named: name) else {
-          throw StartError(message: "--camera-model: there is no model '\(name)'")
+      let name: String
+      if let chosen = settings.model {
+        guard (try? repository.model(named: chosen)) != nil else {
+          throw StartError(message: "--camera-model: there is no model '\(chosen)'")
         }
-        model = named
+        name = chosen
       } else {
-        guard let first = models.first(where: { scheduler.canDo(.detect, $0) }) else {
+        guard let first = repository.models.first(where: { scheduler.canDo(.detect, $0) }) else {
           throw StartError(message: "--camera \(settings.name): no model of this server finds objects")
         }
-        model = first
+        name = first.name
       }
-      logger.notice("camera", metadata: ["camera": "\(settings.name)", "model": "\(model.name)"])
-      return try LiveCamera(settings, model: model, threads: options.threads, logger: logger)
+      logger.notice("camera", metadata: ["camera": "\(settings.name)", "model": "\(name)"])
+      let model = CameraModel(named: name, in: repository, threads: options.threads)
+      return try LiveCamera(settings, model: model, logger: logger)
     }
   }
 

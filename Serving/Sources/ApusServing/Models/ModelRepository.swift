@@ -77,6 +77,11 @@ public final class ModelRepository: Sendable {
     return entry
   }
 
+  /// The loaded models in the order of their names, each in the version that ``model(named:version:)`` has where none is given.
+  public var models: [ServedModel] {
+    state.withLock { $0.entries.keys.sorted() }.compactMap { try? model(named: $0) }
+  }
+
   /// Every model that the server knows, by name and version.
   public var entries: [Entry] {
     state.withLock { $0.entries.values.flatMap(\.values) }.sorted {

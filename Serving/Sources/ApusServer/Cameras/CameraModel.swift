@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+import ApusServing
+import ApusVision
+import Synchronization
+
+/// A camera's model, asked for by its name before each picture, as requests do: clients may load it anew or unload it.
+final class CameraModel: Sendable {
+  let name: String
+  private let repository: ModelRepository
+  private let threads: Int
+
+  private struct State {
+    /// The model for which ``detector`` was made; nil while there is none.
+    var served: ServedModel?
+    var detector: Result<ObjectDetector, ApusError>?
+  }
+  private let state = Mutex(State())
+
+  init(named name: String, in repository: ModelRepository, threads: Int) {
+    self.name = name
+    self.repository = repository
+    self.threads = threads
+  }
+
+  /// The detector of the model that the repository has now. Blocks while a model is prepared.
+  ///
+  /// - Throws: why there is none: the model is gone, or cannot find objects. Nothing of a model that is gone is kept.
+  func detector() throws(ServingError) -> ObjectDetector {
+    let served: ServedModel
+    do { served = try repository.model(named: name) } catch {
+      state.withLock { $0 = State() }
+      throw error
+    }
+    let detector = state.withLock { state in
+      if served === state.served, let detector = state.detector { return detector }
+      // The former one goes first, so that there are never two.
+      state = State(served: served)
+      let detector = Result { () throws(ApusError) in try served.objectDetector(threads: threads) }
+      state.detector = detector
+      return detector
+    }
+    do { return try detector.get() } catch { throw .bad("the model '\(name)': \(error.message)") }
+  }
+}
