@@ -337,3 +337,32 @@ def test_changes_of_many_faces_keep_nobody_else_waiting(tmp_path):
         assert ask(server, "face/delete", [("userid", "nobody")])[0] == 400
         assert os.stat(tmp_path / "faces").st_mtime_ns == written, "nothing changed, and the file was written"
         assert server.stop() == 0
+
+
+def test_the_version_that_requests_get_decides_what_a_model_can_do(tmp_path):
+    from described_models import classifier
+    from test_pictures import png_of, undecided
+
+    for version, model in (("9", classifier(3)), ("10", undecided())):
+        folder = tmp_path / "finder" / version
+        folder.mkdir(parents=True)
+        (folder / "model.tflite").write_bytes(model.bytes())
+        (folder / "labels.txt").write_text("one\ntwo\n")
+    with Server("--model-repository", tmp_path, "--deepstack") as server:
+        status, answer = ask(server, "detection", files=[("image", png_of(255))])
+        assert status == 200 and {found["label"] for found in answer["predictions"]} == {"two"}
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("labels", [None, "labels.txt"])
+def test_a_detector_without_names_is_said(tmp_path, labels):
+    from test_pictures import png_of, undecided
+
+    (tmp_path / "finder.tflite").write_bytes(undecided().bytes())
+    if labels:
+        (tmp_path / labels).write_text("one\ntwo\n")
+    with Server(tmp_path / "finder.tflite", "--deepstack") as server:
+        answer = ask(server, "detection", files=[("image", png_of(255))])[1]
+        assert (answer["count"] > 0) == bool(labels)
+        assert any("no names of classes" in line for line in server.lines) != bool(labels)
+        assert server.stop() == 0

@@ -106,3 +106,39 @@ def test_classes_of_the_protocol(labelled, folder, picture, name):
             found[int(index)] = label[0] if label else None
         # The one score of a pair is that of the second class.
         assert found == ({0: "something"} if name == "pair" else names)
+
+
+OWN = ["NAME.txt", "NAME.labels.txt", "NAME_labels.txt"]
+COMMON = ["labels.txt", "labelmap.txt", "dict.txt"]
+
+
+def test_the_label_files_of_a_file_and_of_folders_have_the_same_names(tmp_path, picture):
+    """A model without labels beside each of the files, alone, in its folder, and in a folder of a version."""
+    model = classifier(2).bytes()
+
+    def put(path, labels):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(model)
+        (path.parent / labels).write_text("this\nthat\n")
+
+    repository, files = tmp_path / "repository", []
+    for number, labels in enumerate(OWN + COMMON):
+        for place in ("", "1/"):
+            name = f"m{number}{place[:-1]}v"
+            put(repository / name / f"{place}model.tflite", labels.replace("NAME", name))
+            if labels in OWN:
+                put(repository / f"{name}b" / f"{place}model.tflite", labels.replace("NAME", "model"))
+        path = tmp_path / str(number) / f"file{number}.tflite"
+        put(path, labels.replace("NAME", path.stem))
+        files.append(path)
+    # Those of one file are not those of another in its folder, and nobody knows whose the common ones are.
+    for name in ("a", "b"):
+        put(tmp_path / "shared" / f"{name}.tflite", "labels.txt")
+        files.append(tmp_path / "shared" / f"{name}.tflite")
+    with Server("--model-repository", repository, *files) as server:
+        names = [entry["name"] for entry in server.json("/v2/repository/index", b"")[1]]
+        assert len(names) == 2 * 9 + 6 + 2
+        for name in names:
+            found = server.json(f"/v1/classify?model={name}", picture.read_bytes())[1]["classes"]
+            assert {one["label"] for one in found} == ({None} if name in "ab" else {"this", "that"}), name
+        assert server.stop() == 0

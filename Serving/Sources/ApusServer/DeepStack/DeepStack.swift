@@ -61,6 +61,16 @@ struct DeepStack: Sendable {
         ])
     }
     self.names = names
+    if let name = names[.detection], let model = models.first(where: { $0.name == name }),
+      let detector = try? model.objectDetector(threads: 1), detector.assumptions.labels == nil
+    {
+      logger.warning(
+        "deepstack",
+        metadata: [
+          "part": "detection", "model": "\(name)",
+          "reason": "the model has no names of classes, and objects without a name are left out",
+        ])
+    }
     faces = try KnownFaces(file: facesFile)
   }
 

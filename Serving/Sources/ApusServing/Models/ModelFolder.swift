@@ -8,8 +8,11 @@ import Foundation
   import Darwin
 #endif
 
-/// The layout of a folder of models: `NAME.tflite`, `NAME/VERSION/model.tflite` or `NAME/model.tflite`, with labels
-/// beside the model as `labels.txt`, `NAME.txt`, `NAME.labels.txt`, `labelmap.txt` or `dict.txt`.
+/// The layout of a folder of models: `NAME.tflite`, `NAME/VERSION/model.tflite` or `NAME/model.tflite`, with labels beside the model.
+///
+/// The labels of a model are in the first of `NAME.txt`, `NAME.labels.txt` and `NAME_labels.txt` that is there, or else of `labels.txt`,
+/// `labelmap.txt` and `dict.txt`, if no other model is in their folder. In a model's own folder its file is called `model`, and labels may
+/// be, too.
 ///
 /// Pipes, devices, sockets and links that lead nowhere are listed with the reason why they are not served; none is opened.
 enum ModelFolder {
@@ -56,15 +59,14 @@ enum ModelFolder {
     let ending = endings.first { file.hasSuffix($0) } ?? ""
     let stem = String(file.dropLast(ending.count))
     let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
-    let labels = firstFile(
-      ["\(stem).txt", "\(stem).labels.txt", "\(stem)_labels.txt"], in: folder.isEmpty ? "/" : folder)
+    let labels = labels(ofModelsCalled: [stem], in: folder.isEmpty ? "/" : folder)
     return ModelSource(name: stem, path: path, labelPath: labels, problem: problem(withLabels: labels))
   }
 
   private static func models(named name: String, in folder: String) -> [ModelSource] {
     var sources: [ModelSource] = []
-    let labels = ["labels.txt", "\(name).txt", "labelmap.txt", "dict.txt"]
-    let shared = firstFile(labels, in: folder)
+    let names = [name, "model"]
+    let shared = labels(ofModelsCalled: names, in: folder)
     let plain = modelFile(in: folder)
     if kind(of: plain) != .nothing {
       sources.append(
@@ -78,7 +80,7 @@ enum ModelFolder {
       let path = modelFile(in: "\(folder)/\(version)")
       guard let number = UInt64(version), number > 0, String(number) == version, kind(of: path) != .nothing
       else { continue }
-      let own = firstFile(labels, in: "\(folder)/\(version)") ?? shared
+      let own = labels(ofModelsCalled: names, in: "\(folder)/\(version)") ?? shared
       sources.append(
         ModelSource(
           name: name, version: version, path: path, labelPath: own, problem: problem(withLabels: own)))
@@ -115,7 +117,19 @@ enum ModelFolder {
     return "the label file '\(path)' is not a regular file"
   }
 
-  private static func firstFile(_ names: [String], in folder: String) -> String? {
-    names.map { "\(folder)/\($0)" }.first { ![.nothing, .folder].contains(kind(of: $0)) }
+  /// The label file of a model in a folder.
+  ///
+  /// - Parameter names: What the model is called.
+  private static func labels(ofModelsCalled names: [String], in folder: String) -> String? {
+    let own = names.flatMap { ["\($0).txt", "\($0).labels.txt", "\($0)_labels.txt"] }
+    let path = { (name: String) in "\(folder)/\(name)" }
+    let isThere = { (path: String) in ![.nothing, .folder].contains(kind(of: path)) }
+    if let found = own.map(path).first(where: isThere) { return found }
+    guard let found = ["labels.txt", "labelmap.txt", "dict.txt"].map(path).first(where: isThere) else {
+      return nil
+    }
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    let models = files.filter { file in !file.hasPrefix(".") && endings.contains(where: file.hasSuffix) }
+    return models.count <= 1 ? found : nil
   }
 }
