@@ -366,3 +366,31 @@ def test_a_detector_without_names_is_said(tmp_path, labels):
         assert (answer["count"] > 0) == bool(labels)
         assert any("no names of classes" in line for line in server.lines) != bool(labels)
         assert server.stop() == 0
+
+
+def test_known_faces_are_for_the_model_that_made_them(test_data, grace, tmp_path):
+    """A model with another checksum, whose embeddings have as many coordinates."""
+    detector, own = (test_data / "models" / f"{name}.tflite" for name in (FACES, EMBEDDER))
+    other = tmp_path / "other.tflite"
+    other.write_bytes(own.read_bytes() + b"\0")
+
+    def by_gallery(command, file, model, *options):
+        return subprocess.run([os.environ["APUS"], "gallery", command, *options, grace, "--gallery", file, "--model", model, "--faces", detector],
+                              capture_output=True, text=True)
+
+    foreign, made = tmp_path / "foreign.gallery", tmp_path / "made.gallery"
+    assert by_gallery("add", foreign, other, "Grace").returncode == 0
+    before = foreign.read_bytes()
+    options = [detector, own, "--deepstack", "--deepstack-model", f"recognition={EMBEDDER}", "--deepstack-faces"]
+    with Server(*options, foreign) as server:
+        for path, fields in (("face/recognize", []), ("face/register", [("userid", "Ada")])):
+            status, answer = ask(server, path, fields, [("image", grace.read_bytes())])
+            assert status == 501 and not answer["success"] and "SHA-256" in answer["error"], answer
+        assert foreign.read_bytes() == before
+        assert server.stop() == 0
+    with Server(*options, made) as server:
+        assert ask(server, "face/register", [("userid", "Grace")], [("image", grace.read_bytes())])[1]["success"]
+        assert server.stop() == 0
+    found, refused = by_gallery("find", made, own), by_gallery("find", made, other)
+    assert (found.returncode, found.stderr) == (0, "") and "Grace (0.000)" in found.stdout
+    assert refused.returncode == 1 and "SHA-256" in refused.stderr

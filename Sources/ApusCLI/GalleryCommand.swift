@@ -93,36 +93,13 @@ struct GalleryModels: ParsableArguments {
     ///
     /// - Throws: `invalidArgument` if another model made them, as far as the gallery says: distances between them mean nothing.
     func check(_ gallery: EmbeddingGallery, _ file: GalleryFile) throws(ApusError) {
-      let advice = "use its model, or make a gallery with this one"
-      if let known = gallery.dimension, known != dimension {
-        throw ApusError(
-          .invalidArgument,
-          "the gallery '\(file.gallery)' has embeddings of \(known) coordinates, but the model gives \(dimension): \(advice)"
-        )
+      let warning: String?
+      do { warning = try gallery.check(dimension: dimension, preparation: preparation) } catch {
+        throw ApusError(error.code, "the gallery '\(file.gallery)': \(oneLine(error.message))")
       }
-      guard !gallery.entries.isEmpty, let preparation = gallery.preparation else { return }
-      let (known, own) = (Self.parts(of: preparation), Self.parts(of: self.preparation))
-      if let model = known.model, let ownModel = own.model, model != ownModel {
-        throw ApusError(
-          .invalidArgument,
-          "the gallery '\(file.gallery)' was made with a model whose SHA-256 begins with \(oneLine(model)), not \(ownModel): \(advice)"
-        )
-      }
-      guard known.reading != own.reading else { return }
-      Output.writeError(
-        "warning: the gallery's embeddings were made with \(oneLine(known.reading)), these with \(own.reading): distances between them mean little"
-      )
-    }
-
-    /// How pictures are read, and the beginning of the model's SHA-256; nil if a preparation does not say.
-    private static func parts(of preparation: String) -> (reading: String, model: String?) {
-      guard let mark = preparation.firstRange(of: GalleryModels.modelMark) else { return (preparation, nil) }
-      return (String(preparation[..<mark.lowerBound]), String(preparation[mark.upperBound...]))
+      if let warning { Output.writeError("warning: \(oneLine(warning))") }
     }
   }
-
-  /// What precedes the model's SHA-256 in a preparation.
-  private static let modelMark = ", model "
 
   /// Prepares the models.
   func finder(pictures count: Int) throws -> Finder {
@@ -140,11 +117,7 @@ struct GalleryModels: ParsableArguments {
     if faces != nil { options.interpreter.memoryLimit /= 2 }
     let embedder = try ImageEmbedder(model: Model(contentsOfFile: model ?? ""), options: options)
     let region = try input.regionRect
-    let preparation =
-      ["pixels", "channels", "fit"].compactMap { subject in
-        embedder.assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
-      }.joined(separator: ", ") + (faces == nil ? ", whole pictures" : ", aligned faces")
-      + Self.modelMark + (try fileSHA256(model ?? "").prefix(16))
+    let preparation = try embedder.preparation(alignsFaces: faces != nil)
     let dimension = embedder.dimensions.reduce(0, +)
     guard let faces else {
       return Finder(

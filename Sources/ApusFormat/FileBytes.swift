@@ -164,6 +164,24 @@ import ApusSystem
     try unsafe parts.copy(range, to: target)
   }
 
+  /// A copy of a range. What of it is not in memory is read for the copy alone.
+  package func copy(of range: Range<Int>) throws(FormatError) -> [UInt8] {
+    guard isWithin(range) else { throw FormatError("bytes \(range) lie outside the file's \(count)") }
+    guard hasParts else {
+      return unsafe withUnsafeBytes { unsafe Array($0[range]) }
+    }
+    var failure: FormatError?
+    let bytes = unsafe [UInt8](unsafeUninitializedCapacity: range.count) { buffer, initializedCount in
+      guard let target = buffer.baseAddress, !range.isEmpty else { return }
+      do throws(FormatError) {
+        try unsafe copyFromFile(range, to: target)
+        initializedCount = range.count
+      } catch { failure = error }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
   private func isWithin(_ range: Range<Int>) -> Bool { range.lowerBound >= 0 && range.upperBound <= count }
 
   /// Calls `body` with a reader of all bytes, which reads the file on demand. The reader must not leave the closure.

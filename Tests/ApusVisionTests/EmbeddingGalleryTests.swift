@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusVision
+import Foundation
 import TestSupport
 import Testing
 
@@ -71,6 +72,44 @@ import Testing
       var damaged = bytes
       damaged[index] ^= 0x10
       #expect(throws: ApusError.self) { try EmbeddingGallery(bytes: damaged) }
+    }
+  }
+
+  @Test("embeddings of other models and other things are refused, those of other readings warned of")
+  func comparesPreparations() throws {
+    var gallery = try gallery()
+    let (own, hands) = ("pixels unit, whole pictures, model 0123", LandmarkClassifier.preparation)
+    for (known, new, message) in [
+      (nil, own, nil), (own, own, nil), ("pixels unit, whole pictures", own, nil), (hands, hands, nil),
+      ("pixels unit, whole pictures, model 4567", own, "SHA-256 begins with 4567, not 0123"),
+      (hands, own, "made with 'hand landmarks"), (own, hands, "not with 'hand landmarks"),
+    ] as [(String?, String, String?)] {
+      gallery.preparation = known
+      if let message {
+        let error = #expect(throws: ApusError.self) { try gallery.check(dimension: 2, preparation: new) }
+        #expect(error?.code == .invalidArgument && error?.message.contains(message) == true)
+      } else {
+        #expect(try gallery.check(dimension: 2, preparation: new) == nil)
+      }
+      let error = #expect(throws: ApusError.self) { try gallery.check(dimension: 3, preparation: new) }
+      #expect(error?.message.hasPrefix("the embeddings have 2 coordinates, but the model gives 3") == true)
+    }
+    gallery.preparation = "pixels signed, whole pictures, model 0123"
+    #expect(try gallery.check(dimension: 2, preparation: own)?.contains("pixels signed") == true)
+    #expect(try EmbeddingGallery().check(dimension: 2, preparation: own) == nil)
+  }
+
+  @Test("a preparation names the model by its file, whether that is in memory or read in parts")
+  func namesTheModel() throws {
+    let bytes = DetectorModel.answering([Answer.rows([Float](repeating: 1, count: 100_000))]).bytes
+    let path = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString)").path
+    try Data(bytes).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let expected = "whole pictures, model \(try fileSHA256(path).prefix(16))"
+    for model in [try Model(bytes: bytes), try Model(contentsOfFile: path)] {
+      let embedder = try ImageEmbedder(model: model)
+      #expect(try embedder.preparation().hasSuffix(expected))
+      #expect(try embedder.preparation(alignsFaces: true).contains(", aligned faces, model "))
     }
   }
 }

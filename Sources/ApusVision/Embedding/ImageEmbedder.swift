@@ -34,6 +34,7 @@ public final class ImageEmbedder: VisionTask {
   private static let maximumDimension = 1 << 20
 
   let pictures: PictureModel
+  let model: Model
   private let names: [String]
 
   /// The width of the model's input, in pixels.
@@ -47,6 +48,7 @@ public final class ImageEmbedder: VisionTask {
   /// - Throws: `invalidArgument` if the model is not an embedder; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
+    self.model = model
     let prepared = try PreparedModel(model, options: options.baseOptions)
     var dimensions: [Int] = []
     for output in prepared.outputs.indices {

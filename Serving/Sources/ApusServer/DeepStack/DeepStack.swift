@@ -71,7 +71,7 @@ struct DeepStack: Sendable {
           "reason": "the model has no names of classes, and objects without a name are left out",
         ])
     }
-    faces = try KnownFaces(file: facesFile)
+    faces = try KnownFaces(file: facesFile, logger: logger)
   }
 
   /// The model for a part.

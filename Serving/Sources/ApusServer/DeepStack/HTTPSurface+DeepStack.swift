@@ -165,11 +165,10 @@ extension HTTPSurface {
     return Self.predictions(result.faces.map { Prediction(nil, $0.score, $0.rect) }, in: result)
   }
 
-  /// The faces of a picture with their embeddings.
+  /// The faces of a picture with their embeddings by a model.
   private func embedded(
-    _ deepStack: DeepStack, _ file: ByteChunks, _ exchange: Exchange
+    _ deepStack: DeepStack, _ model: ServedModel, _ file: ByteChunks, _ exchange: Exchange
   ) async throws(ServingError) -> FaceEmbeddingResult {
-    let model = try deepStack.model(for: .recognition, in: state.repository)
     var settings = PictureTask.Settings()
     settings.faces = .init(try deepStack.model(for: .face, in: state.repository))
     // The path for faces lists faces from this score on.
@@ -178,11 +177,11 @@ extension HTTPSurface {
     return try await result(.embed, model, file, settings, exchange, as: FaceEmbeddingResult.self)
   }
 
-  /// The embedding of the best face of a picture.
+  /// The embedding of the best face of a picture, by a model.
   private func bestFace(
-    _ deepStack: DeepStack, _ file: FormData.File, _ exchange: Exchange
+    _ deepStack: DeepStack, _ model: ServedModel, _ file: FormData.File, _ exchange: Exchange
   ) async throws(ServingError) -> Embedding {
-    guard let face = try await embedded(deepStack, file.bytes, exchange).faces.first else {
+    guard let face = try await embedded(deepStack, model, file.bytes, exchange).faces.first else {
       throw .bad("no face found in '\(file.name)'")
     }
     return face.embedding
@@ -192,8 +191,9 @@ extension HTTPSurface {
     _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
   ) async throws(ServingError) -> Answer {
     guard form.files.count == 2 else { throw .bad("the form has \(form.files.count) pictures, not two") }
-    let one = try await bestFace(deepStack, form.files[0], exchange)
-    let other = try await bestFace(deepStack, form.files[1], exchange)
+    let model = try deepStack.model(for: .recognition, in: state.repository)
+    let one = try await bestFace(deepStack, model, form.files[0], exchange)
+    let other = try await bestFace(deepStack, model, form.files[1], exchange)
     let similarity = max(one.cosineSimilarity(to: other) ?? 0, 0)
     return Self.succeeded { writer in
       writer.key("similarity")
@@ -206,9 +206,10 @@ extension HTTPSurface {
   ) async throws(ServingError) -> Answer {
     let name = try form.userID
     _ = try form.picture
+    let model = try deepStack.model(for: .recognition, in: state.repository)
     var embeddings: [Embedding] = []
-    for file in form.files { embeddings.append(try await bestFace(deepStack, file, exchange)) }
-    let isKnown = try await deepStack.faces.register(name, embeddings)
+    for file in form.files { embeddings.append(try await bestFace(deepStack, model, file, exchange)) }
+    let isKnown = try await deepStack.faces.register(name, embeddings, by: model)
     return Self.succeeded { $0.field("message", isKnown ? "face updated" : "face added") }
   }
 
@@ -216,10 +217,11 @@ extension HTTPSurface {
     _ deepStack: DeepStack, _ form: FormData, _ exchange: Exchange
   ) async throws(ServingError) -> Answer {
     let minimum = try form.minimumConfidence.map(Double.init) ?? Self.minimumSimilarity
-    let result = try await embedded(deepStack, form.picture, exchange)
+    let model = try deepStack.model(for: .recognition, in: state.repository)
+    let result = try await embedded(deepStack, model, form.picture, exchange)
     var predictions: [Prediction] = []
     for found in result.faces {
-      let nearest = try await deepStack.faces.nearest(to: found.embedding)
+      let nearest = try await deepStack.faces.nearest(to: found.embedding, by: model)
       let known = nearest.flatMap { $0.similarity >= minimum ? $0 : nil }
       predictions.append(
         Prediction(("userid", known?.name ?? "unknown"), Float(known?.similarity ?? 0), found.face.rect))

@@ -4,12 +4,18 @@ import ApusServing
 import ApusVision
 import Dispatch
 import Foundation
+import Logging
 import Synchronization
 
 /// The faces that DeepStack's clients have registered, in a gallery as `apus gallery` writes it.
 final class KnownFaces: Sendable {
   private let gallery: Mutex<EmbeddingGallery>
   private let file: String?
+  private let logger: Logger
+  /// The last model for recognition, and how it makes embeddings.
+  private let recognition = Mutex<(model: ServedModel, preparation: String)?>(nil)
+  /// What was said about embeddings that were made in another way.
+  private let warnings = Mutex<Set<String>>([])
   /// One change at a time is written. The queue has a thread of its own: changes that wait must not keep the threads that others need.
   private let changes = DispatchQueue(label: "known faces")
 
@@ -19,8 +25,9 @@ final class KnownFaces: Sendable {
   /// Reads the file, if there is one.
   ///
   /// - Throws: `unreadableFile`, `malformedGallery`.
-  init(file: String?) throws(ApusError) {
+  init(file: String?, logger: Logger) throws(ApusError) {
     self.file = file
+    self.logger = logger
     let isThere = file.map { FileManager.default.fileExists(atPath: $0) } ?? false
     gallery = Mutex(try isThere ? EmbeddingGallery(contentsOfFile: file ?? "") : EmbeddingGallery())
   }
@@ -33,10 +40,43 @@ final class KnownFaces: Sendable {
     }
   }
 
-  /// Adds embeddings under a name; returns whether the name was known.
-  func register(_ name: String, _ embeddings: [Embedding]) async throws(ServingError) -> Bool {
-    try await changing { gallery throws(ServingError) in
+  /// How a model makes embeddings of faces.
+  private func preparation(of model: ServedModel) async throws(ServingError) -> String {
+    if let known = recognition.withLock({ $0 }), known.model === model { return known.preparation }
+    let preparation = try await ServerState.converting(.max) { () throws(ServingError) in
+      do { return try model.facePreparation() } catch { throw ServingError(.unsupported, error.message) }
+    }
+    recognition.withLock { $0 = (model, preparation) }
+    return preparation
+  }
+
+  /// Refuses new embeddings that must not be compared with the known ones, and says once in the log if they were made in another way.
+  private func check(
+    _ gallery: EmbeddingGallery, dimension: Int, preparation: String
+  ) throws(ServingError) {
+    let warning: String?
+    do { warning = try gallery.check(dimension: dimension, preparation: preparation) } catch {
+      throw ServingError(
+        .unsupported,
+        "the known faces: \(error.message); choose it with --deepstack-model, or another file with --deepstack-faces"
+      )
+    }
+    guard let warning, warnings.withLock({ $0.insert(warning).inserted }) else { return }
+    logger.warning("deepstack", metadata: ["file": "\(file ?? "")", "reason": "\(warning)"])
+  }
+
+  /// Adds a model's embeddings under a name; returns whether the name was known.
+  ///
+  /// - Throws: `unsupported` if another model made the known embeddings.
+  func register(
+    _ name: String, _ embeddings: [Embedding], by model: ServedModel
+  ) async throws(ServingError) -> Bool {
+    let preparation = try await preparation(of: model)
+    return try await changing { [self] gallery throws(ServingError) in
       let isKnown = gallery.names.contains(name)
+      let dimension = embeddings.first?.values.count ?? 0
+      try check(gallery, dimension: dimension, preparation: preparation)
+      if gallery.entries.isEmpty { gallery.preparation = preparation }
       do throws(ApusError) {
         for embedding in embeddings { try gallery.add(name, embedding) }
       } catch { throw .bad(error.message) }
@@ -52,19 +92,14 @@ final class KnownFaces: Sendable {
     try await changing { $0.remove(name) > 0 }
   }
 
-  /// The nearest known face and its similarity, the cosine within 0 to 1; nil if there is none.
+  /// The known face that is nearest to a model's embedding, and its similarity, the cosine within 0 to 1; nil if there is none.
   ///
   /// - Throws: `unsupported` if another model made the known embeddings: everybody would be unknown.
-  func nearest(to embedding: Embedding) async throws(ServingError) -> (name: String, similarity: Double)? {
+  func nearest(
+    to embedding: Embedding, by model: ServedModel
+  ) async throws(ServingError) -> (name: String, similarity: Double)? {
     let known = gallery.withLock { $0 }
-    if let dimension = known.dimension, dimension != embedding.values.count {
-      throw ServingError(
-        .unsupported,
-        """
-        the known faces have embeddings of \(dimension) coordinates, but this server's model for recognition gives \
-        \(embedding.values.count): another model made them; choose it with --deepstack-model, or another file with --deepstack-faces
-        """)
-    }
+    try check(known, dimension: embedding.values.count, preparation: try await preparation(of: model))
     let work = known.entries.count * embedding.values.count
     return try await ServerState.converting(work) {
       guard let match = known.nearest(to: embedding).first, let name = match.name else { return nil }

@@ -12,4 +12,11 @@ extension ServedModel {
     options.interpreter.threadCount = threads
     return try ObjectDetector(model: model, labels: givenLabels, options: options)
   }
+
+  /// How aligned faces become embeddings by this model: what a gallery of them says. Takes as long as reading the model.
+  ///
+  /// - Throws: what stops the task, such as `invalidArgument` if the model is no embedder.
+  public func facePreparation() throws(ApusError) -> String {
+    try ImageEmbedder(model: model).preparation(alignsFaces: true)
+  }
 }
