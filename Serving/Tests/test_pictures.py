@@ -82,6 +82,16 @@ def test_options_of_the_query(shapes, sample, tmp_path):
     assert shapes.json("/v1/detect?model=x", sample)[0] == 404
 
 
+@pytest.mark.parametrize("task,query", [
+    ("segment", "score_threshold=0.9"), ("segment", "max_results=1"), ("segment", "box_units=pixel"), ("segment", "allow=dog"),
+    ("embed", "score_threshold=0.9"), ("embed", "max_results=1"), ("embed", "scores=logit"), ("embed", "box_units=pixel"),
+    ("transform", "score_threshold=0.9"), ("transform", "scores=logit"), ("classify", "box_units=pixel"), ("faces", "box_units=pixel"),
+    ("faces", "deny=dog")])
+def test_settings_that_say_nothing_to_a_task_are_refused(shapes, sample, task, query):
+    status, answer = shapes.json(f"/v1/{task}?{query}", sample)
+    assert status == 400 and f"{query.split('=')[0]} says nothing to the task '{task}'" in answer["error"], answer
+
+
 def test_annotated_pictures(shapes, sample):
     status, headers, png = shapes.request("/v1/detect?annotate=png", sample)
     assert status == 200 and headers["Content-Type"] == "image/png" and png.startswith(b"\x89PNG")

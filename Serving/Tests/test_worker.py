@@ -96,6 +96,7 @@ def test_options_of_heads(sample, tmp_path):
 @pytest.mark.parametrize("arguments,message", [
     (["detect", "missing.tflite"], "missing.tflite"),
     (["detect", "shapes", "--allow", "nothing"], "nothing"),
+    (["segment", "shapes", "--score-threshold", "0.9"], "says nothing to the task 'segment'"),
 ])
 def test_what_stops_the_start(arguments, message):
     done = subprocess.run([WORKER, *arguments], input=b"", capture_output=True)
@@ -104,6 +105,8 @@ def test_what_stops_the_start(arguments, message):
 
 def test_wrong_usage_is_64():
     assert subprocess.run([WORKER, "paint", "shapes"], input=b"", capture_output=True).returncode == 64
+    done = subprocess.run([WORKER, "faces", "shapes", "--labels", "labels.txt"], input=b"", capture_output=True)
+    assert done.returncode == 64 and b"--labels says nothing to the task 'faces'" in done.stderr
 
 
 def test_a_reader_that_leaves_ends_the_worker(sample):

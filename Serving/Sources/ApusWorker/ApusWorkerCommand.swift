@@ -92,8 +92,11 @@ struct ApusWorkerCommand: ParsableCommand {
   private var kind: VisionTaskKind? { VisionTaskKind(rawValue: task) }
 
   func validate() throws {
-    guard kind != nil else {
+    guard let kind else {
       throw ValidationError("there is no task '\(task)', only: \(Self.tasks)")
+    }
+    guard labels == nil || kind.readsLabels else {
+      throw ValidationError("--labels says nothing to the task '\(task)'")
     }
     guard maxResults ?? 1 >= 1 else {
       throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")

@@ -30,6 +30,9 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
   /// One person: body, hands and face.
   case holistic
 
+  /// Whether the task gives classes the names of a label file.
+  public var readsLabels: Bool { [.detect, .classify, .segment].contains(self) }
+
   /// Whether the task needs the several models of a bundle.
   var takesBundle: Bool { [.hands, .faceMesh, .pose, .holistic].contains(self) }
 }
@@ -55,9 +58,6 @@ struct PreparedTask: Sendable {
     base.candidates = settings.candidates
     base.scores = settings.scores
     base.interpreter = instance.interpreterOptions
-    guard settings.allowed.isEmpty && settings.denied.isEmpty || kind == .detect || kind == .classify else {
-      throw ApusError(.invalidArgument, "the task '\(kind.rawValue)' has no labels to allow or deny")
-    }
     try Self.check(settings, for: kind)
     guard kind.takesBundle || instance.served.bundle == nil else {
       throw ApusError(
@@ -215,16 +215,23 @@ struct PreparedTask: Sendable {
     _ settings: PictureTask.Settings, for kind: VisionTaskKind
   ) throws(ApusError) {
     let single = VisionTaskKind.allCases.filter { !$0.takesBundle }
-    let scored = VisionTaskKind.allCases.filter { $0 != .holistic }
+    // Of embedders, the face detector has results with scores.
+    let scored: [VisionTaskKind] =
+      [.detect, .classify, .keypoints, .faces, .hands, .faceMesh, .pose]
+      + (settings.faces == nil ? [] : [.embed])
     let chosen: [(name: String, isChosen: Bool, tasks: [VisionTaskKind])] = [
       ("fit", settings.fit != nil, single), ("pixels", settings.pixels != nil, single),
-      ("channels", settings.channels != nil, single), ("box_units", settings.boxUnits != nil, single),
-      ("scores", settings.scores != nil, single), ("score_threshold", settings.scoreThreshold != nil, scored),
+      ("channels", settings.channels != nil, single), ("resampling", settings.resampling != nil, single),
+      ("box_units", settings.boxUnits != nil, [.detect, .keypoints]),
+      ("scores", settings.scores != nil, [.detect, .classify, .segment, .keypoints, .faces]),
+      ("score_threshold", settings.scoreThreshold != nil, scored),
       ("max_results", settings.maximumResults != nil, scored),
+      ("allow", !settings.allowed.isEmpty, [.detect, .classify]),
+      ("deny", !settings.denied.isEmpty, [.detect, .classify]),
       ("detection_threshold", settings.detectionThreshold != nil, [.hands, .faceMesh, .pose]),
       ("iou_threshold", settings.iouThreshold != nil, [.detect, .faces, .faceMesh]),
       ("class_agnostic", settings.isClassAgnostic, [.detect]),
-      ("multi_label", settings.isMultiLabel, [.detect]), ("resampling", settings.resampling != nil, single),
+      ("multi_label", settings.isMultiLabel, [.detect]),
       ("palm_angle", settings.palmAngle != nil, [.hands]),
       ("refinement_cells", settings.refinementCells != nil, [.pose, .holistic]),
       ("layout", settings.layout != nil, [.detect, .keypoints]),
