@@ -342,6 +342,7 @@ def test_a_camera_takes_the_version_that_requests_get(versions, options):
         asked = {found["label"] for found in server.json("/v1/detect", picture)[1]["detections"]}
         assert camera["model"] == "finder" and asked == {"second of 10"} == labels_of_next_frame(server, "c")
         assert server.stop() == 0
+        assert sum("--box-units pixel says so" in line for line in server.lines) == 1
 
 
 def test_a_camera_follows_its_model(versions):

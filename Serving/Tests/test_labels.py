@@ -142,3 +142,33 @@ def test_the_label_files_of_a_file_and_of_folders_have_the_same_names(tmp_path, 
             found = server.json(f"/v1/classify?model={name}", picture.read_bytes())[1]["classes"]
             assert {one["label"] for one in found} == ({None} if name in "ab" else {"this", "that"}), name
         assert server.stop() == 0
+
+
+def warnings(lines):
+    """The reasons of the warnings in a server's log."""
+    entries = [json.loads(line) for line in lines if line.startswith("{")]
+    return [entry["reason"] for entry in entries if entry.get("message") == "task"]
+
+
+def test_what_is_suspicious_is_said_once_in_the_log(tmp_path, picture):
+    (tmp_path / "short.tflite").write_bytes(classifier(4).bytes())
+    (tmp_path / "short.txt").write_text("this\nthat\n")
+    with Server(tmp_path / "short.tflite", "--instances", 2) as server:
+        for query in ("", "", "max_results=1", "pixels=0.5:0.5", "pixels=0.5:0.5", "max_results=2"):
+            assert server.request(f"/v1/classify?{query}", picture.read_bytes())[0] == 200
+        # The log is read by a thread of the test's own.
+        assert server.stop() == 0
+        said = warnings(server.lines)
+    assert len(said) == 2 and "2 labels for 4 classes" in said[0] and "0.5:0.5" in said[1], said
+
+
+def test_what_is_suspicious_is_said_once_by_the_worker(tmp_path, picture):
+    (tmp_path / "short.tflite").write_bytes(classifier(4).bytes())
+    (tmp_path / "short.txt").write_text("this\nthat\n")
+    file = picture.read_bytes()
+    done = subprocess.run(
+        [os.environ["APUS_WORKER"], "classify", tmp_path / "short.tflite", "--labels", tmp_path / "short.txt"],
+        input=(struct.pack("<II", len(file), 1) + file) * 3, capture_output=True, check=True)
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 1 and lines[0].startswith("warning: there are 2 labels for 4 classes"), lines
+    assert len(done.stdout.splitlines()) == 3

@@ -541,6 +541,8 @@ def test_pictures_of_one_client_do_not_decide_how_those_of_others_are_read(tmp_p
         for place in [0, 1, 0, 1, 2, 1, 3, 4, 2, 0, 4, 1, 1, 3, 3, 0]:
             assert ask(server, files[place]) == alone[place], place
         assert server.stop() == 0
+        # What answers have shown is forgotten, and said once for all.
+        assert sum("--box-units pixel says so" in line for line in server.lines) == 1
 
 
 def test_a_picture_comes_in_a_form_too(shapes, sample):

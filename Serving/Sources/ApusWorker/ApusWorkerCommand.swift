@@ -112,13 +112,20 @@ struct ApusWorkerCommand: ParsableCommand {
     do throws(ApusError) {
       try FrameLoop(
         worker: PictureWorker(
-          kind ?? .detect, source: source, settings: try settings, threads: threads, timeLimit: timeLimit),
+          kind ?? .detect, source: source, settings: try settings, threads: threads, timeLimit: timeLimit,
+          warn: { Self.writeError("warning: \($0.text)") }),
         deadline: deadline > 0 ? deadline : nil
       ).run()
     } catch {
-      FileHandle.standardError.write(Data("error: \(error.message.replacing("\n", with: " "))\n".utf8))
+      Self.writeError("error: \(error.message)")
       throw ExitCode(1)
     }
+  }
+
+  /// Writes one line to standard error.
+  private static func writeError(_ text: String) {
+    let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    FileHandle.standardError.write(Data("\(line)\n".utf8))
   }
 
   /// The least time that the model may take to be prepared, however soon pictures must be answered.

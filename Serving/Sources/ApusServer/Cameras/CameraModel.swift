@@ -2,6 +2,7 @@
 import Apus
 import ApusServing
 import ApusVision
+import Logging
 import Synchronization
 
 /// A camera's model, asked for by its name before each picture, as requests do: clients may load it anew or unload it.
@@ -9,6 +10,7 @@ final class CameraModel: Sendable {
   let name: String
   private let repository: ModelRepository
   private let threads: Int
+  private let logger: Logger
 
   private struct State {
     /// The model for which ``detector`` was made; nil while there is none.
@@ -17,10 +19,11 @@ final class CameraModel: Sendable {
   }
   private let state = Mutex(State())
 
-  init(named name: String, in repository: ModelRepository, threads: Int) {
+  init(named name: String, in repository: ModelRepository, threads: Int, logger: Logger) {
     self.name = name
     self.repository = repository
     self.threads = threads
+    self.logger = logger
   }
 
   /// The detector of the model that the repository has now. Blocks while a model is prepared.
@@ -40,6 +43,10 @@ final class CameraModel: Sendable {
       state.detector = detector
       return detector
     }
-    do { return try detector.get() } catch { throw .bad("the model '\(name)': \(error.message)") }
+    do throws(ApusError) {
+      let detector = try detector.get()
+      for warning in served.newWarnings(.detect, detector.assumptions) { logger.warn(warning) }
+      return detector
+    } catch { throw .bad("the model '\(name)': \(error.message)") }
   }
 }

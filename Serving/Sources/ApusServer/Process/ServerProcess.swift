@@ -28,6 +28,8 @@ struct ServerProcess {
     let tokens = try options.tokenFile.map { try AccessTokens(contentsOfFile: $0) } ?? .none
     // A loop for each processor that the process may use: more would take turns, and requests wait for them.
     let group = MultiThreadedEventLoopGroup(numberOfThreads: Processors.allowedCount)
+    var scheduling = scheduling
+    scheduling.warn = { logger.warn($0) }
     let scheduler = Scheduler(scheduling, timers: group.next())
     let repository = ModelRepository(
       files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch,
@@ -102,7 +104,7 @@ struct ServerProcess {
         name = first.name
       }
       logger.notice("camera", metadata: ["camera": "\(settings.name)", "model": "\(name)"])
-      let model = CameraModel(named: name, in: repository, threads: options.threads)
+      let model = CameraModel(named: name, in: repository, threads: options.threads, logger: logger)
       return try LiveCamera(settings, model: model, logger: logger)
     }
   }

@@ -28,6 +28,7 @@ public final class ServedModel: Sendable {
   let outputPositions: [String: Int]
   private let joinState = Mutex(Joining(count: 1, reason: nil))
   private let pictureReading = Mutex<PictureReading?>(nil)
+  private let saidWarnings = SaidWarnings()
   private let outputLabels = Mutex<[LabelKey: LabelMap?]>([:])
 
   /// An output, and how many classes it has in an answer.
@@ -72,6 +73,13 @@ public final class ServedModel: Sendable {
   public var joining: Joining { joinState.withLock { $0 } }
 
   func allow(_ joining: Joining) { joinState.withLock { $0 = joining } }
+
+  /// What a task warns of that was not said of this model before. It counts as said from now on.
+  public func newWarnings(_ task: VisionTaskKind, _ assumptions: TaskAssumptions) -> [TaskWarning] {
+    saidWarnings.new(assumptions.warnings, of: task).map {
+      TaskWarning(model: name, version: version, task: task, text: $0)
+    }
+  }
 
   /// Whether the classes of an output have names.
   public var hasLabels: Bool {

@@ -14,12 +14,15 @@ public final class PictureWorker {
 
   /// Prepares a task for a model.
   ///
-  /// - Parameter timeLimit: How long the model may take to be prepared; nil for any time.
+  /// - Parameters:
+  ///   - timeLimit: How long the model may take to be prepared; nil for any time.
+  ///   - warn: Gets what is suspicious about the model and the settings, each once.
   /// - Throws: what stops the model or the task.
   public init(
     _ kind: VisionTaskKind, source: ModelSource, settings: PictureTask.Settings, threads: Int,
     timeLimit: Duration? = nil,
-    imageLimits: ImageLimits = ImageLimits(maximumPixelCount: 1 << 26)
+    imageLimits: ImageLimits = ImageLimits(maximumPixelCount: 1 << 26),
+    warn: @escaping @Sendable (TaskWarning) -> Void
   ) throws(ApusError) {
     self.kind = kind
     self.settings = settings
@@ -27,7 +30,8 @@ public final class PictureWorker {
     options.threadCount = threads
     options.timeLimit = timeLimit
     instance = ModelInstance(
-      of: try ServedModel(source, maximumBatch: 1), options: options, imageLimits: imageLimits)
+      of: try ServedModel(source, maximumBatch: 1), options: options, imageLimits: imageLimits,
+      warn: warn)
     _ = try instance.tasks.task(kind, settings, on: instance)
   }
 

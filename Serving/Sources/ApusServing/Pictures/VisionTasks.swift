@@ -41,8 +41,12 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
 struct PreparedTask: Sendable {
   private let answer:
     @Sendable (ImageBuffer, PictureTask.Form, Cancellation) throws(ApusError) -> PictureAnswer
+  /// What the task assumes about the model, and its answers have shown so far.
+  let assumptions: @Sendable () -> TaskAssumptions
+  /// What it assumed before its first answer.
+  private let firstAssumptions: TaskAssumptions
   /// Whether no answer has changed how the model is read. A task learns that from its answers where the file leaves it open.
-  let isAsPrepared: @Sendable () -> Bool
+  var isAsPrepared: Bool { assumptions() == firstAssumptions }
   /// The input as the task fills it; nil for tasks of several models.
   let input: PictureInput?
 
@@ -258,9 +262,9 @@ struct PreparedTask: Sendable {
     _ task: Task, draw: (@Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer)? = nil,
     file: (@Sendable (Task.Answer, Bool) throws(ApusError) -> [UInt8])? = nil
   ) {
-    let assumptions = task.assumptions
+    firstAssumptions = task.assumptions
+    assumptions = { task.assumptions }
     input = PictureInput(of: task)
-    isAsPrepared = { task.assumptions == assumptions }
     answer = { picture, form, cancellation throws(ApusError) in
       // Refused before the model runs.
       if form == .annotated, draw == nil {
@@ -332,7 +336,12 @@ extension PictureTask {
   private func answer(
     _ picture: ImageBuffer, _ task: PreparedTask, on instance: ModelInstance, _ cancellation: Cancellation
   ) throws(ApusError) -> PictureAnswer {
-    defer { if !task.isAsPrepared() { instance.tasks.forget(kind, settings) } }
+    defer {
+      if !task.isAsPrepared {
+        instance.report(kind, task.assumptions())
+        instance.tasks.forget(kind, settings)
+      }
+    }
     return try task.run(on: picture, as: form, cancellation: cancellation)
   }
 }
@@ -352,6 +361,7 @@ struct TaskCache {
     // Room is made first, so that there are never more interpreters than tasks may be kept.
     if tasks.count == Self.maximumCount { tasks.removeFirst() }
     let task = try PreparedTask(kind, on: instance, settings: settings)
+    instance.report(kind, task.assumptions())
     tasks.append((kind, settings, task))
     return (task, true)
   }

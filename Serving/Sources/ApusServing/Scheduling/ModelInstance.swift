@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusImages
+import ApusVision
 import NIOCore
 
 /// One of a model's runners: interpreters over the shared weights, used by one thread at a time.
@@ -23,16 +24,29 @@ final class ModelInstance {
   var tasks = TaskCache()
   private let options: Interpreter.Options
   private let imageLimits: ImageLimits
+  private let warn: @Sendable (TaskWarning) -> Void
   private var prepared: [(shapes: [[Int]], interpreter: Interpreter)] = []
 
   /// Interpreters for other shapes are kept up to this number and this many bytes of tensors.
   private static let maximumPrepared = 8
   private static let maximumArenaBytes = 512 << 20
 
-  init(of served: ServedModel, options: Interpreter.Options, imageLimits: ImageLimits) {
+  /// Makes an instance that has prepared nothing yet.
+  ///
+  /// - Parameter warn: Gets what tasks find suspicious about the model, each once for all of its instances.
+  init(
+    of served: ServedModel, options: Interpreter.Options, imageLimits: ImageLimits,
+    warn: @escaping @Sendable (TaskWarning) -> Void = { _ in }
+  ) {
     self.served = served
     self.options = options
     self.imageLimits = imageLimits
+    self.warn = warn
+  }
+
+  /// Says what a task warns of, if that was not said of the model before.
+  func report(_ task: VisionTaskKind, _ assumptions: TaskAssumptions) {
+    for warning in served.newWarnings(task, assumptions) { warn(warning) }
   }
 
   /// The options for interpreters of this instance.

@@ -27,6 +27,8 @@ public final class Scheduler: Sendable {
     public var deadline: Duration? = .seconds(60)
     /// How large pictures may be.
     public var imageLimits = ImageLimits(maximumPixelCount: 1 << 26)
+    /// Gets what tasks find suspicious about models and settings, each once for a loaded model; from several threads.
+    public var warn: @Sendable (TaskWarning) -> Void = { _ in }
 
     /// Makes the default configuration.
     public init() {}
@@ -88,8 +90,7 @@ public final class Scheduler: Sendable {
   ///
   /// - Throws: what stops the model.
   public func prepare(_ model: ServedModel) throws(ApusError) {
-    let instance = ModelInstance(
-      of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+    let instance = instance(of: model)
     let interpreter = try instance.interpreter(for: model.inputs.map(\.defaultShape))
     let hasFixedWork = model.model.subgraphs.count == 1 && interpreter.plan.unplannedCount == 0
     model.allow(joining(of: model, interpreter.outputs))
@@ -100,6 +101,12 @@ public final class Scheduler: Sendable {
       queue.used = state.clock
       state.queues[ObjectIdentifier(model)] = queue
     }
+  }
+
+  private func instance(of model: ServedModel) -> ModelInstance {
+    ModelInstance(
+      of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits,
+      warn: configuration.warn)
   }
 
   /// Whether a model can do a vision task, with the settings of the command line.
@@ -360,10 +367,7 @@ public final class Scheduler: Sendable {
 
   private func run(_ taken: Taken) {
     let start = ContinuousClock.now
-    let instance =
-      taken.lent?.instance
-      ?? ModelInstance(
-        of: taken.model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+    let instance = taken.lent?.instance ?? instance(of: taken.model)
     let jobs = taken.jobs.filter { $0.begin(in: taken.batch) }
     for _ in jobs.count..<taken.jobs.count { taken.batch.abandonOne() }
     if !jobs.isEmpty { Execution(taken.model, jobs, instance, taken.batch.cancellation).run(from: start) }
