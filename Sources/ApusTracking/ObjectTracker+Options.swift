@@ -23,7 +23,8 @@ extension ObjectTracker {
     /// The minimum intersection over union of a track's predicted box and its detection, above 0 to 1. Boxes that do not overlap are never
     /// matched.
     public var minimumOverlap: Double
-    /// The detections after which a track is confirmed and gets its number, 2 or more; those of ``Method/byteTrack`` must be consecutive.
+    /// The detections after which a track is confirmed and gets its number; those of ``Method/byteTrack`` must be consecutive. A track is
+    /// never confirmed by its first detection alone: 1 means that its second one may come after frames without, 2 that it may not.
     public var minimumHits: Int
     /// How long a confirmed track without detections is kept, in seconds. Its object gets the same number if it appears again. A track that
     /// was seen in the last frame is kept until the next one, unless that comes after a pause.
@@ -94,7 +95,7 @@ extension ObjectTracker {
       try require(highScore.isFinite, "highScore", highScore, "a finite number")
       try require(
         minimumOverlap > 0 && minimumOverlap <= 1, "minimumOverlap", minimumOverlap, "above 0 and at most 1")
-      try require((2...1_000_000).contains(minimumHits), "minimumHits", minimumHits, "2 to 1000000")
+      try require((1...1_000_000).contains(minimumHits), "minimumHits", minimumHits, "1 to 1000000")
       try require(
         (0...86_400).contains(maximumLostTime), "maximumLostTime", maximumLostTime, "0 to 86400 seconds")
       try require(

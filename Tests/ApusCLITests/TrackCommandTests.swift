@@ -48,7 +48,6 @@ struct TrackCommandTests {
       ("track det.txt --frame-rate 0", "--frame-rate is 0.0"),
       ("track det.txt --minimum-overlap nan", "--minimum-overlap is nan"),
       ("track det.txt --minimum-hits 0", "--minimum-hits is 0"),
-      ("track det.txt --minimum-hits 1", "--minimum-hits is 1, not 2 to 1000000"),
       ("track det.txt --lost-time=-1", "--lost-time is -1"),
       ("track det.txt --activation-score inf", "--activation-score is inf"),
       ("track det.txt --method sort --high-score 0.5", "--high-score is for bytetrack"),

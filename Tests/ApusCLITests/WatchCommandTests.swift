@@ -292,7 +292,7 @@ struct WatchCommandTests {
       ("test:testsrc2 --activation-score 0.5", "--activation-score is for tracks"),
       ("test:testsrc2 --lost-time 2", "--lost-time is for tracks"),
       ("test:testsrc2 --track sort --high-score 0.5", "--high-score is for bytetrack"),
-      ("test:testsrc2 --track sort --minimum-hits 1", "--minimum-hits is 1, not 2 to"),
+      ("test:testsrc2 --track sort --minimum-hits 0", "--minimum-hits is 0"),
       ("http://127.0.0.1:9/film.mp4 --real-time", "--real-time is for files and test patterns"),
       ("/dev/video97 --real-time", "--real-time is for files and test patterns"),
       ("test:testsrc2 --crossing-frames 2", "--crossing-frames is for lines"),

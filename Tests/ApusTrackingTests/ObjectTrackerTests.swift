@@ -10,8 +10,7 @@ import Testing
     if let frames = golden.options.lostTrackBuffer { options.maximumLostTime = Double(frames) / 30 }
     if let rate = golden.options.frameRate { options.frameRate = rate }
     if let score = golden.options.trackActivationThreshold { options.activationScore = score }
-    // In the reference, a track is not confirmed by its first detection either: 1 is 2.
-    if let hits = golden.options.minimumConsecutiveFrames { options.minimumHits = max(hits, 2) }
+    if let hits = golden.options.minimumConsecutiveFrames { options.minimumHits = hits }
     if let overlap = golden.options.minimumIouThreshold { options.minimumOverlap = overlap }
     var tracker = try ObjectTracker(options)
     var clock = Scene(seed: golden.seed + 1000)
@@ -69,6 +68,24 @@ import Testing
       _ = try tracker.update([], at: 6 * step)
       for number in 7..<10 { _ = try tracker.update([detection], at: Double(number) * step) }
       #expect(tracker.tracks.map(\.id) == [2])
+    }
+  }
+
+  @Test("one detection never confirms a track; with a minimum of 1, the second may come later")
+  func confirmsBySecondDetections() throws {
+    let detection = TrackingDetection(box: TrackingBox(x: 10, y: 10, width: 40, height: 80), score: 0.9)
+    for var options in [ObjectTracker.Options.sort, .byteTrack] {
+      for (minimum, hidden, expected) in [
+        (1, false, [nil, 1]), (2, false, [nil, 1]), (1, true, [nil, 1]), (2, true, [nil, nil]),
+      ]
+        as [(Int, Bool, [Int?])]
+      {
+        options.minimumHits = minimum
+        var tracker = try ObjectTracker(options)
+        let first = try tracker.update([detection]).first?.id
+        if hidden { _ = try tracker.update([]) }
+        #expect([first, try tracker.update([detection]).first?.id] == expected)
+      }
     }
   }
 
@@ -209,7 +226,7 @@ import Testing
   @Test func refusesOptionsOutOfRange() {
     let changes: [(inout ObjectTracker.Options) -> Void] = [
       { $0.minimumOverlap = 0 }, { $0.minimumOverlap = .nan }, { $0.minimumOverlap = 1.1 },
-      { $0.minimumHits = 0 }, { $0.minimumHits = 1 },
+      { $0.minimumHits = 0 },
       { $0.maximumLostTime = -1 }, { $0.maximumLostTime = .infinity }, { $0.frameRate = 0 },
       { $0.frameRate = .nan },
       { $0.maximumDetections = 0 }, { $0.maximumDetections = .max }, { $0.activationScore = .nan },

@@ -27,7 +27,10 @@ struct TrackingOptions: ParsableArguments {
 
   @Option(
     name: .long,
-    help: "The detections after which a track gets its number, 2 or more; 3 for sort, 2 for bytetrack.")
+    help: """
+      The detections after which a track gets its number; 3 for sort, 2 for bytetrack. With 1, that is the second, even after \
+      frames without one.
+      """)
   var minimumHits: Int?
 
   @Option(name: .long, help: "How many seconds an object may be unseen; 1.")

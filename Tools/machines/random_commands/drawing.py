@@ -31,7 +31,7 @@ EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("c
 BESIDE = {"tracking-threshold", "snapshots", "align-size"}
 # What trackers take.
 TRACKING = {"activation-score": lambda number, whole: number(0, 1), "high-score": lambda number, whole: number(0, 1),
-            "minimum-overlap": lambda number, whole: number(0.01, 1), "minimum-hits": lambda number, whole: whole(2, 5),
+            "minimum-overlap": lambda number, whole: number(0.01, 1), "minimum-hits": lambda number, whole: whole(1, 5),
             "lost-time": lambda number, whole: number(0, 3), "crossing-frames": lambda number, whole: whole(1, 3)}
 # Videos that ffmpeg draws, then what is no pattern.
 PATTERNS = ["test:testsrc2:64x48:0.2", "test:testsrc:33x47:0.2", "test:", "test:nothing", "test:testsrc:0x0:1", "test:testsrc:64x48:nan",
