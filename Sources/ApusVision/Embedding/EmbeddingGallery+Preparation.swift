@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusFormat
 
 extension EmbeddingGallery {
   /// Checks whether distances between the known embeddings and others mean something.

@@ -44,7 +44,9 @@ final class KnownFaces: Sendable {
   private func preparation(of model: ServedModel) async throws(ServingError) -> String {
     if let known = recognition.withLock({ $0 }), known.model === model { return known.preparation }
     let preparation = try await ServerState.converting(.max) { () throws(ServingError) in
-      do { return try model.facePreparation() } catch { throw ServingError(.unsupported, error.message) }
+      do throws(ApusError) { return try model.facePreparation() } catch {
+        throw ServingError(.unsupported, error.message)
+      }
     }
     recognition.withLock { $0 = (model, preparation) }
     return preparation
