@@ -568,7 +568,8 @@ def format_cases():
         "sparsity_nothing": field(1, "sparsity", schema.SparsityParametersT()),
     }
     kinds = {"overflow": LIMIT, "overflow_behind_zero": LIMIT, "unknown_code": UNSUPPORTED, "unknown_version": UNSUPPORTED,
-             "unknown_custom": UNSUPPORTED, "placeholder": UNSUPPORTED}
+             "unknown_custom": UNSUPPORTED, "placeholder": UNSUPPORTED,
+             "signature_length": RUNS, "many_bytes": RUNS}
     for name, change in changes.items():
         yield f"format/{name}", kinds.get(name, MALFORMED), changed(change)
 
