@@ -20,13 +20,6 @@ package enum ElementFold: Hashable, Sendable {
     }
   }
 
-  /// The function for the bits of `float16`, which rounds each result.
-  func halves() -> (UInt16, UInt16) -> UInt16 {
-    if self == .replace { return { $1 } }
-    let function = floats(Float.self)
-    return { function(Float(halfBits: $0), Float(halfBits: $1)).halfBits }
-  }
-
   /// The function for integers, which wraps.
   func integers<T: FixedWidthInteger>(_ type: T.Type) -> (T, T) -> T {
     switch self {
