@@ -109,7 +109,7 @@ import Testing
       let x = child.input("x", [2])
       return [child.add(.skipGram, inputs: [x])]
     }
-    let y = graph.if(truth, x, then: plain, else: deep)
+    let y = graph.if(truth, then: plain, else: deep, x)
     let model = try graph.model(outputs: [y]).model()
     let error = try #require(throws: ApusError.self) { try Interpreter(model: model) }
     #expect(

@@ -46,7 +46,8 @@ import Testing
   func beginAgainWithAnotherShape(code: OperatorCode) throws {
     var graph = TestGraph()
     let y = graph.relu(graph.input("x", [2]))
-    let interpreter = try Interpreter(model: graph.model(outputs: [y, Self.draw(code, in: &graph)]).model())
+    let numbers = Self.draw(code, in: &graph)
+    let interpreter = try Interpreter(model: graph.model(outputs: [y, numbers]).model())
     func run(_ size: Int) throws -> [UInt8] {
       try interpreter.resizeInput(at: 0, to: [size])
       try interpreter.invoke()
