@@ -85,6 +85,9 @@ class Worker:
     def _read_errors(self):
         while piece := self.process.stderr.read1(1 << 16):
             self._errors = (self._errors + piece)[-2000:]
+            # Warnings are in the executor's log, too.
+            sys.stderr.write(piece.decode(errors="replace"))
+            sys.stderr.flush()
 
     def errors(self):
         """The end of what the worker wrote on standard error, as one line."""

@@ -141,6 +141,7 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check(
       cameraFps.map { $0 > 0 && $0 <= 1000 } ?? true,
       "--camera-fps is \(cameraFps ?? 0), not above 0 and at most 1000")
+    try check(cameraFps == nil || !camera.isEmpty, "--camera-fps is for --camera")
     try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
   }
 

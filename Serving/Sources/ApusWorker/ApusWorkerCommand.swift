@@ -98,6 +98,9 @@ struct ApusWorkerCommand: ParsableCommand {
     guard labels == nil || kind.readsLabels else {
       throw ValidationError("--labels says nothing to the task '\(task)'")
     }
+    guard labels == nil || !isEmbedded else {
+      throw ValidationError("--labels is for a file: the embedded model has its own")
+    }
     guard maxResults ?? 1 >= 1 else {
       throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")
     }
@@ -137,9 +140,12 @@ struct ApusWorkerCommand: ParsableCommand {
 
   private static let tasks = VisionTaskKind.allCases.map(\.rawValue).joined(separator: ", ")
 
+  private var isEmbedded: Bool {
+    model == ModelSource.embedded.name && !FileManager.default.fileExists(atPath: model)
+  }
+
   private var source: ModelSource {
-    let isEmbedded = model == ModelSource.embedded.name && !FileManager.default.fileExists(atPath: model)
-    return isEmbedded ? .embedded : ModelSource(name: "model", path: model, labelPath: labels)
+    isEmbedded ? .embedded : ModelSource(name: "model", path: model, labelPath: labels)
   }
 
   private var settings: PictureTask.Settings {

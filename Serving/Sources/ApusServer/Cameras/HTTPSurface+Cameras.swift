@@ -26,6 +26,7 @@ extension HTTPSurface {
     case ("events", 2): return try events(of: camera)
     case ("snapshot.jpg", 2):
       guard let shot = camera.newest, let picture = await camera.jpeg(of: shot) else {
+        if camera.isOver { throw camera.hasEnded }
         let reason = camera.report.reason.map { ": \($0)" } ?? ""
         throw ServingError(.unavailable, "the camera '\(name)' has no picture yet\(reason)")
       }

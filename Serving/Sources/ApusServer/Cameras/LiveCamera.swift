@@ -125,7 +125,11 @@ final class LiveCamera: Service {
     for listener in listeners.values { listener.finish() }
   }
 
-  private var isOver: Bool { state.withLock(\.isOver) }
+  /// Whether there will be no picture any more.
+  var isOver: Bool { state.withLock(\.isOver) }
+
+  /// The error of those who want to look on when there is nothing to come.
+  var hasEnded: ServingError { ServingError(.notFound, "the camera '\(settings.name)' has ended") }
 
   /// Lets viewers go on while no picture comes: of those who are gone, a source that is silent would keep the places.
   private func breakSilence() async {
@@ -342,7 +346,7 @@ final class LiveCamera: Service {
   /// Lets one more look on; ``leave()`` must follow.
   func enter() throws(ServingError) {
     let refusal = state.withLock { state -> ServingError? in
-      if state.isOver { return ServingError(.notFound, "the camera '\(settings.name)' has ended") }
+      if state.isOver { return hasEnded }
       guard state.viewers < Self.maximumViewers else {
         return ServingError(
           .unavailable, "the camera has \(Self.maximumViewers) viewers, the most that it may")
