@@ -101,7 +101,7 @@ import Testing
 
   @Test("a preparation names the model by its file, whether that is in memory or read in parts")
   func namesTheModel() throws {
-    let bytes = DetectorModel.answering([Answer.rows([Float](repeating: 1, count: 100_000))]).bytes
+    let bytes = DetectorModel.answering([.rows([Float](repeating: 1, count: 100_000))]).bytes
     let path = FileManager.default.temporaryDirectory.appending(path: "apus-\(UUID().uuidString)").path
     try Data(bytes).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
