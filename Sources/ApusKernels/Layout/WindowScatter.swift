@@ -55,13 +55,7 @@ package struct WindowScatter: Sendable {
   ) {
     var poll = StopPoll(threads)
     switch elements {
-    case .float16 where fold == .replace:
-      run(updates, places, &tensor, &poll, fold.integers(UInt16.self))
-    case .float16:
-      let fold = fold.floats(Float.self)
-      run(updates, places, &tensor, &poll) { (old: UInt16, update: UInt16) in
-        fold(Float(halfBits: old), Float(halfBits: update)).halfBits
-      }
+    case .float16: run(updates, places, &tensor, &poll, fold.halves())
     case .float32: run(updates, places, &tensor, &poll, fold.floats(Float.self))
     case .float64: run(updates, places, &tensor, &poll, fold.floats(Double.self))
     case .int8: run(updates, places, &tensor, &poll, fold.integers(Int8.self))

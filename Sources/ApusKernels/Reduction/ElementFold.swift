@@ -20,6 +20,21 @@ package enum ElementFold: Hashable, Sendable {
     }
   }
 
+  /// The function for the bits of `float16`, which rounds each result. None of the closures keeps another, which would be an
+  /// allocation.
+  func halves() -> (UInt16, UInt16) -> UInt16 {
+    func real(_ bits: UInt16) -> Float { Float(halfBits: bits) }
+    return switch self {
+    case .replace: { $1 }
+    case .add: { (real($0) + real($1)).halfBits }
+    case .multiply: { (real($0) * real($1)).halfBits }
+    case .minimum: { real($1) < real($0) ? $1 : $0 }
+    case .maximum: { real($0) < real($1) ? $1 : $0 }
+    case .all: { Float(real($0) != 0 && real($1) != 0 ? 1 : 0).halfBits }
+    case .any: { Float(real($0) != 0 || real($1) != 0 ? 1 : 0).halfBits }
+    }
+  }
+
   /// The function for integers, which wraps.
   func integers<T: FixedWidthInteger>(_ type: T.Type) -> (T, T) -> T {
     switch self {
