@@ -178,9 +178,9 @@ import Testing
   // MARK: Faces and points
 
   /// BlazeFace for 64 × 64 pixels: one of its 224 anchors has the score `face`, the others have `otherwise`.
-  private func faces(_ face: Float, otherwise: Float, anchor: Int = 77) throws -> FaceDetector {
+  private func faces(_ face: Float, otherwise: Float) throws -> FaceDetector {
     var scores = [Float](repeating: otherwise, count: 224)
-    scores[anchor] = face
+    scores[77] = face
     let predictions = (0..<224 * 16).map { Float([0, 0, 16, 16][min($0 % 16, 3)]) }
     var options = FaceDetector.Options()
     options.normalization = .unit
@@ -265,34 +265,6 @@ import Testing
     #expect(try detections(nil) == [0.8])
     #expect(try detections(2) == [0.8])
     #expect(try detections(1) == [])
-  }
-
-  @Test("poses and faces in the bars of a letterbox are left out, and take no place of others")
-  func posesAndFacesInBars() throws {
-    // A picture of 32 × 16 stands between bars of 8 pixels. The better pose is in the upper one.
-    var values = [Float](repeating: 0, count: 11 * 21)
-    for (cell, (y, score)) in [(0.1, 0.9), (0.5, 0.8)].enumerated() {
-      let points = [0.45, y, 0.9, 0.55, y + 0.05, 0.9]
-      for (column, number) in ([0.5, y, 0.2, 0.1, score] + points).enumerated() {
-        values[column * 21 + cell] = Float(number)
-      }
-    }
-    func poses(_ count: Int?, in region: PixelRect? = nil) throws -> [Float] {
-      var options = KeypointDetector.Options()
-      (options.layout, options.keypoints, options.maxResults) = (.yolo8, (2, 3), count)
-      (options.normalization, options.boxUnits, options.scores) = (.unit, .fraction, .probability)
-      let detector = try KeypointDetector(model: scaled([([1, 11, 21], values)]).model(), options: options)
-      return try detector.detect(gray(255, width: 32, height: 32 - 16 * (region == nil ? 1 : 0)), in: region)
-        .poses.map(\.score)
-    }
-    #expect(try poses(nil) == [0.8])
-    #expect(try poses(1) == [0.8])
-    // What lies in a bar of a region is in the picture, but was not seen.
-    #expect(try poses(nil, in: PixelRect(x: 0, y: 8, width: 32, height: 16)) == [0.8])
-    // The first anchors are those of the upper left corner.
-    let corner = try faces(0.9, otherwise: 0.01, anchor: 0)
-    #expect(try corner.detect(gray(255, width: 64, height: 64)).faces.count == 1)
-    #expect(try corner.detect(gray(255, width: 64, height: 16)).faces.isEmpty)
   }
 
   // MARK: Masks

@@ -142,8 +142,6 @@ public final class FaceDetector: VisionTask {
 
   /// Finds faces in a picture or a region of it, best first.
   ///
-  /// A face whose box lies beside what the model saw of the picture, as in the bars of a letterbox, is left out.
-  ///
   /// - Parameters:
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
@@ -211,7 +209,6 @@ public final class FaceDetector: VisionTask {
       for position in candidate.coordinates { try check.check(position: position) }
       return candidate
     }
-    merged.removeAll { placement.isOutside(placement.imageRect(ofModelBox: $0.box)) }
     let faces = merged.prefix(options.maxResults ?? merged.count).map { candidate in
       let rect = placement.imageRect(ofModelBox: candidate.box)
       let points = stride(from: 4, to: candidate.coordinates.count, by: 2).enumerated().map { index, start in

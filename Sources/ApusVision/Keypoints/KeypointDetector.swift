@@ -106,8 +106,6 @@ public final class KeypointDetector: VisionTask {
 
   /// Finds poses in a picture or a region of it, best first.
   ///
-  /// A pose whose sure points all lie beside what the model saw of the picture, as in the bars of a letterbox, is left out.
-  ///
   /// - Parameters:
   ///   - image: The picture, of any size.
   ///   - region: The part of the picture to look at, in pixels after orientation; nil for the whole picture.
@@ -170,27 +168,16 @@ public final class KeypointDetector: VisionTask {
       one.element.score > other.element.score
         || one.element.score == other.element.score && one.offset < other.offset
     }
-    let poses = sorted.lazy.map { self.pose($0.element, in: placement) }
-      .filter { !self.isOutside($0, placement) }
+    let poses = sorted.prefix(options.maxResults ?? sorted.count).map { _, pose in
+      let names = pose.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
+      return Pose(
+        score: pose.score,
+        keypoints: pose.keypoints.enumerated().map { index, point in
+          let position = placement.imagePoint(modelX: point.x, modelY: point.y)
+          return Keypoint(name: names?[index], x: position.x, y: position.y, score: point.score)
+        })
+    }
     return KeypointResult(
-      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
-      poses: Array(poses.prefix(options.maxResults ?? sorted.count)))
-  }
-
-  /// A pose in pixels of the picture.
-  private func pose(_ pose: ModelPose, in placement: Placement) -> Pose {
-    let names = pose.keypoints.count == Keypoint.cocoNames.count ? Keypoint.cocoNames : nil
-    return Pose(
-      score: pose.score,
-      keypoints: pose.keypoints.enumerated().map { index, point in
-        let position = placement.imagePoint(modelX: point.x, modelY: point.y)
-        return Keypoint(name: names?[index], x: position.x, y: position.y, score: point.score)
-      })
-  }
-
-  /// Whether a pose is none of the picture's: by its sure points, or by all if none is sure.
-  private func isOutside(_ pose: Pose, _ placement: Placement) -> Bool {
-    let sure = pose.keypoints.filter { $0.score.map { $0 >= options.scoreThreshold } ?? true }
-    return placement.isOutside(sure.isEmpty ? pose.keypoints : sure)
+      imageWidth: placement.imageWidth, imageHeight: placement.imageHeight, poses: poses)
   }
 }

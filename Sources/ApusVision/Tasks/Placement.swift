@@ -58,13 +58,6 @@ struct Placement: Hashable, Sendable {
     rect.maxX <= seen.x || rect.maxY <= seen.y || rect.x >= seen.maxX || rect.y >= seen.maxY
   }
 
-  /// Whether points all lie on one side of what the model saw, such as in one bar of a letterbox.
-  func isOutside(_ points: [Keypoint]) -> Bool {
-    guard !points.isEmpty else { return false }
-    return points.allSatisfy { $0.x < seen.x } || points.allSatisfy { $0.y < seen.y }
-      || points.allSatisfy { $0.x > seen.maxX } || points.allSatisfy { $0.y > seen.maxY }
-  }
-
   /// The part of a rectangle that the model saw.
   func clipped(_ rect: PixelRect) -> PixelRect {
     let left = clamp(rect.x - seen.x, to: seen.width)
