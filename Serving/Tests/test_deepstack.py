@@ -392,5 +392,6 @@ def test_known_faces_are_for_the_model_that_made_them(test_data, grace, tmp_path
         assert ask(server, "face/register", [("userid", "Grace")], [("image", grace.read_bytes())])[1]["success"]
         assert server.stop() == 0
     found, refused = by_gallery("find", made, own), by_gallery("find", made, other)
-    assert (found.returncode, found.stderr) == (0, "") and "Grace (0.000)" in found.stdout
+    # DeepStack's paths take faces from a lower score on, which moves their boxes a little.
+    assert (found.returncode, found.stderr) == (0, "") and "Grace (0." in found.stdout
     assert refused.returncode == 1 and "SHA-256" in refused.stderr
