@@ -177,12 +177,14 @@ let package = Package(
     .testTarget(
       name: "ApusTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusSystem", "AllocationProbe", "FaultProbe",
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusSystem", "AllocationProbe",
+        "FaultProbe",
         "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "ApusCLITests", dependencies: ["ApusCLI", "ApusConsole", "TestSupport"], swiftSettings: strict),
+      name: "ApusCLITests", dependencies: ["Apus", "ApusCLI", "ApusConsole", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "ApusDoctorTests",
       dependencies: [
