@@ -49,7 +49,7 @@ public final class Interpreter {
     } else {
       kernels = try Runtime.kernelSet(named: options.kernels)
     }
-    let custom = Dictionary(options.customOperators.map { ($0.name, $0.registration) }) { first, _ in first }
+    let custom = options.customOperators.registrations
     guard custom.count == options.customOperators.count else {
       throw ApusError(.invalidArgument, "two of customOperators have the same name")
     }

@@ -194,7 +194,7 @@ public final class Model: Sendable {
 
   /// Every operator that cannot run, with the reason, if the model may also use custom operators of yours.
   public func unsupportedOperators(besides custom: [CustomOperator]) -> [String] {
-    unsupportedOperators(besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first })
+    unsupportedOperators(besides: custom.registrations)
   }
 
   /// Every operator that keeps one function from running, with the reason; those of other functions do not matter to it.
@@ -207,8 +207,7 @@ public final class Model: Sendable {
     throws(ApusError) -> [String]
   {
     unsupportedOperators(
-      besides: Dictionary(custom.map { ($0.name, $0.registration) }) { first, _ in first },
-      reachedFrom: try Interpreter.subgraph(ofSignature: key, in: self))
+      besides: custom.registrations, reachedFrom: try Interpreter.subgraph(ofSignature: key, in: self))
   }
 
   /// Every operator that cannot run, of all subgraphs or of those that one runs, itself included.

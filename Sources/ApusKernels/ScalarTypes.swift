@@ -10,6 +10,9 @@ package struct ScalarTypes: ExpressibleByArrayLiteral, Sendable {
     bits = types.reduce(0) { $0 | 1 << UInt32($1.rawValue) }
   }
 
+  /// Creates the set of one's types and another's.
+  private init(_ one: ScalarTypes, and other: ScalarTypes) { bits = one.bits | other.bits }
+
   /// Whether the set contains a type.
   package func contains(_ type: ScalarType) -> Bool { bits >> UInt32(type.rawValue) & 1 == 1 }
 }
@@ -26,9 +29,7 @@ extension ScalarTypes {
     .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
   ]
   /// The types of ``WindowScatter``.
-  package static let scatterable: ScalarTypes = [
-    .float16, .float32, .float64, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .uint64, .bool,
-  ]
+  package static let scatterable = ScalarTypes(foldable, and: [.float16])
   /// The types of ``CastKernel``.
   package static let castable: ScalarTypes = [
     .bool, .int8, .uint8, .int16, .uint16, .int32, .uint32, .int64, .float16, .bfloat16, .float32, .float64,

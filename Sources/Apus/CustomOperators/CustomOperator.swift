@@ -127,3 +127,10 @@ public protocol CustomOperatorKernel: Sendable {
   /// Computes the outputs. Interpreters on several threads may call it at the same time.
   func invoke(_ tensors: borrowing CustomOperatorTensors) throws(ApusError)
 }
+
+extension [CustomOperator] {
+  /// The registrations by name; of several operators of one name, that of the first.
+  var registrations: [String: OperatorRegistration] {
+    Dictionary(map { ($0.name, $0.registration) }) { first, _ in first }
+  }
+}
