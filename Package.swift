@@ -123,9 +123,8 @@ let package = Package(
     .executableTarget(
       name: "ApusCLI",
       dependencies: [
-        "Apus", "ApusConsole", "ApusDoctor", "ApusInterfaces", "ApusVision", "ApusImages", "ApusRuntime",
-        "ApusShapes", "ApusSystem", "ApusTesting", "ApusTracking",
-        "ApusVideo",
+        "Apus", "ApusConsole", "ApusDoctor", "ApusFormat", "ApusInterfaces", "ApusVision", "ApusImages",
+        "ApusRuntime", "ApusShapes", "ApusSystem", "ApusTesting", "ApusTracking", "ApusVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: marked),

@@ -46,13 +46,27 @@ SECTIONS {
 } INSERT AFTER .text;
 SECTIONS { swift5_backtrace (NOLOAD) : { *(swift5_backtrace) } } INSERT BEFORE .bss;
 LD
-# What no function of the library asks for: the names of Unicode characters, whose tables take half a megabyte, and what key paths and errors
-# of Codable are called.
+# What no function of the library asks for: the names of Unicode characters, whose tables take half a megabyte, and the texts of the standard
+# library's own values, which are empty where its runtime should ever want one. The library's objects print numbers, strings and types of their
+# own alone: they refer to no CustomDebugStringConvertible of the standard library's types.
 unasked=()
-for function in _swift_stdlib_getScalarName _swift_stdlib_getNameAlias '$ss10AnyKeyPathC16debugDescriptionSSvg' \
-  '$ss13DecodingErrorO16debugDescriptionSSvg' '$ss13EncodingErrorO16debugDescriptionSSvg'; do
-  unasked+=(-Xlinker "--wrap=$function" -Xlinker "--defsym=__wrap_$function=swift_deletedMethodError")
-done
+leave_out() { unasked+=(-Xlinker "--wrap=$1" -Xlinker "--defsym=__wrap_$1=$2"); }
+for function in _swift_stdlib_getScalarName _swift_stdlib_getNameAlias; do leave_out $function swift_deletedMethodError; done
+texts=(ss5SIMD{2,3,4,8}V16debugDescription ss6SIMD{16,32,64}V16debugDescription ss4SIMDPsE11description)
+# Buffers of pointers.
+texts+=(sS{W,w,R,r}16debugDescription)
+# Keys, and errors of Codable.
+texts+=(ss10AnyKeyPathC16debugDescription ss13{De,En}codingErrorO16debugDescription ss9CodingKeyPsE11description)
+# Collections, mirrors, Unicode and versions.
+texts+=(ss18DiscontiguousSliceV{,5IndexV}11description ss8RangeSetV{,6RangesV}11description ss15CollectionOfOneV16debugDescription
+  ss6MirrorV11description ss7UnicodeO20_CharacterRecognizerV11description ss7UnicodeO4UTF8O15ValidationErrorV11description
+  ss22_GraphemeBreakingStateV11description sSo19_SwiftStdlibVersionasE11description)
+# Each is a getter of a string; String.init() returns an empty one in the same way.
+for text in "${texts[@]}"; do leave_out "\$${text}SSvg" '$sS2SycfC'; done
+if nm -u "$copies"/*.o 2> /dev/null | grep -E ' \$s[Ss].*(CustomDebug|SIMD.*Custom)StringConvertible.*(WP|Mc)$'; then
+  echo "error: the library asks for a text that it leaves out" >&2
+  exit 1
+fi
 linked=$package/.build/$name
 # Functions with equal code are one (--icf): nothing compares their addresses.
 swiftc -emit-library -static-stdlib -use-ld=lld -o "$linked" "@$copies.txt" \

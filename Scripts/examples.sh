@@ -11,7 +11,7 @@ swift build -c release --quiet "$@"
 bin=$(swift build -c release --show-bin-path)
 failed=0
 rm -rf .build/models
-for source in Sources/*/main.swift; do
+for source in Sources/*/*.swift; do
   name=$(basename "$(dirname "$source")")
   if (($(wc -l < "$source") > 40)); then echo "error: $name has more than 40 lines" >&2; failed=1; fi
   arguments=()

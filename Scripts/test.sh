@@ -37,9 +37,9 @@ python=.build/python/bin/python
 graphs() { "$python" Tools/goldens/graphs.py --apus-probe "$bin/GraphProbe" "$@"; }
 
 Scripts/setup.sh --tests
-part "Format and rules" Scripts/check.sh
 
 if [[ $scope == --quick ]]; then
+  part "Format and rules" Scripts/check.sh
   part "Debug build" swift build --product GraphProbe --disable-index-store
   bin="$(swift build --show-bin-path)"
   part "300 random graphs against LiteRT's reference kernels" graphs --seed 2 --count 300
@@ -49,7 +49,17 @@ fi
 
 # One build in one configuration: debug code is several times slower. Without the plugin, whose tool would compile the engine a second
 # time; Scripts/generate-test.sh tests it.
-part "Release build with tests" env APUS_WITHOUT_PLUGIN=1 swift build -c release --build-tests
+#
+# Format and rules are checked beside it: each module waits for those that it imports, so that a processor is idle in the first minutes.
+build() {
+  local rules status=0
+  Scripts/check.sh > "$TMPDIR/rules" 2>&1 & rules=$!
+  APUS_WITHOUT_PLUGIN=1 swift build -c release --build-tests || status=$?
+  wait "$rules" || status=$?
+  cat "$TMPDIR/rules"
+  return "$status"
+}
+part "Release build with tests, and format and rules" build
 bin="$(swift build -c release --show-bin-path)"
 apus="$bin/apus"
 
@@ -100,4 +110,12 @@ else
 fi
 
 summarize
-APUS_WITHOUT_PLUGIN=1 swift test -c release --skip-build --disable-xctest
+
+# What failed is said again at the end, where somebody looks first, and where an output that is cut off still has it.
+status=0
+APUS_WITHOUT_PLUGIN=1 swift test -c release --skip-build --disable-xctest 2>&1 | tee "$TMPDIR/tests" \
+  | sed -u '/^◇ Test/d; /Test run with .* tests/d' || status=$?
+awk '/^✘ Test run/ { next } /^✘/ { failed = 1; print; next } /^↳/ { if (failed) print; next } { failed = 0 }' "$TMPDIR/tests"
+# A runner that was killed has no closing line: what it ran last says where.
+grep -a 'Test run with .* tests' "$TMPDIR/tests" || tail -n 40 "$TMPDIR/tests"
+exit "$status"

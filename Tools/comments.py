@@ -24,11 +24,13 @@ RULES = [
     (r"\bfor people to read\b", "name the report: `apus inspect --plan`, an error message"),
     (r"(;|,| and) answers\b", "a function returns"),
     (r"\bby way of\b", "say which registers or memory are overwritten: 'clobbers …'"),
+    (r"^(What|By what|Who|Whatever)\b", "a bare nominal clause: begin with a noun, 'The …'"),
+    (r"\breckon", "say 'estimate' or 'compare the cost'"),
 ]
 
 LINE = re.compile(r"^(\s*)(///|//)(?!/) ?(.*)$")
 
-# Whatever is below a `.build` folder is skipped. InferenceProtocol is generated.
+# Files below a `.build` folder are skipped. InferenceProtocol is generated.
 FOLDERS = (
     "Sources", "Serving/Sources", "Bindings/C/Sources", "Benchmarks", "Fuzzing/Sources", "Examples/Sources", "Tests",
 )

@@ -20,7 +20,7 @@ LINE = re.compile(r"\b([A-Z]\w+)\.\w+(?:\([^()]*(?:\([^()]*\))?[^()]*\))?\s*$")
 
 def undeclared_imports():
     """Imports of the package's own modules that a target does not declare."""
-    package = json.loads(subprocess.check_output(["swift", "package", "dump-package"], cwd=ROOT, text=True))
+    package = json.loads(subprocess.check_output(["swift", "package", "--ignore-lock", "dump-package"], cwd=ROOT, text=True))
     targets = package["targets"]
     own = {target["name"] for target in targets}
     for target in targets:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reckons which share of the `vpdpbusd` peak layers of few terms could reach where two pipes do all that takes 512 bits.
+"""Estimates which share of the `vpdpbusd` peak layers of few terms could reach where two pipes do all that takes 512 bits.
 
 For sixteen outputs, a product of `s` steps and what makes bytes of its sums take `(s + e) / 2` cycles at least. In single
 precision `e` is three instructions where outputs are rectified and four elsewhere, three quarters for packing, up to a half

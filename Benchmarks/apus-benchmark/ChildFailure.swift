@@ -8,7 +8,7 @@ struct ChildFailure: Error {
   /// The status with which to exit: 1 to 64.
   let status: Int32
 
-  /// What this program prints with other arguments, in a process of its own.
+  /// The output of this program with other arguments, in a process of its own.
   static func output(arguments: [String]) throws -> [UInt8] {
     let ending = try OwnProcess.run(arguments)
     if ending.status == 0 { return ending.output }

@@ -60,7 +60,7 @@ struct LayersCommand: ParsableCommand {
     let implementation: String
     let notes: [String]
 
-    /// What its like share.
+    /// The kind that similar layers share.
     var kind: String { "\(name) \(type)\(multiplies ? "" : ", elements")" }
   }
 

@@ -56,11 +56,13 @@ struct ModelsCommand: ParsableCommand {
     guard models.count == 1 || traceOptions.trace == nil && nodeData == nil else {
       throw ApusError(.invalidArgument, "--trace and --node-data take one model, not \(models.count)")
     }
-    // Places that cannot be written to are known before the work.
-    for path in [traceOptions.trace, nodeData].compactMap(\.self) { try TraceOptions.write([], to: path) }
+    if let path = traceOptions.trace { try TraceOptions.empty(path, of: "--trace") }
+    if let nodeData { try TraceOptions.empty(nodeData, of: "--node-data", mark: "\"gradient\"") }
     var options = try engine.interpreterOptions
     options.timeLimit = timeLimit.map { .seconds($0) }
     try Runtime.checkKernels(named: options.kernels)
+    // A model that cannot be read is known before others are measured.
+    for model in models { _ = try Model(contentsOfFile: model) }
     var reports: [ModelReport] = []
     for model in models {
       let report: ModelReport

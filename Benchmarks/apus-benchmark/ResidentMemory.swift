@@ -10,7 +10,7 @@
 
 /// How much memory of this process is resident, in bytes.
 enum ResidentMemory {
-  /// What is resident now; the peak, if the system does not report it.
+  /// The present number of bytes; the peak, if the system does not report it.
   static var current: Int { status("VmRSS:") ?? peakByUsage }
 
   /// The maximum since the start, or since ``resetPeak()``.

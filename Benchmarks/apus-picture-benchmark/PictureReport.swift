@@ -2,7 +2,7 @@
 
 import ApusConsole
 
-/// What was measured on a picture: the milliseconds of each run, and what was found.
+/// The measurements on a picture: the milliseconds of each run, and what was found.
 struct PictureReport: Encodable {
   struct Box: Encodable {
     let index: Int

@@ -106,7 +106,7 @@ struct PicturesCommand: ParsableCommand {
     report.cpuMs.append(end - start)
   }
 
-  /// What processors have spent on this process.
+  /// The time that processors have spent on this process.
   private static var processorMilliseconds: Double {
     var time = timespec()
     unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

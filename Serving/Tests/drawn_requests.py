@@ -403,7 +403,7 @@ class Drawer:
         """Paths of TensorFlow Serving and of nobody: there is nothing."""
         target = choice.choice(["/v1/models/simple:predict", "/v1/models/simple", "/v1/models/simple/versions/1:classify", "/v1/models/simple/metadata",
                                 "/nothing", "/v3", "/v2/models", "/v2/models/", "//", "/v2//models/simple", "/v1", "/v2/health", "/v2/health/x", "/metrics/x",
-                                "/v2/models/simple/infer/x", "/v2/repository", "/v2/logging", "/v2/trace/setting/x", "/.git/config", "/v1/detect/x",
+                                "/v2/models/simple/infer/x", "/v2/repository", "/v2/trace/setting/x", "/.git/config", "/v1/detect/x",
                                 "/v2/models/simple/versions", "/v1/%64etect/..", "/" + "x/" * 200, "/v2/models/simple/generate"])
         drawn = Drawn("elsewhere", choice.choice(METHODS), target)
         if drawn.method != "HEAD" and choice.random() < 0.5:
@@ -421,7 +421,7 @@ class Drawer:
             drawn.body = choice.choice([b"{}", b'{"parameters":{}}', b'{"parameters":{"unload_dependents":true}}'])
         elif action == "load" and choice.random() < 0.3:
             drawn.body = json.dumps({"parameters": choice.choice([
-                {"file:1/model.tflite": "AAAA"}, {"config": "{"}, {"config": '{"max_batch_size":0}'}, {"config": 5}])}).encode()
+                {"file:1/model.tflite": "AAAA"}, {"config": "{"}, {"config": '{"max_batch_size":4}'}, {"config": 5}])}).encode()
             drawn.expected = {400}
         return drawn
 

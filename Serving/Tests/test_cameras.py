@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cameras: what they see, as pictures without end, events, snapshots and a page. Their sources are test patterns and made videos."""
 
+import email.utils
+import http.client
+import http.server
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -104,6 +109,18 @@ def test_what_is_found_is_counted(test_data, tmp_path):
         done = wait(server, "c", lambda camera: camera["state"] == "ended")
         assert server.stop() == 0
     assert data and done["zones"]["all"]["entries"] >= 4, done
+
+
+def test_the_head_of_a_stream_has_no_length(live):
+    """RFC 9110, 8.6: a length in the answer to HEAD is the one that GET has, which has none here. The connection goes on."""
+    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=30)
+    for path in ("/cameras/pattern/stream", "/cameras/pattern/events", "/v2"):
+        connection.request("HEAD", path)
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read() == b""
+        assert (answer.getheader("Content-Length") is None) == path.startswith("/cameras"), path
+    connection.request("GET", "/v2/health/live")
+    assert connection.getresponse().read() == b'{"live":true}'
 
 
 def test_a_stream_is_pictures_each_in_place_of_the_one_before(live):
@@ -254,7 +271,6 @@ def test_viewers_who_leave_a_camera_that_is_silent_leave_their_places():
             for _ in range(20):
                 with Events(server, path) as viewer:
                     viewer.read(lambda data: b"\r\n\r\n" in data)
-            # The server starts the source again some times before it says that it failed: that takes minutes.
             takes_a_viewer(server, path, 40)
         assert server.stop() == 0
 
@@ -300,6 +316,20 @@ def test_places_stay_where_they_are_when_pictures_change_their_size(tmp_path):
         assert small["zones"]["right"]["occupancy"] >= wide["zones"]["right"]["occupancy"]
         wait(server, "c", lambda camera: camera["answered"] > small["answered"] + 40)
         assert server.json("/cameras")[1][0]["zones"]["right"]["occupancy"] >= wide["zones"]["right"]["occupancy"]
+        assert server.stop() == 0
+
+
+def test_a_film_that_breaks_off_is_read_once(tmp_path):
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10:duration=4", "-c:v", "ffv1", tmp_path / "film.mkv"], check=True)
+    film = (tmp_path / "film.mkv").read_bytes()
+    (tmp_path / "half.mkv").write_bytes(film[: len(film) // 2])
+    with Server("--camera", f"c={tmp_path / 'half.mkv'}") as server:
+        failed = wait(server, "c", lambda camera: camera["state"] == "failed")
+        assert 0 < failed["answered"] < 40 and "breaks off" in failed["reason"]
+        time.sleep(5)
+        later = server.json("/cameras")[1][0]
+        assert later["state"] == "failed" and later["answered"] == failed["answered"]
         assert server.stop() == 0
 
 
@@ -365,8 +395,29 @@ def test_a_camera_follows_its_model(versions):
         assert server.stop() == 0
 
 
+def test_a_camera_that_waited_for_its_model_looks_at_the_newest_frame(versions):
+    with Server("--model-repository", versions, "--model-control", "explicit", "--camera", "c=test:testsrc2:64x48:600") as server:
+        def next_time(after=lambda: None):
+            with Events(server, "/cameras/c/events") as listener:
+                listener.read(lambda data: b"\r\n\r\n" in data)
+                after()
+                text = listener.read(lambda data: b"\n\n" in data.partition(b'"detections"')[2]).decode()
+            return json.loads(next(line for line in text.splitlines() if '"detections"' in line)[len("data: "):])["time"]
+
+        wait(server, "c", lambda camera: camera["answered"] > 0)
+        before = next_time()
+        assert server.request("/v2/repository/models/finder/unload", b"{}")[0] == 200
+        wait(server, "c", lambda camera: camera["state"] == "failed")
+        time.sleep(3)
+        after = next_time(lambda: server.request("/v2/repository/models/finder/load", b"{}"))
+        # The frame that was held while the model was gone is from before the pause.
+        assert after - before > 2.5
+        assert server.stop() == 0
+
+
 def test_a_camera_that_has_ended_says_so(live):
-    wait(live, "film", lambda camera: camera["state"] == "ended")
+    ended = wait(live, "film", lambda camera: camera["state"] == "ended")
+    assert ended["fps"] == 0
     for path in ("stream", "events"):
         status, body = live.json(f"/cameras/film/{path}")
         assert status == 404 and body["error"] == "the camera 'film' has ended"
@@ -382,10 +433,17 @@ def test_wrong_cameras_stop_the_server(film):
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0"], "--camera-place"),
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0,0,0"], "two equal points"),
         (["--camera", f"a={film}", "--camera-fps", "0"], "--camera-fps"),
+        # What no device, network or disk can make right.
+        (["--camera", "a=test:shapes"], "the camera 'a': 'test:shapes' is not test:PATTERN"),
+        (["--camera", "a=test:testsrc2:5x5"], "the camera 'a': 'test:testsrc2:5x5' is not"),
+        (["--camera", "a=ftp://user:s3cretpw@camera/film.mp4?token=t0k3n"], "has the scheme 'ftp'"),
+        (["--camera", "a=-"], "standard input"),
+        (["--camera", "rtsp://user:s3cretpw@camera/film?token=t0k3n"], "--camera is 'rtsp://…=…'"),
     ]:
         ended = subprocess.run(
             [os.environ["APUS_SERVER"], "--http", "127.0.0.1:0", "--grpc", "off", *options], capture_output=True, text=True, timeout=60)
         assert ended.returncode != 0 and message in ended.stderr, (options, ended.stderr)
+        assert "s3cretpw" not in ended.stderr and "t0k3n" not in ended.stderr
 
 
 def runs(pid):
@@ -411,6 +469,205 @@ def test_the_end_of_the_server_ends_ffmpeg(film):
     while any(map(runs, pids)):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize("listener", ["--http", "--grpc"])
+@pytest.mark.parametrize("sources", [[], ["test:testsrc2:64x48:600", "rtsp://127.0.0.1:9/none"]])
+def test_a_listener_that_cannot_start_ends_the_server(listener, sources):
+    """With cameras, too: they end with the group of services. The error names the option and the address."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        options = {"--http": "127.0.0.1:0", "--grpc": "127.0.0.1:0", listener: address}
+        cameras = [part for number, source in enumerate(sources) for part in ("--camera", f"c{number}={source}")]
+        ended = subprocess.run(
+            [os.environ["APUS_SERVER"], *[part for pair in options.items() for part in pair], *cameras], capture_output=True, text=True, timeout=30)
+    assert ended.returncode == 1, ended.stderr
+    assert f"error: {listener} {address}: Address already in use" in ended.stderr.splitlines(), ended.stderr
+
+
+class MotionJPEG:
+    """A camera over HTTP that sends pictures one after the other, in a process of its own, which can be killed and started again."""
+
+    def __init__(self, port=0):
+        self.port = port
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def start(self):
+        with socket.create_server(("127.0.0.1", self.port)) as found:
+            self.port = found.getsockname()[1]
+        self.process = subprocess.Popen([sys.executable, "-c", self.PROGRAM, str(self.port)], stdout=subprocess.PIPE)
+        assert self.process.stdout.readline() == b"ready\n"
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    @property
+    def name(self):
+        return f"http://127.0.0.1:{self.port}/video"
+
+    PROGRAM = """
+import io, socketserver, sys, time
+from http.server import BaseHTTPRequestHandler
+from PIL import Image
+
+class Camera(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=b")
+        self.end_headers()
+        for number in range(100000):
+            data = io.BytesIO()
+            Image.new("RGB", (64, 48), (number * 5 % 256, 90, 120)).save(data, "JPEG")
+            self.wfile.write(b"--b\\r\\nContent-Type: image/jpeg\\r\\nContent-Length: %d\\r\\n\\r\\n%s\\r\\n" % (
+                len(data.getvalue()), data.getvalue()))
+            time.sleep(0.05)
+
+    def log_message(self, *_):
+        pass
+
+class Server(socketserver.ThreadingTCPServer):
+    allow_reuse_address = True
+    daemon_threads = True
+
+with Server(("127.0.0.1", int(sys.argv[1])), Camera) as server:
+    print("ready", flush=True)
+    server.serve_forever()
+"""
+
+
+def up(server, name):
+    text = server.request("/metrics")[2].decode()
+    return int(next(line for line in text.splitlines() if line.startswith(f'apus_camera_up{{camera="{name}"}}')).split()[1])
+
+
+def test_a_camera_whose_source_is_gone_says_so_within_seconds():
+    with MotionJPEG() as source, Server("--camera", f"c={source.name}") as server:
+        before = wait(server, "c", lambda camera: camera["answered"] > 10)
+        assert before["state"] == "running" and before["fps"] > 0 and before["restarts"] == 0 and up(server, "c") == 1
+        status, headers, picture = server.request("/cameras/c/snapshot.jpg")
+        stamp = float(headers["X-Timestamp"])
+        assert status == 200 and abs(time.time() - stamp) < 5
+        assert email.utils.parsedate_to_datetime(headers["Last-Modified"]).timestamp() == int(stamp)
+        source.kill()
+        killed = time.time()
+        gone = wait(server, "c", lambda camera: camera["state"] == "failed", 10)
+        assert gone["fps"] == 0 and up(server, "c") == 0 and "127.0.0.1" in gone["reason"], gone
+        # The last picture is not shown as the newest one, but for those who ask for it.
+        status, body = server.json("/cameras/c/snapshot.jpg")
+        assert status == 503 and gone["last_picture"] in body["error"] and "any_age" in body["error"], body
+        status, headers, _ = server.request("/cameras/c/snapshot.jpg?any_age=true")
+        assert status == 200 and stamp <= float(headers["X-Timestamp"]) <= killed + 1
+        assert f'last_picture_timestamp_seconds{{camera="c"}} {headers["X-Timestamp"]}' in server.request("/metrics")[2].decode()
+        # Restarts count as they happen.
+        restarts = [wait(server, "c", lambda camera: camera["restarts"] > count, 10)["restarts"] for count in (0, 1)]
+        assert restarts == [1, 2] and server.json("/cameras")[1][0]["state"] == "failed"
+        source.start()
+        back = wait(server, "c", lambda camera: camera["state"] == "running", 40)
+        assert back["frames"] >= back["answered"] > gone["answered"] and "reason" not in back, back
+        assert up(server, "c") == 1 and server.request("/cameras/c/snapshot.jpg")[0] == 200
+        wait(server, "c", lambda camera: camera["fps"] > 0)
+        assert server.stop() == 0
+    log = [json.loads(line) for line in server.lines if line.startswith("{")]
+    said = [entry for entry in log if entry.get("camera") == "c" and entry["level"] == "error"]
+    assert said and len(said) == len({entry["reason"] for entry in said}), "a reason is said once"
+    assert sum(entry["message"] == "camera is running" for entry in log) == 1, log
+
+
+def test_a_camera_that_is_silent_says_so_within_seconds():
+    """The connection stays, and no frame comes: the source counts as stalled after 15 seconds."""
+    with MotionJPEG() as source, Server("--camera", f"c={source.name}") as server:
+        wait(server, "c", lambda camera: camera["answered"] > 10)
+        source.process.send_signal(signal.SIGSTOP)
+        began = time.monotonic()
+        silent = wait(server, "c", lambda camera: camera["state"] == "failed", 10)
+        assert time.monotonic() - began < 8 and silent["fps"] == 0 and "no frame for" in silent["reason"] and up(server, "c") == 0
+        assert server.request("/cameras/c/snapshot.jpg")[0] == 503
+        source.process.send_signal(signal.SIGCONT)
+        wait(server, "c", lambda camera: camera["state"] == "running" and camera["restarts"] == 0, 10)
+        assert server.stop() == 0
+
+
+class Redirect(http.server.BaseHTTPRequestHandler):
+    """Sends everybody to an address with a secret of its own."""
+
+    def do_GET(self):
+        self.send_response(302)
+        self.send_header("Location", "http://127.0.0.1:1/b.mjpg?token=t0k3n")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_nobody_reads_the_secrets_of_addresses():
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Redirect) as redirect:
+        threading.Thread(target=redirect.serve_forever, daemon=True).start()
+        sources = {
+            "query": "http://user:s3cretpw@127.0.0.1:1/a.mjpg?user=admin&pwd=t0k3n",
+            "long": "http://127.0.0.1:1/a.mjpg?signature=" + "t0k3n" * 60,
+            "path": "rtsp://127.0.0.1:1/user=admin_password=s3cretpw_channel=1.sdp",
+            "slash": "http://user:s3cretpw/t0k3n@127.0.0.1:1/a.mjpg",
+            "elsewhere": f"http://127.0.0.1:{redirect.server_port}/a.mjpg?token=t0k3n",
+        }
+        with Server(*[part for name, source in sources.items() for part in ("--camera", f"{name}={source}")]) as server:
+            for name in sources:
+                wait(server, name, lambda camera: camera["state"] == "failed")
+                assert server.json(f"/cameras/{name}/snapshot.jpg")[0] == 503
+            cameras = {camera["name"]: camera["reason"] for camera in server.json("/cameras")[1]}
+            shown = [json.dumps(cameras), *[server.request(f"/cameras/{name}/snapshot.jpg")[2].decode() for name in sources]]
+            assert server.stop() == 0
+        redirect.shutdown()
+    for text in shown + server.lines:
+        assert "s3cretpw" not in text and "t0k3n" not in text, text
+    assert cameras["query"] == "cannot read 'http://…@127.0.0.1:1/a.mjpg?…': Connection refused"
+    assert cameras["long"] == "cannot read 'http://127.0.0.1:1/a.mjpg?…': Connection refused"
+    assert cameras["path"].startswith("cannot read 'rtsp://127.0.0.1:1/…': "), cameras
+
+
+def test_watch_says_when_a_stream_is_lost_and_back():
+    with MotionJPEG() as source:
+        watch = subprocess.Popen(
+            [os.environ["APUS"], "watch", f"{source.name}?token=t0k3n", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            for _ in range(10):
+                assert "frame" in json.loads(watch.stdout.readline())
+            drain = threading.Thread(target=watch.stdout.read, daemon=True)
+            drain.start()
+            source.kill()
+            lost = watch.stderr.readline()
+            time.sleep(2)
+            source.start()
+            back = watch.stderr.readline()
+            watch.send_signal(signal.SIGINT)
+            drain.join(30)
+            assert watch.wait(30) == 0 and watch.stderr.read() == ""
+        finally:
+            watch.kill()
+    name = f"'{source.name}?…'"
+    assert lost.startswith("warning: ") and name in lost and lost.endswith("; trying again\n"), lost
+    assert back.startswith(f"warning: {name} is back after "), back
+
+
+def test_watch_ends_in_time_where_no_frame_comes():
+    with MotionJPEG() as source:
+        watch = subprocess.Popen(
+            [os.environ["APUS"], "watch", source.name, "--seconds", "3", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            assert "frame" in json.loads(watch.stdout.readline())
+            source.process.send_signal(signal.SIGSTOP)
+            began = time.monotonic()
+            assert "summary" in json.loads(watch.communicate(timeout=30)[0].splitlines()[-1])
+            assert watch.returncode == 0 and time.monotonic() - began < 8
+        finally:
+            watch.kill()
 
 
 def test_metrics_count_frames(live):

@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import http.client
+import io
 import json
 import os
 import struct
@@ -164,7 +165,7 @@ def test_what_is_wrong_is_said_in_the_form_that_clients_read(shapes, sample):
         ("detection", b"--b\r\n" + b"A" * 9_000 + b"\r\n\r\n\r\n--b--", {"Content-Type": "multipart/form-data; boundary=b"}, 400, "do not end"),
         ("scene", body, headers, 404, "no model of this server does 'scene'"),
         ("face/register", *multipart(files=[("image", sample)]), 400, "user id not specified"),
-        ("face/delete", b"userid=nobody", {"Content-Type": "application/x-www-form-urlencoded"}, 400, "no face of 'nobody'"),
+        ("face/delete", b"", {"Content-Type": "application/x-www-form-urlencoded"}, 400, "user id not specified"),
         ("nothing", body, headers, 404, "there is nothing at /v1/vision/nothing"),
     ]
     for path, content, header, status, message in cases:
@@ -281,6 +282,72 @@ def test_a_picture_without_a_face_registers_nobody(house, test_data):
     assert ask(house, "face/list")[1]["faces"] == []
 
 
+def test_pictures_without_a_face_are_left_out_where_one_has_a_face(house, test_data, grace):
+    nothing, data = (test_data / "images" / "burger.jpg").read_bytes(), grace.read_bytes()
+    status, answer = ask(house, "face/register", [("userid", "Grace")], [("a", nothing), ("b", nothing)])
+    assert status == 400 and "no face found in 'a', 'b'" in answer["error"]
+    status, answer = ask(house, "face/register", [("userid", "Grace")], [("a", nothing), ("b", data), ("c", nothing)])
+    assert (status, answer["message"]) == (200, "face added")
+    assert [p["userid"] for p in client.DeepstackFace("127.0.0.1", house.port).recognize(data)] == ["Grace"]
+    status, answer = ask(house, "face/match", files=[("a", data), ("b", nothing)])
+    assert status == 400 and "no face found in 'b'" in answer["error"]
+    assert ask(house, "face/delete", [("userid", "Grace")])[0] == 200
+
+
+def other_face(grace):
+    """A face that is somewhat like another: its colors red and blue have changed places."""
+    from PIL import Image
+    file = io.BytesIO()
+    Image.merge("RGB", Image.open(grace).split()[::-1]).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_similarities_are_those_of_deepstack(house, grace):
+    """The cosine, moved from -1 to 1 into 0 to 1; the threshold is one of such similarities."""
+    data, other = grace.read_bytes(), other_face(grace)
+
+    def embedding(picture):
+        faces = house.json(f"/v1/embed?model={EMBEDDER}&faces={FACES}&score_threshold=0.4", picture)[1]["faces"]
+        return faces[0]["embedding"]
+
+    cosine = sum(a * b for a, b in zip(embedding(data), embedding(other)))
+    similarity = (cosine + 1) / 2
+    assert 0.36 < cosine < 0.64
+    assert ask(house, "face/match", files=[("a", data), ("b", other)])[1]["similarity"] == pytest.approx(similarity, abs=1e-5)
+    assert ask(house, "face/register", [("userid", "Grace")], [("image", data)])[0] == 200
+    for fields, name in (([], "Grace"), ([("min_confidence", str(similarity - 0.01))], "Grace"),
+                         ([("min_confidence", str(similarity + 0.01))], "unknown")):
+        found, = ask(house, "face/recognize", fields, [("image", other)])[1]["predictions"]
+        assert found["userid"] == name
+        assert found["confidence"] == pytest.approx(similarity if name == "Grace" else 0, abs=1e-5)
+    assert ask(house, "face/delete", [("userid", "Grace")])[0] == 200
+
+
+def test_a_face_that_is_registered_again_takes_the_place_of_the_former_one(test_data, grace, tmp_path):
+    """In the file, too, whose number of faces stays."""
+    options = [*(test_data / "models" / f"{name}.tflite" for name in (FACES, EMBEDDER)), "--deepstack",
+               "--deepstack-model", f"recognition={EMBEDDER}", "--deepstack-faces", tmp_path / "known.gallery"]
+    data, other = grace.read_bytes(), other_face(grace)
+
+    def confidences(server):
+        known = [ask(server, "face/recognize", files=[("image", picture)])[1]["predictions"][0] for picture in (data, other)]
+        assert [found["userid"] for found in known] == ["Grace"] * 2
+        return [found["confidence"] for found in known]
+
+    with Server(*options) as server:
+        assert ask(server, "face/register", [("userid", "Grace")], [("image", data)])[1]["message"] == "face added"
+        before = confidences(server)
+        assert before[0] == pytest.approx(1, abs=1e-3) and before[1] < 0.9
+        assert ask(server, "face/register", [("userid", "Grace")], [("image", other)])[1]["message"] == "face updated"
+        after = confidences(server)
+        assert after[1] == pytest.approx(1, abs=1e-3) and after[0] < 0.9
+        assert ask(server, "face/list")[1]["faces"] == ["Grace"]
+        assert server.stop() == 0
+    with Server(*options) as server:
+        assert confidences(server) == after
+        assert server.stop() == 0
+
+
 def test_known_faces_outlive_the_server(test_data, grace, tmp_path):
     options = [*(test_data / "models" / f"{name}.tflite" for name in (FACES, EMBEDDER)), "--deepstack",
                "--deepstack-model", f"recognition={EMBEDDER}", "--deepstack-faces", tmp_path / "known.gallery"]
@@ -334,7 +401,8 @@ def test_changes_of_many_faces_keep_nobody_else_waiting(tmp_path):
             assert took < (time.monotonic() - first) / 2, took
         assert len(ask(server, "face/list")[1]["faces"]) == 200 - count
         written = os.stat(tmp_path / "faces").st_mtime_ns
-        assert ask(server, "face/delete", [("userid", "nobody")])[0] == 400
+        # As in DeepStack, forgetting somebody unknown succeeds.
+        assert ask(server, "face/delete", [("userid", "nobody")]) == (200, {"success": True, "code": 200})
         assert os.stat(tmp_path / "faces").st_mtime_ns == written, "nothing changed, and the file was written"
         assert server.stop() == 0
 
@@ -365,6 +433,33 @@ def test_a_detector_without_names_is_said(tmp_path, labels):
         answer = ask(server, "detection", files=[("image", png_of(255))])[1]
         assert (answer["count"] > 0) == bool(labels)
         assert any("no names of classes" in line for line in server.lines) != bool(labels)
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("protocol", ["http", "grpc"])
+def test_a_detector_without_names_is_said_when_it_is_loaded(tmp_path, protocol):
+    import tritonclient.grpc
+    import tritonclient.http
+    from test_pictures import undecided
+
+    (tmp_path / "finder.tflite").write_bytes(undecided().bytes())
+    (tmp_path / "finder.txt").write_text("one\ntwo\n")
+    (tmp_path / "other.tflite").write_bytes(undecided().bytes())
+    with Server("--model-repository", tmp_path, "--model-control", "explicit", "--deepstack") as server:
+        def said():
+            return sum("no names of classes" in line for line in server.lines)
+
+        triton = getattr(tritonclient, protocol).InferenceServerClient(getattr(server, protocol))
+        for name in ("finder", "other"):
+            triton.load_model(name)
+        assert said() == 0
+        (tmp_path / "finder.txt").unlink()
+        triton.load_model("finder")
+        end = time.monotonic() + 10
+        while said() == 0 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert said() == 1
+        triton.close()
         assert server.stop() == 0
 
 

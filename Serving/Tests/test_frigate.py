@@ -136,6 +136,15 @@ def test_what_numbers_mean_does_not_change_from_frame_to_frame(server, endpoint,
         assert unknown.detect(bright.astype(np.float32))[0].tobytes() == rows["bright"]
 
 
+def test_a_client_does_not_replace_a_model_of_the_server(server, endpoint, coco):
+    before = server.json("/v2/models/shapes")[1]
+    with Client(endpoint) as client:
+        answer = client.model({"model_data": True, "model_name": "shapes.tflite"}, coco.read_bytes())
+        assert answer["model_saved"] is False and "of its own" in answer["message"]
+        assert client.model({"model_request": True, "model_name": "shapes"})["model_loaded"] is True
+    assert server.json("/v2/models/shapes")[1] == before
+
+
 def test_each_client_has_its_model(server, endpoint, coco, test_data):
     with Client(endpoint) as one, Client(endpoint) as other:
         one.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())
@@ -165,6 +174,60 @@ def test_many_clients_take_nothing_from_one_who_is_heard(server, endpoint, coco,
                 assert error is None and rows.tobytes() == expected
         rows, error = client.detect(night)
         assert error is None and rows.tobytes() == expected
+
+
+def test_a_client_that_was_forgotten_is_answered_by_no_other_model(tmp_path, coco, test_data):
+    """A socket connects by itself when the server is started anew, and its next frame comes under a name that the server does not know."""
+    endpoint = f"ipc://{tmp_path}/detector"
+    tensor = frame(test_data / "images" / "cats_and_dogs.jpg")
+    with Client(endpoint) as client:
+        with Server("--frigate", endpoint) as server:
+            client.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())
+            expected = client.detect(tensor)[0].tobytes()
+            assert server.stop() == 0
+        with Server("--frigate", endpoint) as server:
+            client.socket.setsockopt(zmq.RCVTIMEO, 1_000)
+            with pytest.raises(zmq.Again):
+                client.detect(tensor)
+            # What Frigate's plugin does then.
+            with Client(endpoint) as client:
+                assert client.model({"model_request": True, "model_name": coco.name})["model_available"] is False
+                client.model({"model_data": True, "model_name": coco.name}, coco.read_bytes())
+                assert client.detect(tensor)[0].tobytes() == expected
+            # With two models, no size of a frame decides.
+            with Client(endpoint) as client:
+                client.socket.setsockopt(zmq.RCVTIMEO, 1_000)
+                with pytest.raises(zmq.Again):
+                    client.detect(tensor)
+            assert sum("asked for no model" in line for line in server.lines) == 1
+            assert server.stop() == 0
+
+
+def test_a_plugin_that_asks_for_no_model_gets_the_only_one(tmp_path, test_data):
+    """Frames have exactly the size of the model's input, as those of Frigate's first plugins have."""
+    endpoint = f"ipc://{tmp_path}/detector"
+    with Server("--frigate", endpoint) as server, Client(endpoint) as client:
+        _, height, width, _ = server.json("/v2/models/shapes")[1]["inputs"][0]["shape"]
+        sample = Image.open(io.BytesIO(server.request("/sample.jpg")[2])).convert("RGB").resize((width, height))
+        rows, error = client.detect(np.asarray(sample)[None])
+        assert error is None and rows.any()
+        client.socket.setsockopt(zmq.RCVTIMEO, 1_000)
+        with pytest.raises(zmq.Again):
+            client.detect(np.zeros((1, height, width + 1, 3), np.uint8))
+        assert server.stop() == 0
+
+
+def test_frames_that_fail_are_counted(server, endpoint):
+    def failures():
+        return server.json("/v2/models/shapes/stats")[1]["model_stats"][0]["inference_stats"]["fail"]["count"]
+
+    with Client(endpoint) as client:
+        client.model({"model_request": True, "model_name": "shapes"})
+        before = failures()
+        client.ask({"shape": [1, 8, 8, 3], "dtype": "float64"}, bytes(192))
+        client.ask({"shape": [1, 8, 8, 3], "dtype": "uint8"}, bytes(191))
+        assert client.detect(np.zeros((1, 8, 8, 3), np.uint8))[1] is None
+        assert failures() == before + 2
 
 
 def test_what_is_wrong_is_answered_and_ends_nothing(server, endpoint):

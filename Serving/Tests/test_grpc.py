@@ -220,6 +220,8 @@ def test_statistics(client):
     assert after.inference_stats.success.ns > before.inference_stats.success.ns
     assert after.batch_stats[0].batch_size == 1
     assert len(client.get_inference_statistics().model_stats) == LISTED
+    assert [counts.version for counts in client.get_inference_statistics("versioned").model_stats] == ["1", "2"]
+    assert [counts.version for counts in client.get_inference_statistics("versioned", "1").model_stats] == ["1"]
 
 
 def test_repository(client):
@@ -256,9 +258,12 @@ def test_methods_of_triton_that_are_absent_say_so(client):
         with pytest.raises(InferenceServerException, match="shared memory is not supported") as error:
             register()
         assert error.value.status() == "StatusCode.UNIMPLEMENTED"
-    assert len(client.get_trace_settings().settings) == 0 and len(client.update_trace_settings().settings) == 0
-    with pytest.raises(InferenceServerException, match="traces are not supported"):
-        client.update_trace_settings(settings={"trace_level": "TIMESTAMPS"})
+    assert client.get_trace_settings().settings["trace_level"].value == client.update_trace_settings().settings["trace_level"].value == ["OFF"]
+    with pytest.raises(InferenceServerException, match="is not found"):
+        client.get_trace_settings(model_name="x" * 300)
+    for name in (None, "simple"):
+        with pytest.raises(InferenceServerException, match="traces are not supported"):
+            client.update_trace_settings(model_name=name, settings={"trace_level": "TIMESTAMPS"})
     with pytest.raises(InferenceServerException, match="--log-level"):
         client.update_log_settings({"log_info": True})
 

@@ -162,6 +162,7 @@ def test_a_deadline_ends_a_run(connection, limited):
     start = time.monotonic()
     call = connection.call(framed(request.SerializeToString()), [("grpc-timeout", "300m")])
     assert call.status == LATE and time.monotonic() - start < 5
+    assert call.message == "the deadline of 300 ms passed"
     # The run has ended, too: another one has its turn at once.
     assert connection.call(GOOD).status == OK
 

@@ -596,3 +596,18 @@ def test_errors_of_names_with_control_characters_are_one_line_of_ascii(plain):
         with Client(plain) as client:
             answer = client.send(request(path=f"/v2/models/{name}/infer")).answer()
         assert refused(answer, 404) and answer[2].isascii() and b"\n" not in answer[2] and b"\x1b" not in answer[2]
+
+
+@pytest.mark.parametrize("headers, status", [
+    (("Origin: http://evil.example",), 403), (("Origin: null",), 403), (("Sec-Fetch-Site: cross-site",), 403),
+    (("Origin: http://evil.example", "Sec-Fetch-Site: cross-site"), 403), (("Origin: http://x:81",), 403),
+    (("Origin: http://x",), 200), (("Origin: https://X",), 200), (("Origin: http://evil.example", "Sec-Fetch-Site: same-origin"), 200),
+    (("Origin: http://apus.example", "X-Forwarded-Host: apus.example"), 200), (("Sec-Fetch-Site: none",), 200), ((), 200),
+    (("Origin: http://evil.example", "Authorization: Bearer any"), 200)])
+def test_pages_of_others_are_refused(hasty, headers, status):
+    """Browsers send forms and bodies without a type to any address, with the origin of their page."""
+    with Client(hasty) as client:
+        client.send(request(SIMPLE, *headers, token=False))
+        assert client.answer()[0] == status
+        client.send(request(b"", *headers, path="/v2/health/ready", method="GET", token=False))
+        assert client.answer()[0] == 200

@@ -268,7 +268,7 @@ def test_bundles_answer_as_the_command_line(test_data, task, tmp_path):
             assert status == 400 and ("bundle" in answer["error"] or "no entry" in answer["error"]), answer
         assert server.json(f"/v1/{task}?fit=stretch", picture.read_bytes())[0] == 400
         options = {"hands": {"detection_threshold": "0.1", "palm_angle": "5156.62"}, "face-mesh": {"detection_threshold": "0.1", "iou_threshold": "0.5"},
-                   "pose": {"detection_threshold": "0.1", "refinement_cells": "9"}, "holistic": {"refinement_cells": "9"}}[task]
+                   "pose": {"detection_threshold": "0.1", "refinement_cells": "9"}, "holistic": {"detection_threshold": "0.99", "score_threshold": "0.1", "refinement_cells": "9"}}[task]
         words = [word for name, value in options.items() for word in ("--" + name.replace("_", "-"), value)]
         done = subprocess.run([os.environ["APUS"], task, picture, "--model", path, "--json", *words], capture_output=True, text=True, check=True)
         status, answer = server.json(f"/v1/{task}?{urllib.parse.urlencode(options)}", picture.read_bytes())
@@ -290,7 +290,7 @@ def test_real_models_answer_as_the_command_line(test_data, tmp_path):
     for path in sorted((test_data / "models").glob("*.tflite")):
         if path.stat().st_size > 12 << 20:
             continue
-        with Server("--model-repository", tmp_path / "none") if False else Server(path) as server:
+        with Server(path) as server:
             metadata = server.json(f"/v2/models/{path.stem}")[1]
             if any(-1 in tensor["shape"] for tensor in metadata["inputs"]):
                 continue

@@ -110,7 +110,7 @@ def test_tensor_names_are_accepted_too(server):
               for name in ("a", "b")]
     status, answer = server.json(
         "/v2/models/simple/infer", {"inputs": inputs, "outputs": [{"name": "StatefulPartitionedCall:0"}]})
-    assert status == 200 and answer["outputs"][0]["name"] == "OUTPUT0" and answer["outputs"][0]["data"] == [4] * 16
+    assert status == 200 and answer["outputs"][0]["name"] == "StatefulPartitionedCall:0" and answer["outputs"][0]["data"] == [4] * 16
 
 
 def test_empty_and_repeated_names_are_replaced(server):
@@ -322,8 +322,12 @@ def test_extensions_of_triton_that_are_absent_say_so(server, client):
     assert client.get_trace_settings() == {"trace_level": ["OFF"]} == client.update_trace_settings()
     status, headers, _ = server.request("/v2/trace/setting", method="OPTIONS")
     assert status == 405 and headers["Allow"] == "GET, HEAD, POST"
-    with pytest.raises(InferenceServerException, match="traces are not supported"):
-        client.update_trace_settings(settings={"trace_level": ["TIMESTAMPS"]})
+    assert client.get_trace_settings("simple") == {"trace_level": ["OFF"]} == client.update_trace_settings("simple")
+    for name in (None, "simple"):
+        with pytest.raises(InferenceServerException, match="traces are not supported"):
+            client.update_trace_settings(name, settings={"trace_level": ["TIMESTAMPS"]})
+    with pytest.raises(InferenceServerException, match="'nobody' is not found"):
+        client.get_trace_settings("nobody")
 
 
 def test_the_name_of_the_server_can_be_chosen(models):
@@ -360,6 +364,8 @@ def test_statistics_count_requests_and_runs(client):
     for name in ("queue", "compute_input", "compute_infer", "compute_output"):
         assert after["inference_stats"][name]["count"] > before["inference_stats"][name]["count"]
     assert len(client.get_inference_statistics()["model_stats"]) == LISTED
+    assert [counts["version"] for counts in client.get_inference_statistics("versioned")["model_stats"]] == ["1", "2"]
+    assert [counts["version"] for counts in client.get_inference_statistics("versioned", "1")["model_stats"]] == ["1"]
 
 
 def test_metrics_follow_the_statistics(server, client):

@@ -152,3 +152,23 @@ def test_an_error_at_the_start_is_one_line_without_control_characters(tmp_path):
     path = str(tmp_path / "no\x1b[31m\nerror: such\u009bfile.tflite")
     done = subprocess.run([os.environ["APUS_SERVER"], "--grpc", "off", path], capture_output=True, text=True, timeout=30)
     assert done.returncode == 1 and not UNSAFE.search(done.stderr.rstrip("\n")), done.stderr
+
+
+def test_endings_of_files_may_have_capitals(folder, models):
+    (folder / "Loud.TFLITE").write_bytes((models / "simple.tflite").read_bytes())
+    with Server("--model-repository", folder) as server:
+        entries = index(server)
+        assert entries["Loud"]["state"] == entries["good"]["state"] == "READY", entries
+        assert server.request("/v2/models/Loud/infer", SIMPLE)[0] == 200
+        assert server.stop() == 0
+
+
+def test_the_log_has_the_shapes_that_metadata_has(test_data):
+    """The file of an SSD gives its outputs no shapes."""
+    with Server(test_data / "models" / "coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_metadata.tflite") as server:
+        name = server.json("/v2/repository/index", b"")[1][0]["name"]
+        described = server.json(f"/v2/models/{name}")[1]["outputs"]
+        said = next(json.loads(line) for line in server.lines if '"serving"' in line)["outputs"]
+        assert said == ", ".join(f"{output['name']} {output['datatype']} {output['shape']}" for output in described)
+        assert [1, 10, 4] in [output["shape"] for output in described]
+        assert server.stop() == 0

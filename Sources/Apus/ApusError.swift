@@ -21,7 +21,7 @@
 /// }
 /// ```
 public struct ApusError: Error, Hashable, Sendable {
-  /// What kind of failure this is: an open set, so that new kinds do not break callers.
+  /// The kind of a failure: an open set, so that new kinds do not break callers.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code's stable name.
     public let rawValue: String
@@ -57,7 +57,7 @@ public struct ApusError: Error, Hashable, Sendable {
     static let valueNotKnown = Code(rawValue: "valueNotKnown")
   }
 
-  /// What kind of failure this is.
+  /// The kind of the failure.
   public let code: Code
 
   /// The place, what was found and what was expected; in lower case, with no full stop.

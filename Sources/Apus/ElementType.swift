@@ -86,13 +86,18 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
   /// The bytes of one element in memory; nil for types without a fixed width.
   ///
   /// Elements of less than a byte are unpacked when a model is loaded, and take one byte each.
-  public var byteCount: Int? {
+  public var byteCount: Int? { bitCount.map { ($0 + 7) / 8 } }
+
+  /// The bits of one element in a file; nil for types without a fixed width.
+  var bitCount: Int? {
     switch self {
-    case .bool, .int8, .uint8, .int4, .int2, .uint4, .float8E4M3FN, .float8E5M2: 1
-    case .float16, .bfloat16, .int16, .uint16: 2
-    case .float32, .int32, .uint32: 4
-    case .int64, .uint64, .float64, .complex64: 8
-    case .complex128: 16
+    case .int2: 2
+    case .int4, .uint4: 4
+    case .bool, .int8, .uint8, .float8E4M3FN, .float8E5M2: 8
+    case .float16, .bfloat16, .int16, .uint16: 16
+    case .float32, .int32, .uint32: 32
+    case .int64, .uint64, .float64, .complex64: 64
+    case .complex128: 128
     case .string, .resource, .variant: nil
     }
   }
@@ -101,7 +106,7 @@ public enum ElementType: String, CaseIterable, Hashable, Sendable {
   var storedByteCount: Int? { self == .resource ? 4 : byteCount }
 
   /// Whether several elements share a byte in a file.
-  var isPacked: Bool { self == .int4 || self == .int2 || self == .uint4 }
+  var isPacked: Bool { bitCount.map { $0 < 8 } ?? false }
 
   /// Whether elements of this type can represent real numbers with a scale and a zero point.
   var isQuantizable: Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What a run does, step by step, and why it is done that way.
+/// The steps of a run in order, and why each is done that way.
 ///
 /// ```swift
 /// for step in interpreter.plan.steps {
@@ -60,7 +60,7 @@ public struct ExecutionPlan: Sendable {
     public let output: TensorShape
     /// Its outputs and scratch memory.
     public let places: [Place]
-    /// What does the work.
+    /// The code that does the work.
     public let implementation: Implementation
     /// The multiply-accumulates of one run.
     public let multiplyAccumulates: Int
@@ -86,7 +86,7 @@ public struct ExecutionPlan: Sendable {
 }
 
 extension Interpreter {
-  /// What a run does, step by step. If data decides shapes, the plan goes as far as the last run did.
+  /// The steps of a run in order. If data decides shapes, the plan goes as far as the last run did.
   public var plan: ExecutionPlan {
     var steps: [ExecutionPlan.Step] = []
     var unneeded: [ExecutionPlan.Unneeded] = []

@@ -9,6 +9,9 @@ import ApusKernels
 ///
 /// A closure that gets memory may throw errors of its own, and they reach the caller as they are. Where all errors are
 /// ``ApusError``, so are those of the call: `{ span throws(ApusError) in … }` says so of a closure.
+///
+/// While a closure has memory of an interpreter, the interpreter does not run and its inputs keep their shapes: such calls throw
+/// `invalidArgument`, as does lending memory twice if one of the closures writes it.
 extension Interpreter {
   /// Lends an input's elements to `body`, which writes them in place.
   ///
@@ -22,6 +25,8 @@ extension Interpreter {
     at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let slot = try inputSlot(position, as: type)
+    try lend(slot.index, isWritten: true)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(ApusError) in
       var span = table.write(slot, as: type)
       return try body(&span)
@@ -35,9 +40,34 @@ extension Interpreter {
     at position: Int, as type: T.Type = T.self, _ body: (inout MutableSpan<T>) throws(E) -> R
   ) throws -> R {
     let slot = try inputSlot(position, as: type)
+    try lend(slot.index, isWritten: true)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(E) in
       var span = table.write(slot, as: type)
       return try body(&span)
+    }
+  }
+
+  /// Notes that a closure gets the memory of a tensor.
+  ///
+  /// - Throws: `invalidArgument` if another closure has memory of it, and one of the two writes.
+  private func lend(_ tensor: Int, isWritten: Bool) throws(ApusError) {
+    let memory = graph.addresses(of: tensor)
+    for other in lent where (isWritten || other.isWritten) && other.memory.overlaps(memory) {
+      throw ApusError(
+        .invalidArgument,
+        "the memory of \(graph.wiring.name(of: tensor)) is in use by a closure that is still running: copy the values that both need"
+      )
+    }
+    lent.append(LentMemory(memory: memory, isWritten: isWritten))
+  }
+
+  /// Refuses what may move or overwrite memory that a closure has.
+  func checkNothingIsLent(_ action: String) throws(ApusError) {
+    guard lent.isEmpty else {
+      throw ApusError(
+        .invalidArgument,
+        "\(action) within a closure that has memory of the interpreter: end the closure first")
     }
   }
 
@@ -52,6 +82,8 @@ extension Interpreter {
     at position: Int, _ body: (inout MutableRawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let tensor = try inputTensor(position)
+    try lend(tensor, isWritten: true)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(ApusError) in
       var span = table.writeBytes(at: tensor)
       return try body(&span)
@@ -65,6 +97,8 @@ extension Interpreter {
     at position: Int, _ body: (inout MutableRawSpan) throws(E) -> R
   ) throws -> R {
     let tensor = try inputTensor(position)
+    try lend(tensor, isWritten: true)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(E) in
       var span = table.writeBytes(at: tensor)
       return try body(&span)
@@ -78,6 +112,8 @@ extension Interpreter {
     at position: Int, _ body: (RawSpan) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let tensor = try outputTensor(position)
+    try lend(tensor, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(ApusError) in try body(table.readBytes(at: tensor)) }
   }
 
@@ -88,6 +124,8 @@ extension Interpreter {
     at position: Int, _ body: (RawSpan) throws(E) -> R
   ) throws -> R {
     let tensor = try outputTensor(position)
+    try lend(tensor, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(E) in try body(table.readBytes(at: tensor)) }
   }
 
@@ -103,6 +141,8 @@ extension Interpreter {
     at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let slot = try slot(outputTensor(position), as: type, role: "output \(position)")
+    try lend(slot.index, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
   }
 
@@ -113,6 +153,8 @@ extension Interpreter {
     at position: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(E) -> R
   ) throws -> R {
     let slot = try slot(outputTensor(position), as: type, role: "output \(position)")
+    try lend(slot.index, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(E) in try body(table.read(slot)) }
   }
 
@@ -129,6 +171,8 @@ extension Interpreter {
     at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     let slot = try presentSlot(index, as: type)
+    try lend(slot.index, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(ApusError) in try body(table.read(slot)) }
   }
 
@@ -140,6 +184,8 @@ extension Interpreter {
     at index: Int, as type: T.Type = T.self, _ body: (Span<T>) throws(E) -> R
   ) throws -> R {
     let slot = try presentSlot(index, as: type)
+    try lend(slot.index, isWritten: false)
+    defer { lent.removeLast() }
     return try graph.withTable { table throws(E) in try body(table.read(slot)) }
   }
 
@@ -256,4 +302,11 @@ extension Interpreter {
         .invalidArgument, "output \(position) (\(name)) is \(type), which cannot be read as real numbers")
     }
   }
+}
+
+/// The memory of a tensor that a closure has.
+struct LentMemory {
+  /// The addresses of its bytes.
+  let memory: Range<UInt>
+  let isWritten: Bool
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Interpreter {
-  /// What products of floats are computed in: matrices and convolutions with constant weights.
+  /// The precision of products of floats: matrices and convolutions with constant weights.
   ///
   /// ```swift
   /// var options = Interpreter.Options()

@@ -26,6 +26,8 @@ public final class Interpreter {
   let graph: Graph
   private let signatureKey: String?
   private let observer: RunObserver
+  /// The memory that running closures of `withInput` and its like have.
+  var lent: [LentMemory] = []
 
   /// Prepares a model: checks every operator, plans memory, packs weights.
   ///
@@ -182,7 +184,7 @@ public final class Interpreter {
   ///   - position: The input's position in ``inputs``.
   ///   - shape: The new shape; operators decide whether they accept it.
   ///   - isStrict: Whether only dimensions that ``Tensor/shapeSignature`` leaves open (−1) may change.
-  /// - Throws: `invalidArgument` if there is no such input or the shape is not allowed; the operator's error if the
+  /// - Throws: `invalidArgument` if there is no such input, the shape is not allowed, or a closure has memory of the interpreter; the operator's error if the
   ///   model cannot run with this shape. The interpreter then stays as it was.
   public func resizeInput(at position: Int, to shape: TensorShape, isStrict: Bool = false) throws(ApusError) {
     try resizeInputs([position: shape], isStrict: isStrict)
@@ -197,6 +199,7 @@ public final class Interpreter {
   ///   - isStrict: Whether only dimensions that ``Tensor/shapeSignature`` leaves open (−1) may change.
   /// - Throws: As ``resizeInput(at:to:isStrict:)``. The interpreter then stays as it was.
   public func resizeInputs(_ shapes: [Int: TensorShape], isStrict: Bool = false) throws(ApusError) {
+    try checkNothingIsLent("inputs are resized")
     for (position, shape) in shapes {
       let index = try inputTensor(position)
       try Self.check(shape, position)
@@ -247,9 +250,11 @@ public final class Interpreter {
   ///
   /// - Parameter cancellation: A flag that stops the run, before the next operator or in the middle of a long one.
   /// - Throws: `invalidData`, naming the operator, if a value in a tensor is invalid, such as an index out of range;
+  ///   `invalidArgument` within a closure that has memory of the interpreter;
   ///   `cancelled`; `resourceLimit` if the run takes more time or work than ``Options`` allow. If data decides shapes,
   ///   also the errors of ``init(model:options:signature:)``.
   public func invoke(cancellation: Cancellation? = nil) throws(ApusError) {
+    try checkNothingIsLent("the interpreter is invoked")
     try prepare()
     context.beginRun(of: graph, cancellation)
     defer { withExtendedLifetime(cancellation) { context.endRun() } }
@@ -264,6 +269,15 @@ public final class Interpreter {
     graph.resetVariables()
     context.reset()
   }
+
+  /// Resets variable tensors, as TensorFlow Lite does: resource variables and the sequences of random operators stay as they are.
+  @_spi(TensorFlowLite) public func resetVariableTensors() {
+    graph.resetVariables()
+    context.resetVariableTensors()
+  }
+
+  /// Whether the shapes of the inputs decide those of all results, so that outputs have the same shapes in every run.
+  @_spi(TensorFlowLite) public var hasFixedShapes: Bool { graph.isPlanned && graph.segments.count == 1 }
 
   // MARK: Insight
 

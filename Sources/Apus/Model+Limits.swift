@@ -11,7 +11,7 @@ extension Model {
   /// let model = try Model(contentsOfFile: "upload.tflite", limits: limits)
   /// ```
   ///
-  /// What a model may take once it is prepared and run is in ``Interpreter/Options``.
+  /// The limits of preparation and of runs are in ``Interpreter/Options``.
   public struct Limits: Hashable, Sendable {
     /// The maximum number of bytes of the file.
     public var fileByteCount = FileBytes.defaultMaximumSize

@@ -3,17 +3,17 @@
 import ApusFormat
 
 extension Model {
-  /// What a model's author says about it: the `TFLITE_METADATA` of TensorFlow Lite's tools.
+  /// The author's description of a model: the `TFLITE_METADATA` of TensorFlow Lite's tools.
   ///
   /// No run needs it, and everything in it may be missing or wrong.
   public struct Metadata: Hashable, Sendable {
-    /// What the metadata says about one input or output.
+    /// The metadata of one input or output.
     public struct TensorDescription: Hashable, Sendable {
       /// The name, which may differ from the tensor's.
       public let name: String
       /// A description for people.
       public let description: String
-      /// What it contains: `image`, `bounding box`, `audio` or `feature`; empty if unknown.
+      /// The kind of content: `image`, `bounding box`, `audio` or `feature`; empty if unknown.
       public let content: String
       /// The number that is subtracted from pixels, one or one per channel; empty if unknown.
       public let normalizationMean: [Float]
@@ -27,11 +27,11 @@ extension Model {
 
     /// The model's name.
     public let name: String
-    /// What the model does.
+    /// The description of what the model does.
     public let description: String
     /// The model's version.
     public let version: String
-    /// Who made the model.
+    /// The model's author.
     public let author: String
     /// The model's license.
     public let license: String
@@ -63,12 +63,12 @@ extension Model {
     (try? ModelMetadata.read(from: file)) ?? nil
   }
 
-  /// What an exporter of YOLO models appended to the file; nil if there is nothing, or nothing readable.
+  /// The dictionary that an exporter of YOLO models appended to the file; nil if none can be read.
   ///
   /// Decoded at each access: keep the result.
   package var exportMetadata: ExportMetadata? { ExportMetadata(appendedTo: file.bytes) }
 
-  /// What is damaged in the metadata or the appended files; usually empty. The model runs all the same.
+  /// Errors in the metadata and the appended files; usually empty. The model runs all the same.
   public var metadataDamage: [String] {
     var damage: [String] = []
     do { _ = try ModelMetadata.read(from: file) } catch { damage.append(error.message) }
@@ -105,15 +105,37 @@ extension Model {
     }
   }
 
-  /// The name of the appended file with the output's labels: the one that the metadata names, or else the only text.
+  /// The name of the appended file with the output's labels: the one that the metadata names, or else the only text, or the only one that is
+  /// called `labels.txt` or the like.
   public var labelFile: String? {
     if let named = formatMetadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
-    let texts = associatedFiles.filter { $0.hasSuffix(".txt") && !ExportMetadata.fileNames.contains($0) }
-    return texts.count == 1 ? texts[0] : nil
+    let texts = filesThatMayHaveLabels.filter { $0.lowercased().hasSuffix(".txt") }
+    if texts.count == 1 { return texts[0] }
+    let named = texts.filter { Self.labelNames.contains(String($0.lowercased().dropLast(4))) }
+    return named.count == 1 ? named[0] : nil
   }
 
+  /// The appended files whose names are those of lists or texts, but for an exporter's dictionary, a licence and a description.
+  package var filesThatMayHaveLabels: [String] {
+    associatedFiles.filter { file in
+      let name = (file.split(separator: "/").last.map(String.init) ?? file).lowercased()
+      guard let dot = name.lastIndex(of: "."), !ExportMetadata.fileNames.contains(file) else { return false }
+      return Self.labelForms.contains(String(name[dot...]))
+        && !Self.otherTexts.contains(String(name[..<dot]))
+    }
+  }
+
+  /// Names of files with labels, so that one is taken among other texts; the endings that such files have; and texts that have none.
+  private static let labelNames: Set<String> = [
+    "labels", "label", "labelmap", "label_map", "classes", "dict",
+  ]
+  private static let labelForms: Set<String> = [".txt", ".pbtxt", ".names", ".csv", ".json", ".yaml", ".yml"]
+  private static let otherTexts: Set<String> = [
+    "readme", "license", "licence", "copying", "notice", "changelog", "metadata", "config", "args",
+  ]
+
   /// More lines are no labels.
-  private static let mostLabels = 1 << 20
+  private static let maximumLabels = 1 << 20
 
   /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable.
   ///
@@ -125,8 +147,8 @@ extension Model {
     if bytes.last == UInt8(ascii: "\n") { bytes = bytes.dropLast() }
     if bytes.isEmpty { return [] }
     let lines = bytes.split(
-      separator: UInt8(ascii: "\n"), maxSplits: Self.mostLabels, omittingEmptySubsequences: false)
-    guard lines.count <= Self.mostLabels else { return [] }
+      separator: UInt8(ascii: "\n"), maxSplits: Self.maximumLabels, omittingEmptySubsequences: false)
+    guard lines.count <= Self.maximumLabels else { return [] }
     return lines.map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
     }

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Interpreters of a model share its weights, in the file's form and packed for kernels.
 public final class Model: Sendable {
-  /// The decoded file.
+  /// The decoded file, where ``CallResolution`` gives some tensors another quantization.
   package let file: ModelFile
 
   /// The description that the converter wrote into the file; often empty.
@@ -27,8 +27,10 @@ public final class Model: Sendable {
   private let constants: FileConstants
   /// For each operator code of the file; ``OperatorRegistration/unknown`` where this build has none.
   let registrations: [OperatorRegistration]
-  /// For each subgraph: the types of its tensors; see ``ResultType`` for where they are not the file's.
+  /// For each subgraph: the types of its tensors; see ``CallResolution`` for where they are not the file's.
   let types: [[ElementType]]
+  /// For each subgraph: whether it cannot have what `STABLEHLO_CASE` gives it; see ``CallResolution``.
+  let isContested: [Bool]
   private let cache = Mutex(Cache())
   /// Where packed weights lie.
   let packedMemory: MemoryPool
@@ -118,7 +120,8 @@ public final class Model: Sendable {
   }
 
   private init(_ bytes: FileBytes, _ limits: Limits, path: String = "") throws(ApusError) {
-    do { file = try ModelFile(bytes, limits: limits.format) } catch {
+    let decoded: ModelFile
+    do { decoded = try ModelFile(bytes, limits: limits.format) } catch {
       switch error.kind {
       case .unreadable: throw ApusError(.unreadableFile, error.message)
       case .malformed:
@@ -140,9 +143,9 @@ public final class Model: Sendable {
       }
     }
     self.limits = limits
-    let registrations = file.operatorCodes.map(OperatorRegistry.registration)
-    self.registrations = registrations
-    types = file.subgraphs.map { Self.types(of: $0, registrations) }
+    registrations = decoded.operatorCodes.map(OperatorRegistry.registration)
+    let resolution = CallResolution(decoded, registrations)
+    (file, types, isContested) = (resolution.file, resolution.types, resolution.isContested)
     packedMemory = MemoryPool(expectedByteCount: bytes.count)
     constants = try FileConstants(file)
   }
@@ -242,6 +245,15 @@ public final class Model: Sendable {
   /// A tensor's values in the file; nil if it has none.
   func constant(subgraph: Int, tensor: Int) -> Constant? {
     constants[subgraph, tensor]
+  }
+
+  /// The bytes of a constant as runs read them: without gaps, and a byte for each element below eight bits; nil if the file has none.
+  ///
+  /// - Throws: `unreadableFile` if the file can no longer be read.
+  @_spi(TensorFlowLite) public func constantBytes(ofTensor tensor: Int, subgraph: Int) throws(ApusError)
+    -> [UInt8]?
+  {
+    try constant(subgraph: subgraph, tensor: tensor)?.values(as: UInt8.self)
   }
 
   /// The numbers of a small constant of integers in the main subgraph, such as a permutation; nil for other tensors.

@@ -6,7 +6,7 @@ import ApusKernels
 import ApusRuntime
 import ApusSystem
 
-/// What this build of Apus can do on this machine.
+/// The capabilities of this build of Apus on this machine.
 public enum Runtime {
   /// A kernel set: one implementation of all hot loops.
   public struct KernelSetDescription: Hashable, Sendable {
@@ -16,8 +16,8 @@ public enum Runtime {
     public let isSupported: Bool
     /// Whether it is the one that runs by default.
     public let isDefault: Bool
-    /// What this machine lacks for it, or where its results are wrong, see ``Runtime/provesKernels``; nil if it is
-    /// supported.
+    /// Why it is not supported: a feature or library that this machine lacks, or wrong results, see
+    /// ``Runtime/provesKernels``; nil if it is supported.
     public let unsupportedReason: String?
   }
 

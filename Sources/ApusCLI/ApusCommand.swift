@@ -30,9 +30,10 @@ struct ApusCommand: ParsableCommand {
       KernelsCommand.self, DoctorCommand.self,
     ])
 
-  /// Throws if the first argument is not a command, and lists the commands.
+  /// Throws if the first argument, or that behind `help`, is not a command, and lists the commands.
   static func checkCommand(_ arguments: [String]) throws {
-    guard let first = arguments.first, !first.hasPrefix("-") else { return }
+    let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+    guard let first = words.first, !first.hasPrefix("-") else { return }
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     guard !names.contains(first), first != "help" else { return }
     throw ValidationError("there is no command '\(first)', only: \(names.joined(separator: ", "))")

@@ -3,7 +3,8 @@ import Apus
 import ApusConsole
 import ApusVision
 
-/// What `apus inspect` reports about a bundle of models; its properties are the keys of the JSON document, in `snake_case`.
+/// The report of `apus inspect` about a bundle of models; its properties are the keys of the JSON document,
+/// in `snake_case`.
 struct BundleInspection: Encodable {
   /// An entry of the bundle: a model, another bundle, or other data.
   struct Entry: Encodable {

@@ -26,7 +26,7 @@ struct DetectCommand: PictureCommand {
 
   @OptionGroup var pictures: PictureOptions
 
-  @Option(name: .long, help: "A .tflite detector: SSD or YOLO; without it, the embedded one.")
+  @Option(name: .long, help: "A .tflite detector, of the kinds of --layout; without it, the embedded one.")
   var model: String?
 
   @OptionGroup var detectorOptions: DetectorOptions

@@ -4,14 +4,16 @@ import ApusShapes
 import ApusVision
 import ArgumentParser
 
-/// What makes a detector.
+/// The options of a detector.
 struct DetectorOptions: ParsableArguments {
   @OptionGroup var categories: CategoryOptions
 
   @Option(name: .long, help: "The minimum score; of 'apus detect' 0.5 by default, for YOLO above 0.25.")
   var scoreThreshold: Float?
 
-  @Option(name: .long, help: "The maximum number of results; of 'apus detect' 10 by default, for YOLO 300.")
+  @Option(
+    name: .long,
+    help: "The maximum number of results; of 'apus detect' 300 by default, for SSD and EfficientDet 10.")
   var maxResults: Int?
 
   @Option(

@@ -36,6 +36,9 @@ struct EmbedCommand: PictureCommand {
     guard output != nil || pictures.json else {
       throw ValidationError("--output or --json is needed")
     }
+    if let output, !output.lowercased().hasSuffix(".npy") {
+      throw ValidationError("--output \(output) is not a .npy file")
+    }
   }
 
   func run() throws {

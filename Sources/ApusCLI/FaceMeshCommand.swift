@@ -31,8 +31,11 @@ struct FaceMeshCommand: PictureCommand {
   @Option(name: .long, help: "The minimum score of a face in its region.")
   var scoreThreshold: Float = 0.5
 
-  @Option(name: .long, help: "The overlap above which detected boxes are one face.")
-  var iouThreshold: Float = 0.3
+  @Option(
+    name: .long,
+    help:
+      "The overlap above which detected boxes are one face; 0.3 gives the results of mp.solutions.face_mesh.")
+  var iouThreshold: Float = 0.5
 
   @OptionGroup var frames: FrameOptions
 
@@ -53,7 +56,7 @@ struct FaceMeshCommand: PictureCommand {
     options.minPresenceConfidence = scoreThreshold
     options.maximumOverlap = iouThreshold
     if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
-    let sources = try pictures.sources()
+    let sources = try pictures.sources(areFrames: frames.fps != nil)
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =
       if let (detector, landmarks) = try models.pair {

@@ -34,10 +34,21 @@ struct GalleryFile: ParsableArguments {
     return try EmbeddingGallery(contentsOfFile: gallery)
   }
 
-  func write(_ contents: EmbeddingGallery) throws { try writeWholeFile(contents.bytes, to: gallery) }
+  /// Changes the gallery as it is now: another command may have changed it since it was read. Commands that change galleries of one
+  /// folder wait for each other.
+  func update(
+    isNewAllowed: Bool = false, _ change: (inout EmbeddingGallery) throws -> Void
+  ) throws -> EmbeddingGallery {
+    let lock = try FolderLock(ofFile: gallery)
+    defer { withExtendedLifetime(lock) {} }
+    var contents = try read(isNewAllowed: isNewAllowed)
+    try change(&contents)
+    try writeWholeFile(contents.bytes, to: gallery)
+    return contents
+  }
 }
 
-/// What turns pictures into the embeddings of a gallery.
+/// The models that turn pictures into the embeddings of a gallery.
 struct GalleryModels: ParsableArguments {
   @Option(name: .long, help: "The .tflite embedder.")
   var model: String?
@@ -72,7 +83,7 @@ struct GalleryModels: ParsableArguments {
     }
   }
 
-  /// What the names are for, in messages.
+  /// The subject of a name in messages: a hand or a face.
   var subject: String { hands != nil ? "hand" : "face" }
 
   /// Finds what there is in a picture: its faces, or itself.
@@ -83,7 +94,7 @@ struct GalleryModels: ParsableArguments {
     let dimension: Int
     /// How far files may be reduced while they are read.
     var reduction = ImageReduction.none
-    /// What is suspicious about the models.
+    /// Warnings about the models.
     let warnings: TaskWarnings
     /// Whether the next picture may decide how faces or hands are found in all later ones.
     let isUndecided: @Sendable () -> Bool
@@ -149,7 +160,7 @@ struct GalleryModels: ParsableArguments {
 }
 
 extension GalleryModels {
-  /// What answers about many pictures with these models.
+  /// A runner that answers about many pictures with these models.
   func runner(
     of finder: Finder, _ sources: PictureSources, _ pictures: PictureOptions,
     answer: @escaping @Sendable (ImageBuffer, Int) throws(ApusError) -> GalleryResult,
@@ -179,11 +190,10 @@ extension GalleryCommand {
     func run() throws {
       try EmbeddingGallery.check(name: name)
       let sources = try pictures.sources()
-      var gallery = try file.read(isNewAllowed: true)
+      let known = try file.read(isNewAllowed: true)
       try checkWritable(file.gallery)
       let finder = try models.finder(pictures: sources.count)
-      try finder.check(gallery, file)
-      if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
+      try finder.check(known, file)
       let embeddings = Mutex<[Int: Embedding]>([:])
       let (find, name, subject) = (finder.find, name, models.subject)
       let failure = try models.runner(
@@ -194,7 +204,7 @@ extension GalleryCommand {
           guard let best = try find(image).first else {
             throw ApusError(.invalidArgument, "there is no \(subject)")
           }
-          // What a gallery refuses is an error of its picture.
+          // An embedding that a gallery refuses is an error of its picture.
           var alone = EmbeddingGallery()
           try alone.add(name, best.embedding)
           embeddings.withLock { $0[place] = best.embedding }
@@ -205,8 +215,11 @@ extension GalleryCommand {
         }, text: nil
       ).runToEnd()
       let added = embeddings.withLock { $0.sorted { $0.key < $1.key } }
-      for (_, embedding) in added { try gallery.add(name, embedding) }
-      try file.write(gallery)
+      let gallery = try file.update(isNewAllowed: true) { gallery in
+        if gallery.entries != known.entries { try finder.check(gallery, file) }
+        if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
+        for (_, embedding) in added { try gallery.add(name, embedding) }
+      }
       if !pictures.json {
         Output.write("\(oneLine(name)): \(added.count) added, \(gallery.entries.count) in all")
       }
@@ -225,12 +238,13 @@ extension GalleryCommand {
     @OptionGroup var file: GalleryFile
 
     func run() throws {
-      var gallery = try file.read()
-      let count = gallery.remove(name)
-      guard count > 0 else {
-        throw ApusError(.invalidArgument, "the gallery '\(file.gallery)' has no \(name)")
+      var count = 0
+      let gallery = try file.update { gallery in
+        count = gallery.remove(name)
+        guard count > 0 else {
+          throw ApusError(.invalidArgument, "the gallery '\(file.gallery)' has no \(name)")
+        }
       }
-      try file.write(gallery)
       Output.write("\(oneLine(name)): \(count) removed, \(gallery.entries.count) in all")
     }
   }

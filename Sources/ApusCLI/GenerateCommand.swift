@@ -44,6 +44,7 @@ struct GenerateCommand: ParsableCommand {
   var withoutResource = false
 
   func run() throws {
+    let output = output == "-" ? nil : output
     if let output {
       if let source = [model, labels].compactMap(\.self).first(where: { FileIdentity.areSame($0, output) }) {
         throw ValidationError("--output would replace '\(source)': choose another place")

@@ -5,7 +5,7 @@ import ApusVision
 
 /// The landmarker of `apus gallery --hands`: hands become the embeddings of a gallery of gestures.
 struct GestureModel: Sendable {
-  /// What finds hands.
+  /// The task that finds hands.
   let landmarker: HandLandmarker
   private let region: PixelRect?
 

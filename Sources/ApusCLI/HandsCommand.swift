@@ -17,6 +17,8 @@ struct HandsCommand: PictureCommand {
           --hands hand_landmarker.task
         apus hands wave.jpg --model hand_landmarker.task \\
           --gallery signs.gallery --distance 0.4
+      Of a bundle of MediaPipe's GestureRecognizer, only the models of hands are used:
+      --gallery names gestures by examples of your own.
       """)
 
   @OptionGroup var pictures: PictureOptions
@@ -71,7 +73,7 @@ struct HandsCommand: PictureCommand {
       gestures.maximumDistance = distance
       options.gestures = gestures
     }
-    let sources = try pictures.sources()
+    let sources = try pictures.sources(areFrames: frames.fps != nil)
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =
       if let (detector, landmarks) = try models.pair {

@@ -23,6 +23,18 @@ struct HolisticCommand: PictureCommand {
 
   @OptionGroup var others: HolisticModelOptions
 
+  @Option(name: .long, help: "The minimum score of a detected person.")
+  var detectionThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The minimum score of the person's body in a region.")
+  var scoreThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The minimum score of a hand in its region.")
+  var handThreshold: Float = 0.5
+
+  @Option(name: .long, help: "The minimum score of a detected face, and of a face in its region.")
+  var faceThreshold: Float = 0.5
+
   @Option(
     name: .long,
     help:
@@ -57,8 +69,12 @@ struct HolisticCommand: PictureCommand {
 
   func run() throws {
     var options = HolisticLandmarker.Options()
+    options.minPoseDetectionConfidence = detectionThreshold
+    options.minPosePresenceConfidence = scoreThreshold
+    options.minHandConfidence = handThreshold
+    options.minFaceConfidence = faceThreshold
     options.refinementCells = refinementCells
-    let sources = try pictures.sources()
+    let sources = try pictures.sources(areFrames: frames || fps != nil)
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker = try HolisticLandmarker(
       others.models(bundle: models.bundle, body: models.pair), options: options)

@@ -30,7 +30,7 @@ struct InspectCommand: ParsableCommand {
     name: .customLong("as"), help: "Show what this task assumes about the model: \(InspectedTask.names).")
   var task: InspectedTask?
 
-  @Option(name: .long, help: "With --as detector, the kind of model; see apus detect.")
+  @Option(name: .long, help: "With --as detector or keypoints, the kind of model; see apus detect.")
   var layout: DetectorLayout?
 
   @Option(name: .long, help: "The label file to hold against the model.")
@@ -86,7 +86,8 @@ struct InspectCommand: ParsableCommand {
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
     try refuse("--candidates", units.candidates != nil, but: [.detector, .keypoints])
     try refuse(
-      "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .sound])
+      "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .faces, .sound]
+    )
     let isPicture = InspectedTask.allCases.filter { $0 != .sound }
     try refuse("--fit", fit != nil, but: isPicture)
     try refuse("--pixels", reading.pixels != nil, but: isPicture)

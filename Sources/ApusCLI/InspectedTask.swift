@@ -20,7 +20,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   /// All names, for help.
   static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 
-  /// What the first task with labels that accepts a model assumes about it; nil if none does.
+  /// The assumptions of the first task with labels that accepts a model; nil if none does.
   static func firstAssumptions(of model: Model, labels: LabelMap, base: BaseOptions) -> TaskAssumptions? {
     for task in [InspectedTask.detector, .classifier, .segmenter] {
       let found = try? task.assumptions(
@@ -30,7 +30,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
     return nil
   }
 
-  /// What the task assumes about a model.
+  /// The task's assumptions about a model.
   func assumptions(
     of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?,
     keypoints: (count: Int, values: Int)?, base: BaseOptions

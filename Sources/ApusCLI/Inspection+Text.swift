@@ -18,7 +18,7 @@ extension Inspection {
     return folded(sections.filter { !$0.isEmpty }.joined(separator: "\n\n"), width: Output.columns)
   }
 
-  /// What matters most, for people: inputs, outputs, metadata, and whether it runs.
+  /// The most important facts, for people: inputs, outputs, metadata, and whether the model runs.
   var summary: String {
     let sections = [
       headline, shortened(inputs, false) { tensors("inputs", $0) },
@@ -28,13 +28,13 @@ extension Inspection {
   }
 
   /// The most rows of a list that is not shown as a whole.
-  private static let mostRows = 1_000
+  private static let maximumRows = 1_000
 
   /// The text of a list, or of its beginning.
   private func shortened<Item>(
     _ items: [Item], _ all: Bool, _ text: (ArraySlice<Item>) -> String
   ) -> String {
-    let shown = all ? items[...] : items.prefix(Self.mostRows)
+    let shown = all ? items[...] : items.prefix(Self.maximumRows)
     let more = items.count - shown.count
     return text(shown) + (more > 0 ? "\n… and \(more) more (--all shows them)" : "")
   }

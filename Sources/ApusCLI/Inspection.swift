@@ -3,7 +3,7 @@
 import Apus
 import ApusVision
 
-/// What `apus inspect` reports; its properties are the keys of the JSON document, in `snake_case`.
+/// The report of `apus inspect`; its properties are the keys of the JSON document, in `snake_case`.
 struct Inspection: Encodable {
   struct Quantization: Encodable {
     let scales: [Float]
@@ -213,15 +213,15 @@ struct Inspection: Encodable {
   private static let largestBatch = 8
 
   /// The most inputs and outputs of a document.
-  private static let mostTensors = 1 << 16
+  private static let maximumTensors = 1 << 16
 
   /// Refuses what would be a document far longer than the file: a model may list one tensor any number of times.
   func checkLength() throws(ApusError) {
-    guard inputs.count + outputs.count <= Self.mostTensors else {
+    guard inputs.count + outputs.count <= Self.maximumTensors else {
       throw ApusError(
         .resourceLimit,
         "the model has \(inputs.count) inputs and \(outputs.count) outputs, together more than the limit of "
-          + "\(Self.mostTensors) for a JSON document")
+          + "\(Self.maximumTensors) for a JSON document")
     }
   }
 
@@ -234,7 +234,7 @@ struct Inspection: Encodable {
     do throws(ApusError) { return (try Interpreter(model: model, options: options), []) } catch {
       // A wrong name of kernels is the caller's mistake, not the model's.
       if error.code == .invalidArgument { throw error }
-      // What took too long takes as long with other sizes.
+      // A preparation that takes too long takes as long with other sizes.
       if error.code == .resourceLimit { return (nil, error.reasons) }
       for size in [32, 224, 256, 512] {
         var options = options

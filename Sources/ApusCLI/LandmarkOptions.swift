@@ -48,7 +48,10 @@ struct FrameOptions: ParsableArguments {
   @Option(
     name: .long,
     help: ArgumentHelp(
-      "The pictures are the frames of one video at this rate: what is found is tracked from one to the next.",
+      """
+      The pictures are the frames of one video at this rate, those of a folder in the order of the numbers in their names: what is found is \
+      tracked from one to the next.
+      """,
       valueName: "RATE"))
   var fps: Double?
 
@@ -70,8 +73,8 @@ struct FrameOptions: ParsableArguments {
 
   /// Throws wrong usage for a rate that no video has.
   static func check(fps: Double?) throws {
-    if let fps, !(fps > 0 && fps <= 1e6) {
-      throw ValidationError("--fps is \(fps), not above 0 to 1000000")
+    if let fps, !(fps >= 1e-6 && fps <= 1e6) {
+      throw ValidationError("--fps is \(fps), not 0.000001 to 1000000")
     }
   }
 }

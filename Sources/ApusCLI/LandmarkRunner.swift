@@ -17,7 +17,9 @@ struct LandmarkRunner<Task: LandmarkTask> {
   let draw: @Sendable (ImageBuffer, Task.Answer) throws(ApusError) -> ImageBuffer
   /// How landmarks of frames are smoothed, unless they are not.
   var smoothing = LandmarkSmoothing()
-  /// What else is done with a result, given the picture's position among the sources.
+  /// Changes a result before it is printed, given the picture's position among the sources.
+  var complete: (@Sendable (Int, inout Task.Answer) -> Void)?
+  /// Further work on a result, given the picture's position among the sources.
   var finish: (@Sendable (Int, ImageBuffer, Task.Answer) throws(ApusError) -> Void)?
 
   func run() throws {
@@ -31,6 +33,14 @@ struct LandmarkRunner<Task: LandmarkTask> {
       // A frame that cannot be read takes its time, too.
       answer = { image, place throws(ApusError) in
         try tracker.track(image, at: Double(place) / fps, in: region)
+      }
+    }
+    if let complete {
+      let found = answer
+      answer = { image, place throws(ApusError) in
+        var result = try found(image, place)
+        complete(place, &result)
+        return result
       }
     }
     let isVideo = frames.fps != nil

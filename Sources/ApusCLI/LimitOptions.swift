@@ -37,7 +37,7 @@ struct TimeLimitOptions: ParsableArguments {
   }
 }
 
-/// What a model may take: the limits that commands share.
+/// The limits on a model's time and memory that commands share.
 struct LimitOptions: ParsableArguments {
   @OptionGroup var time: TimeLimitOptions
 

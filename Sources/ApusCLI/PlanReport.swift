@@ -2,7 +2,7 @@
 import Apus
 import ApusConsole
 
-/// What a run of a model does, step by step, for `apus inspect --plan`.
+/// The steps of a model's run in order, for `apus inspect --plan`.
 struct PlanReport: Encodable {
   struct Place: Encodable {
     let name: String

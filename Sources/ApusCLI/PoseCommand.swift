@@ -32,10 +32,20 @@ struct PoseCommand: PictureCommand {
 
   @Option(
     name: .long,
+    help: "The overlap above which detected boxes are one person; 0.3 gives the results of mp.solutions.pose."
+  )
+  var iouThreshold: Float = 0.5
+
+  @Option(
+    name: .long,
     help:
       "How many cells a side of a heat map a point is moved to the mean of; 9 gives the results of mp.solutions.pose."
   )
   var refinementCells = 7
+
+  @Option(
+    name: .long, help: "Where to write the mask of the person, for one picture: a gray .png of its size.")
+  var output: String?
 
   @Option(name: .long, help: "The folder for the mask of each person: a gray .png of the picture's size.")
   var maskDir: String?
@@ -52,6 +62,13 @@ struct PoseCommand: PictureCommand {
   @OptionGroup var input: RegionInputOptions
 
   func validate() throws {
+    if let output, !output.lowercased().hasSuffix(".png") {
+      throw ValidationError("--output \(output) is not a .png file")
+    }
+    if output != nil, maskDir != nil { throw ValidationError("--output excludes --mask-dir") }
+    if output != nil, maxResults != 1 {
+      throw ValidationError("--output takes the mask of one person: with --max-results, use --mask-dir")
+    }
     if smoothRegions, frames.fps == nil {
       throw ValidationError("--smooth-regions is for frames: --fps is missing")
     }
@@ -65,12 +82,20 @@ struct PoseCommand: PictureCommand {
     options.maxPoses = maxResults
     options.minDetectionConfidence = detectionThreshold
     options.minPresenceConfidence = scoreThreshold
+    options.maximumOverlap = iouThreshold
     if let threshold = frames.trackingThreshold { options.minTrackingConfidence = threshold }
-    options.outputsMasks = maskDir != nil
+    options.outputsMasks = maskDir != nil || output != nil
     options.refinementCells = refinementCells
-    let sources = try pictures.sources()
+    let sources = try pictures.sources(areFrames: frames.fps != nil)
     let stems = maskDir == nil ? [] : AnnotationOptions.stems(of: sources)
     try sources.protect(fromFilesIn: maskDir, stems: stems, of: "--mask-dir")
+    if let output {
+      guard sources.count == 1 else {
+        throw ValidationError("--output takes one picture, not \(sources.count); use --mask-dir")
+      }
+      try sources.protect(from: [output], of: "--output")
+      try AnnotationOptions.check(annotation.files(for: sources), apartFrom: [output], of: "--output")
+    }
     options.interpreter = try input.interpreterOptions(pictures: sources.count)
     let landmarker =
       if let (detector, landmarks) = try models.pair {
@@ -89,9 +114,16 @@ struct PoseCommand: PictureCommand {
       } catch {
         throw ApusError(.unwritableFile, "cannot make the folder '\(maskDir)'")
       }
-      runner.finish = { place, _, result throws(ApusError) in
-        for (number, pose) in result.poses.enumerated() {
-          try pose.mask?.write(toFile: "\(maskDir)/\(stems[place])-\(number).png")
+    }
+    if options.outputsMasks {
+      runner.complete = { [output, maskDir] place, result in
+        for number in result.poses.indices where result.poses[number].mask != nil {
+          result.poses[number].maskFile = output ?? "\(maskDir ?? ".")/\(stems[place])-\(number).png"
+        }
+      }
+      runner.finish = { _, _, result throws(ApusError) in
+        for pose in result.poses {
+          if let file = pose.maskFile { try pose.mask?.write(toFile: file) }
         }
       }
     }

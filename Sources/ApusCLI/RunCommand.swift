@@ -170,7 +170,7 @@ struct RunCommand: TracedCommand {
       let file = try FileReader(path)
       pipe = file.byteCount == nil ? file : nil
       do throws(ApusError) {
-        let start = try file.next(NumPyArray.leastHead)
+        let start = try file.next(NumPyArray.minimumHead)
         let count = try NumPyArray.headByteCount(of: start)
         headByteCount = max(count, start.count)
         head = try NumPyArray(file: start + file.next(headByteCount - start.count))

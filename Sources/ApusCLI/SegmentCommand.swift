@@ -36,7 +36,11 @@ struct SegmentCommand: PictureCommand {
   @Option(name: .long, help: "The folder to write the mask of every picture to, as .png.")
   var outputDir: String?
 
-  @Flag(help: "The pictures are those of one video, in order: models that take the mask before get it.")
+  @Flag(
+    help: """
+      The pictures are those of one video, those of a folder in the order of the numbers in their names: models that take the mask before \
+      get it.
+      """)
   var video = false
 
   @OptionGroup var annotation: AnnotationOptions
@@ -46,7 +50,7 @@ struct SegmentCommand: PictureCommand {
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
-    if let output, !output.hasSuffix(".png"), !output.hasSuffix(".npy") {
+    if let output, ![".png", ".npy"].contains(where: output.lowercased().hasSuffix) {
       throw ValidationError("--output \(output) is not a .png or .npy file")
     }
     if output != nil, outputDir != nil {
@@ -55,7 +59,7 @@ struct SegmentCommand: PictureCommand {
   }
 
   func run() throws {
-    let sources = try pictures.sources()
+    let sources = try pictures.sources(areFrames: video)
     let files = try annotation.files(for: sources)
     if output != nil, sources.count != 1 {
       throw ValidationError("--output takes one picture, not \(sources.count); use --output-dir")
@@ -66,6 +70,7 @@ struct SegmentCommand: PictureCommand {
       } ?? []
     let option = output == nil ? "--output-dir" : "--output"
     try sources.protect(from: masks, of: option)
+    if let outputDir { sources.warn(ofReplaced: masks, in: outputDir) }
     try AnnotationOptions.check(files, apartFrom: masks, of: option)
     if let outputDir {
       do {
@@ -85,7 +90,7 @@ struct SegmentCommand: PictureCommand {
     if video { pictures.jobs = 1 }
     try PictureRunner(
       sources: sources, options: pictures, annotations: files, annotationFolder: annotation.annotateDir,
-      reduction: input.reduction(for: segmenter),
+      outputs: outputDir == nil ? [] : masks, reduction: input.reduction(for: segmenter),
       warnings: TaskWarnings { segmenter.assumptions.warnings },
       answer: { [video] image, _ throws(ApusError) in
         video
@@ -101,7 +106,8 @@ struct SegmentCommand: PictureCommand {
   }
 
   private static func write(_ result: SegmentationResult, to path: String) throws(ApusError) {
-    try writeWholeFile(path.hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
+    try writeWholeFile(
+      path.lowercased().hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
   }
 
   private static func text(_ result: SegmentationResult) -> String {

@@ -45,7 +45,7 @@ struct TransformCommand: PictureCommand {
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
-    if let output, !output.hasSuffix(".png"), !output.hasSuffix(".npy") {
+    if let output, ![".png", ".npy"].contains(where: output.lowercased().hasSuffix) {
       throw ValidationError("--output \(output) is not a .png or .npy file")
     }
     if output != nil, outputDir != nil {
@@ -76,6 +76,7 @@ struct TransformCommand: PictureCommand {
         AnnotationOptions.stems(of: sources).map { "\(folder)/\($0).png" }
       } ?? []
     try sources.protect(from: files, of: output == nil ? "--output-dir" : "--output")
+    if let outputDir { sources.warn(ofReplaced: files, in: outputDir) }
     let region = try input.regionRect
     var options = PictureTransformer.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.outputPixels = try outputNormalization
@@ -89,7 +90,9 @@ struct TransformCommand: PictureCommand {
       }
     }
     try PictureRunner(
-      sources: sources, options: pictures, reduction: input.reduction(for: transformer), copiesPicture: true,
+      sources: sources, options: pictures, outputs: outputDir == nil ? [] : files,
+      reduction: input.reduction(for: transformer),
+      copiesPicture: true,
       warnings: TaskWarnings { transformer.assumptions.warnings },
       answer: { image, _ throws(ApusError) in try transformer.transform(image, in: region) }, text: Self.text,
       finish: { place, _, result throws(ApusError) in
@@ -100,7 +103,8 @@ struct TransformCommand: PictureCommand {
   }
 
   private static func write(_ result: TransformedPicture, to path: String) throws(ApusError) {
-    try writeWholeFile(path.hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
+    try writeWholeFile(
+      path.lowercased().hasSuffix(".npy") ? result.encodedNumPy() : result.encodedPNG(), to: path)
   }
 
   private static func text(_ result: TransformedPicture) -> String {

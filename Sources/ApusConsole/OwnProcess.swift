@@ -7,7 +7,7 @@ import ApusSystem
 package enum OwnProcess {
   /// How a process ended.
   package struct Ending: Sendable {
-    /// What it printed on standard output.
+    /// The bytes that it printed on standard output.
     package let output: [UInt8]
     /// Its status, if it ended by itself.
     package let status: Int32?

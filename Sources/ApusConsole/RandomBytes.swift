@@ -90,7 +90,7 @@ package struct RandomBytes {
     }
   }
 
-  /// What random data leaves at zero; empty if nothing.
+  /// Notes on the inputs that random data leaves at zero; empty if there are none.
   package static func zeroInputs(of tensors: [Tensor]) -> [String] {
     tensors.enumerated().filter { !makesValues(of: $0.element.type) }.map { position, tensor in
       "input \(position) (\(tensor.name)) is \(tensor.type): random data leaves it 0; choose data with --input"

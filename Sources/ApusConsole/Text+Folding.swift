@@ -23,8 +23,8 @@ func folded(_ rows: [[String]], width: Int) -> [[String]] {
   }
   let available = max(width - 2 * (widths.count - 1), 0)
   // The widest column gives way, down to the next one's width.
-  while widths.reduce(0, +) > available, let widest = widths.max(), widest > leastFoldedWidth {
-    let next = max(widths.filter { $0 < widest }.max() ?? 0, leastFoldedWidth)
+  while widths.reduce(0, +) > available, let widest = widths.max(), widest > minimumFoldedWidth {
+    let next = max(widths.filter { $0 < widest }.max() ?? 0, minimumFoldedWidth)
     let count = widths.count { $0 == widest }
     let share = (widths.reduce(0, +) - available + count - 1) / count
     for column in widths.indices where widths[column] == widest { widths[column] = max(widest - share, next) }
@@ -37,17 +37,18 @@ func folded(_ rows: [[String]], width: Int) -> [[String]] {
   }
 }
 
-/// What no column is narrower than because of others.
-private let leastFoldedWidth = 8
+/// The width, in characters, below which no column is narrowed.
+private let minimumFoldedWidth = 8
 
 /// The pieces of a line with at most `width` characters each, broken after spaces, otherwise after the marks between the
 /// parts of a name, otherwise anywhere.
 private func pieces(of line: Substring, width: Int) -> [String] {
   var (result, rest): ([String], Substring) = ([], line)
-  while rest.count > width {
+  // The rest is not counted: lines may be long, and have thousands of pieces.
+  while var end = rest.index(rest.startIndex, offsetBy: width, limitedBy: rest.endIndex), end < rest.endIndex
+  {
     // A space right after the piece is as good as one in it.
     let window = rest.prefix(width + 1)
-    var end = rest.index(rest.startIndex, offsetBy: width)
     if let space = window.lastIndex(of: " "), space > window.startIndex {
       end = space
     } else if let mark = window.dropLast().lastIndex(where: { ";/,_.|×:-".contains($0) }) {

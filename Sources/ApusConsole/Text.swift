@@ -17,8 +17,8 @@ package func decimal(_ value: Double?, _ places: Int) -> String {
 }
 
 /// How much a column of a table is widened in all by its longest cell; cells of long tables may be this wide at least.
-private let mostPadding = 1 << 20
-private let leastWidth = 64
+private let maximumPadding = 1 << 20
+private let minimumWidth = 64
 
 /// Rows of text in columns as wide as they need; the first row is a heading. In long tables, what is wider than most cells stands
 /// out of its column.
@@ -29,7 +29,7 @@ package func table(_ rows: [[String]], rightAligned: Set<Int> = [], width: Int? 
   var rows = rows.map { $0.map { oneLine($0).brief } }
   if let width { rows = folded(rows, width: width) }
   let columns = rows.map(\.count).max() ?? 0
-  let limit = max(leastWidth, mostPadding / max(rows.count, 1))
+  let limit = max(minimumWidth, maximumPadding / max(rows.count, 1))
   let widths = (0..<columns).map { column in
     min(rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0, limit)
   }

@@ -22,9 +22,7 @@ package struct TraceOptions: ParsableArguments {
   /// Runs `body`, and writes what its threads did to the file, if one is given; also when `body` throws.
   package func record(_ body: () throws -> Void) throws {
     guard let path = trace else { return try body() }
-    try Self.checkReplaced(path)
-    // A place that cannot be written to is known before the work.
-    try Self.write([], to: path)
+    try Self.empty(path, of: "--trace")
     try Self.start()
     let outcome = Result { try body() }
     Trace.stop()
@@ -32,8 +30,23 @@ package struct TraceOptions: ParsableArguments {
     try outcome.get()
   }
 
-  /// Refuses to replace a file that is no trace, such as a picture.
-  private static func checkReplaced(_ path: String) throws(ApusError) {
+  /// Empties a file for what is written after the work, so that a place that cannot be written to is known before it.
+  ///
+  /// - Parameter option: What names the file on the command line.
+  /// - Parameter mark: A text near the beginning of every such file.
+  /// - Throws: `invalidArgument` for a file that is another one, such as a picture, a model or a list of labels.
+  package static func empty(_ path: String, of option: String, mark: String = "\"traceEvents\"")
+    throws(ApusError)
+  {
+    try checkReplaced(path, option, mark)
+    try write([], to: path)
+  }
+
+  /// How many bytes of a file are searched for its mark.
+  private static let searchedByteCount = 1024
+
+  /// Refuses to replace a file that is not of the kind that is written.
+  private static func checkReplaced(_ path: String, _ option: String, _ mark: String) throws(ApusError) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 else {
       return
@@ -41,13 +54,12 @@ package struct TraceOptions: ParsableArguments {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return }
     defer { _ = close(descriptor) }
-    var first: UInt8 = 0
-    guard unsafe read(descriptor, &first, 1) == 1, first != UInt8(ascii: "{"), first != UInt8(ascii: "[")
-    else {
-      return
-    }
+    var beginning = [UInt8](repeating: 0, count: searchedByteCount)
+    let count = unsafe beginning.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
+    guard count >= 0, !String(decoding: beginning.prefix(count), as: UTF8.self).contains(mark) else { return }
     throw ApusError(
-      .invalidArgument, "--trace would replace '\(path)', which is no trace: choose another place")
+      .invalidArgument,
+      "\(option) would replace '\(path)', which is no file of that kind: choose another place")
   }
 
   /// Begins to record.
@@ -71,7 +83,7 @@ package struct TraceOptions: ParsableArguments {
     try outcome.get()
     if recording.lostCount > 0 {
       Output.writeError(
-        "warning: the trace lacks its \(recording.lostCount) oldest events: a thread keeps \(Trace.mostEvents); "
+        "warning: the trace lacks its \(recording.lostCount) oldest events: a thread keeps \(Trace.maximumEvents); "
           + "fewer runs or pictures make a whole trace")
     }
   }

@@ -13,7 +13,7 @@ struct UnknownOption {
   }
 
   /// How many letters may be wrong, missing, too many or exchanged.
-  private static let mostMistakes = 3
+  private static let maximumMistakes = 3
 
   /// Looks for the first one; nil if there is none.
   ///
@@ -27,7 +27,7 @@ struct UnknownOption {
         !names.contains(String(name))
       else { continue }
       self.name = String(name)
-      let near = names.map { ($0, Self.distance($0, name)) }.filter { $0.1 <= Self.mostMistakes }
+      let near = names.map { ($0, Self.distance($0, name)) }.filter { $0.1 <= Self.maximumMistakes }
       nearest = near.filter { $0.0.hasPrefix("--") && $0.1 < $0.0.count - 2 }.min { $0.1 < $1.1 }?.0
       return
     }

@@ -21,7 +21,7 @@ package struct DoctorReport: Encodable, Sendable {
     package let supported: Bool
     /// Whether it runs by default.
     package let chosen: Bool
-    /// What the machine lacks for it, or what ended the proof before its end; nil otherwise.
+    /// Why it is not supported, or why the proof ended early; nil otherwise.
     package let reason: String?
     /// The outcome of the proof; nil if there is none.
     package let proof: KernelSetProof?

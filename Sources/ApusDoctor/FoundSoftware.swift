@@ -8,11 +8,11 @@ import FoundationEssentials
 package struct FoundSoftware: Encodable, Sendable {
   /// Its name.
   package let name: String
-  /// What needs it.
+  /// The feature that needs it.
   package let purpose: String
   /// Its file, or the folder of fonts; nil if the system lacks it.
   package let file: String?
-  /// What else is known, such as a version; or, if it is missing, how to install it.
+  /// A further fact, such as the number of fonts, or how to install what is missing; nil if there is neither.
   package let note: String?
 
   /// A library, the names by which it is loaded, one of its functions, and its package.

@@ -7,7 +7,7 @@ import ApusPixels
 import ApusTesting
 import ApusVision
 
-/// What a kernel set computed for the built-in cases, beside what LiteRT's reference kernels compute.
+/// The results of a kernel set for the built-in cases, compared with those of LiteRT's reference kernels.
 package struct KernelSetProof: Codable, Sendable {
   /// A case that came out wrong.
   package struct Failure: Codable, Sendable {
@@ -15,7 +15,7 @@ package struct KernelSetProof: Codable, Sendable {
     package let name: String
     /// The number of threads that ran it.
     package let threads: Int
-    /// What was found, and what was expected.
+    /// The error, or the value that was found and the one that was expected.
     package let reason: String
   }
 

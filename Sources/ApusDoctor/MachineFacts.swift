@@ -12,7 +12,7 @@ package struct MachineFacts: Encodable, Sendable {
   package struct Cache: Encodable, Sendable {
     /// Its level, from 1.
     package let level: Int
-    /// What it caches: `Data`, `Instruction` or `Unified`.
+    /// The kind of its contents: `Data`, `Instruction` or `Unified`.
     package let kind: String
     /// Its size in KiB.
     package let kilobytes: Int

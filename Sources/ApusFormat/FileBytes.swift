@@ -30,7 +30,7 @@ import ApusSystem
   private let parts: FileParts?
 
   /// The minimum size of a file that is read in parts.
-  private static let leastParted = 256 << 10
+  private static let minimumParted = 256 << 10
 
   /// How the memory is released.
   private enum Release { case free, deallocate, unmap }
@@ -47,7 +47,7 @@ import ApusSystem
   ) throws(FormatError) {
     let (descriptor, size) = try Self.open(path, maximumSize: maximumSize)
     count = size
-    if keepsOpen, size >= Self.leastParted, let memory = unsafe Self.reserve(size) {
+    if keepsOpen, size >= Self.minimumParted, let memory = unsafe Self.reserve(size) {
       unsafe self.memory = memory
       parts = unsafe FileParts(descriptor: descriptor, count: size, memory: memory)
       release = .unmap

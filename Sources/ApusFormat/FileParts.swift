@@ -13,9 +13,9 @@ import Synchronization
   /// The minimum size of a read. A power of two.
   static let blockByteCount = 16 << 10
   /// The maximum number of blocks that are read ahead.
-  private static let mostAhead = 16
+  private static let maximumAhead = 16
   /// The maximum gap between two ranges, in blocks, that is read along with them.
-  private static let mostBetween = 2
+  private static let maximumBetween = 2
 
   /// For each block: whether it is in memory.
   let flags: UnsafeMutablePointer<Atomic<Bool>>
@@ -65,10 +65,10 @@ import Synchronization
     let failure: FormatError? = last.withLock { last in
       guard !contains(range) else { return nil }
       var blocks = blocks(of: range)
-      let length = min(2 * last.count, Self.mostAhead)
-      if 0...Self.mostBetween ~= blocks.lowerBound - last.upperBound {
+      let length = min(2 * last.count, Self.maximumAhead)
+      if 0...Self.maximumBetween ~= blocks.lowerBound - last.upperBound {
         blocks = last.upperBound..<min(max(blocks.upperBound, last.upperBound + length), blockCount)
-      } else if 0...Self.mostBetween ~= last.lowerBound - blocks.upperBound {
+      } else if 0...Self.maximumBetween ~= last.lowerBound - blocks.upperBound {
         blocks = max(min(blocks.lowerBound, last.lowerBound - length), 0)..<last.lowerBound
       }
       last = blocks

@@ -8,7 +8,7 @@ package struct FormatError: Error, Hashable, Sendable {
   /// The sentence to show to people.
   package let message: String
 
-  /// What kind of refusal it is.
+  /// The kind of a refusal.
   package enum Kind: Hashable, Sendable {
     /// The bytes are not what they should be.
     case malformed
@@ -18,7 +18,7 @@ package struct FormatError: Error, Hashable, Sendable {
     case limit
   }
 
-  /// What kind of refusal it is.
+  /// The kind of the refusal.
   package let kind: Kind
 
   /// Whether a file could not be read, whatever is in it.

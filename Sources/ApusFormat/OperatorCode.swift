@@ -7,8 +7,8 @@
 /// OperatorCode.conv2D.schemaName      // "CONV_2D"
 /// ```
 ///
-/// What the schema says about each is in this table: its number, which is its position, its name and, in
-/// ``OperatorCode/options``, its options. What the engine knows about each is in a table of `Apus`.
+/// This table has the schema's facts about each operator: its number, which is its position, its name and, in
+/// ``OperatorCode/options``, its options. The engine's facts are in a table of `Apus`.
 package enum OperatorCode: String, CaseIterable, Sendable {
   case add = "ADD"
   case averagePool2D = "AVERAGE_POOL_2D"

@@ -38,7 +38,8 @@ extension ImageBuffer {
   /// - Parameters:
   ///   - path: The file; without a format, its extension decides.
   ///   - quality: 1 to 100, for JPEG.
-  /// - Throws: `unwritableFile`, or what ``encoded(as:quality:)`` throws; an unknown extension is `unsupportedImage`.
+  /// - Throws: `unwritableFile`, or what ``encoded(as:quality:)`` throws; an unknown extension is `unsupportedImage`; `invalidArgument` if
+  ///   the file is a .tflite model, which is not replaced.
   public func write(toFile path: String, as fileFormat: ImageFileFormat? = nil, quality: Int = 90)
     throws(ApusError)
   {
@@ -46,6 +47,14 @@ extension ImageBuffer {
       throw ApusError(
         .unsupportedImage, "'\(path)' does not end in .png, .jpg or .ppm")
     }
-    try writeWholeFile(encoded(as: fileFormat, quality: quality), to: path)
+    let file = try encoded(as: fileFormat, quality: quality)
+    // PNM has three formats with extensions of their own.
+    let ending = path.suffix(4).lowercased()
+    guard fileFormat != .pnm || ending != ".pbm" && (ending != ".pgm" || file.starts(with: "P5".utf8)) else {
+      throw ApusError(
+        .unsupportedImage,
+        "'\(path)' would hold \(ending == ".pbm" ? "bits" : "grays"); write the picture to a .ppm file")
+    }
+    try writeWholeFile(file, to: path)
   }
 }

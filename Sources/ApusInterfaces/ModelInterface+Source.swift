@@ -2,7 +2,7 @@
 import Apus
 
 extension ModelInterface {
-  /// Who may use the type, and where its model lies.
+  /// The access level of the type, and the place of its model.
   public struct SourceOptions: Sendable {
     /// Whether other modules may use it.
     public var isPublic = false
@@ -41,8 +41,8 @@ extension ModelInterface {
       "\(access)final class \(typeName) {",
     ]
     lines += constants(access, options)
-    if isTyped { lines += values("Input", "What the model takes.", inputs, access, isInput: true) }
-    if isTyped { lines += values("Output", "What the model gives.", outputs, access, isInput: false) }
+    if isTyped { lines += values("Input", "The inputs of the model.", inputs, access, isInput: true) }
+    if isTyped { lines += values("Output", "The outputs of the model.", outputs, access, isInput: false) }
     if !labels.isEmpty { lines += hasCases ? labelCases(access) : labelNames(access) }
     lines += functions(access, options)
     lines.append("}")

@@ -2,7 +2,8 @@
 import Apus
 import ApusVision
 
-/// What a Swift type for a model is made of: the model's inputs and outputs, its classes, and the task that takes it.
+/// The parts of a Swift type for a model: the model's inputs and outputs, its classes, and the task that
+/// takes it.
 public struct ModelInterface: Sendable {
   /// An input or an output.
   struct Value: Sendable {
@@ -72,7 +73,7 @@ public struct ModelInterface: Sendable {
   let isLabelled: Bool
   let task: Task?
   let assumptions: [String]
-  /// What is suspicious about the model or the labels; usually empty.
+  /// Warnings about the model or the labels; usually empty.
   package let warnings: [String]
 
   /// The maximum number of classes that become cases: some seconds for the compiler. Of more, there are only the names.
@@ -164,7 +165,7 @@ public struct ModelInterface: Sendable {
     return String(name)
   }
 
-  /// What is made of a model.
+  /// The task for a model, with its assumptions and warnings, and the names of the classes.
   private struct Recognized {
     let task: Task?
     let assumptions: [String]
@@ -206,7 +207,7 @@ public struct ModelInterface: Sendable {
     return Recognized(.classifier, task.assumptions, labels: names, classCount: task.classCount)
   }
 
-  /// What is made of a model that no task takes: its names are those of the first output's scores, if it can have some.
+  /// The result for a model that no task takes; its names are those of the first output's scores, if any.
   private static func noTask(of model: Model, _ outputs: [Tensor], labels: LabelMap?) -> Recognized {
     if let output = outputs.first,
       let scores = try? TensorClassifier(

@@ -6,11 +6,11 @@
 /// contribution is a product of 16 bits: that of luma is rounded down, those of U and V to nearest. A color differs from the exact one by at
 /// most 0.55.
 package struct LumaChromaColors: Hashable, Sendable {
-  /// What luma is multiplied with, in 16,384ths.
+  /// The factor of luma, in 16,384ths.
   let lumaScale: UInt16
-  /// What is added to luma, in 64ths: black, and the half that rounds the sum.
+  /// The offset of luma, in 64ths: black, and the half that rounds the sum.
   let bias: Int16
-  /// What V adds to red and green, and U to green and blue, in 8,192nds.
+  /// The factors of V for red and green, and of U for green and blue, in 8,192nds.
   let redOfV: Int16
   let greenOfU: Int16
   let greenOfV: Int16
@@ -44,7 +44,7 @@ package struct LumaChromaColors: Hashable, Sendable {
     (Int32(luma) &* 256 &* Int32(lumaScale)) &>> 16 &+ Int32(bias)
   }
 
-  /// What chroma adds to red, green and blue, in 64ths.
+  /// The contribution of chroma to red, green and blue, in 64ths.
   @inline(__always)
   private func chroma(_ u: UInt8, _ v: UInt8) -> (red: Int32, green: Int32, blue: Int32) {
     (

@@ -5,7 +5,7 @@
 /// A position is rounded to 1/32 pixel, ties to even. The color is interpolated between four pixels: with the fractions (fx, fy) in 32nds,
 /// `(Σ wy · wx · v + 512) >> 10`, where the weights are 32 − f and f.
 package struct PerspectiveCrop: Sendable {
-  /// What pixels beyond the edge are.
+  /// The values of pixels beyond the edge.
   package enum Border: String, Sendable {
     /// Black.
     case zero

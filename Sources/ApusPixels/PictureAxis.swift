@@ -15,7 +15,7 @@ package struct PictureAxis: Sendable {
   let tapRange: ClosedRange<Int>
 
   /// The maximum number of taps per result.
-  var mostTaps: Int { tapRange.upperBound }
+  var maximumTaps: Int { tapRange.upperBound }
 
   /// The number of results.
   package var count: Int { starts.count }

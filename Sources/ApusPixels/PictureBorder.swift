@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// What surrounds a picture that does not cover a model's whole input.
+/// The border around a picture that does not cover a model's whole input.
 package struct PictureBorder: Sendable {
   /// The size of the input, in pixels.
   private let width, height: Int

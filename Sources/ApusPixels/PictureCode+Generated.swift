@@ -28,7 +28,7 @@ extension KernelSet {
     }
   }
 
-  /// What code for pictures is generated for; nil for plain Swift.
+  /// The instructions that code for pictures is generated with; nil for plain Swift.
   var pictureTarget: X86Target? {
     if requires.contains(.avx512VNNI) { return .avx512 }
     return requires.contains(.avx2) ? .avx2 : nil
@@ -43,12 +43,12 @@ extension X86Target {
     case .copy: break
     case .blend: code.blend = try? unsafe CodeFunction(X86PictureBlendGenerator())
     case .sums:
-      for taps in shape.rowTaps where taps <= X86PictureRowsGenerator.mostTaps {
+      for taps in shape.rowTaps where taps <= X86PictureRowsGenerator.maximumTaps {
         let generator = X86PictureRowsGenerator(target: self, taps: taps)
         code.rowBlock = generator.block
         unsafe code.rows.append(try? CodeFunction(generator))
       }
-      if shape.pairCount <= X86PictureColumnsGenerator.mostPairs {
+      if shape.pairCount <= X86PictureColumnsGenerator.maximumPairs {
         code.columns = try? unsafe CodeFunction(
           X86PictureColumnsGenerator(pairs: shape.pairCount, bytesPerPixel: shape.bytesPerPixel))
       }

@@ -91,9 +91,9 @@ package final class PictureResize: Sendable {
     self.rows = rows
     self.source = source
     self.placement = placement
-    let isSparse = columns.mostTaps <= 2 && rows.mostTaps <= 2 && source.width > 1
-    method = columns.mostTaps == 1 && rows.mostTaps == 1 ? .copy : isSparse ? .blend : .sums
-    pairCount = (columns.mostTaps + 1) / 2
+    let isSparse = columns.maximumTaps <= 2 && rows.maximumTaps <= 2 && source.width > 1
+    method = columns.maximumTaps == 1 && rows.maximumTaps == 1 ? .copy : isSparse ? .blend : .sums
+    pairCount = (columns.maximumTaps + 1) / 2
     // Columns are computed in fours; missing ones have no weight.
     let padded = roundedUp(columns.count, to: 4)
     var bases = [Int](repeating: 0, count: padded)
@@ -115,7 +115,7 @@ package final class PictureResize: Sendable {
     }
     self.bases = bases
     self.weights = weights
-    let rowPairCount = (rows.mostTaps + 1) / 2
+    let rowPairCount = (rows.maximumTaps + 1) / 2
     self.rowPairCount = rowPairCount
     rowWeights = rows.pairs(rowPairCount)
     self.kernels = kernels

@@ -38,7 +38,7 @@ struct PictureScratch {
       defer { offset += roundedUp(count, to: Self.alignment) }
       return offset
     }
-    converted = take(resize.source.conversion.map { resize.rows.mostTaps * $0.stride } ?? 0)
+    converted = take(resize.source.conversion.map { resize.rows.maximumTaps * $0.stride } ?? 0)
     copyLength =
       resize.method == .sums || resize.source.conversion != nil
       ? 0 : roundedUp(resize.source.rowLength + 8, to: Self.alignment)

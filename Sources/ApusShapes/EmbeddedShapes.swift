@@ -11,7 +11,7 @@ public enum EmbeddedShapes {
   /// A JPEG file of 640 × 480 pixels that shows every kind of shape.
   public static var pictureBytes: [UInt8] { decodedBase64(ShapesPicture.base64) }
 
-  /// What the model's class indices mean, in their order; there is no entry for the background.
+  /// The names of the model's classes, in the order of their indices; there is no entry for the background.
   public static let labels: [String] = ShapesModel.labels
 
   /// Decodes standard base64. Characters outside its alphabet, the padding among them, are skipped.

@@ -36,7 +36,7 @@ package func startDedicatedThread(_ body: @escaping @Sendable () -> Void) -> Boo
   return code == 0
 }
 
-/// What a thread runs.
+/// The function that a thread runs.
 private final class ThreadBody: Sendable {
   let run: @Sendable () -> Void
 

@@ -195,18 +195,13 @@ extension ObjectTracker {
     lastTime = try container.decodeIfPresent(Double.self, forKey: .lastTime)
     lastStep = try container.decodeIfPresent(Double.self, forKey: .lastStep)
     try options.check()
-    let counts = 0...(Int.max / 2)
     let areUsable = objects.allSatisfy { object in
-      object.motion.isUsable && counts.contains(object.age) && counts.contains(object.hits)
-        && counts.contains(object.consecutiveHits) && counts.contains(object.framesSinceHit)
+      object.motion.isUsable && isCount(object.age) && isCount(object.hits)
+        && isCount(object.consecutiveHits) && isCount(object.framesSinceHit)
         && object.secondsSinceHit.isFinite && (object.id.map { (1...max(lastID, 1)).contains($0) } ?? true)
     }
-    guard areUsable, counts.contains(lastID), lastTime?.isFinite ?? true,
+    guard areUsable, isCount(lastID), lastTime?.isFinite ?? true,
       (lastStep ?? 1).isFinite, (lastStep ?? 1) > 0, objects.count <= 8 * options.maximumDetections
-    else {
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(
-          codingPath: container.codingPath, debugDescription: "the tracker's state is impossible"))
-    }
+    else { throw impossibleState("tracker's", container.codingPath) }
   }
 }

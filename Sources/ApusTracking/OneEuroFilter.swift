@@ -61,13 +61,14 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     self.derivativeCutoff = derivativeCutoff
   }
 
-  /// What MediaPipe smooths the landmarks of faces and bodies with, where speeds are in sizes of the object.
+  /// MediaPipe's filter for the landmarks of faces and bodies; speeds are in object sizes per second.
   public static let landmarks = OneEuroFilter(trusted: 0.05, 80, 1)
 
-  /// What MediaPipe smooths points of bodies in space with, where speeds are in meters a second.
+  /// MediaPipe's filter for the points of bodies in space; speeds are in meters per second.
   package static let worldLandmarks = OneEuroFilter(trusted: 0.1, 40, 1)
 
-  /// What MediaPipe smooths the two points with from which a body's next region comes: heavily, so that the region rests when the body does.
+  /// MediaPipe's filter for the two points that determine a body's next region. It smooths heavily, so that
+  /// the region rests when the body does.
   package static let regionPoints = OneEuroFilter(trusted: 0.01, 10, 1)
 
   /// Smooths the next values.
@@ -120,6 +121,17 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
     return values
   }
 
+  /// Multiplies what is known of the values, whose unit changes: by one factor after the other, again from the first one after the last.
+  ///
+  /// Speeds stay, which are in the unit that ``filter(_:at:unit:)`` gets.
+  package mutating func scale(by factors: [Double]) {
+    guard !factors.isEmpty else { return }
+    for index in values.indices {
+      values[index] *= factors[index % factors.count]
+      rawValues[index] *= factors[index % factors.count]
+    }
+  }
+
   /// Forgets all values.
   public mutating func removeAll() {
     (values, rawValues, speeds, lastTime) = ([], [], [], nil)
@@ -128,5 +140,28 @@ public struct OneEuroFilter: Hashable, Sendable, Codable {
   /// The weight of a new value for a cutoff frequency.
   private func weight(_ cutoff: Double, _ frequency: Double) -> Double {
     1 / (1 + frequency / (2 * .pi * cutoff))
+  }
+}
+
+extension OneEuroFilter {
+  private enum CodingKeys: CodingKey {
+    case minimumCutoff, beta, derivativeCutoff, comparesRawValues, values, rawValues, speeds, lastTime
+  }
+
+  /// Decodes a filter, and checks it as if its values came from a stranger.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      minimumCutoff: container.decode(Double.self, forKey: .minimumCutoff),
+      beta: container.decode(Double.self, forKey: .beta),
+      derivativeCutoff: container.decode(Double.self, forKey: .derivativeCutoff),
+      comparesRawValues: container.decode(Bool.self, forKey: .comparesRawValues))
+    values = try container.decode([Double].self, forKey: .values)
+    rawValues = try container.decode([Double].self, forKey: .rawValues)
+    speeds = try container.decode([Double].self, forKey: .speeds)
+    lastTime = try container.decodeIfPresent(Double.self, forKey: .lastTime)
+    guard rawValues.count == values.count, speeds.count == values.count, lastTime?.isFinite ?? values.isEmpty,
+      (values + rawValues + speeds).allSatisfy(\.isFinite)
+    else { throw impossibleState("filter's", container.codingPath) }
   }
 }

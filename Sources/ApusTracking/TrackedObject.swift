@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a tracker remembers of an object, confirmed or not.
+/// A tracker's record of an object, confirmed or not.
 struct TrackedObject: Hashable, Sendable, Codable {
   /// The number; nil until the object is confirmed.
   var id: Int?

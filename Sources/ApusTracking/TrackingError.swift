@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if LocalizedErrors
+  #if canImport(FoundationEssentials)
+    import FoundationEssentials
+  #else
+    import Foundation
+  #endif
+#endif
+
 /// Why a detection, an option, a line, a zone or a file of detections was refused.
 ///
 /// Branch on ``code``; show ``message`` to people.
 public struct TrackingError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What kind of failure this is: an open set, so that new kinds do not break callers.
+  /// The kind of a failure: an open set, so that new kinds do not break callers.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code's stable name.
     public let rawValue: String
@@ -26,7 +34,7 @@ public struct TrackingError: Error, Hashable, Sendable, CustomStringConvertible 
     public static let resourceLimit = Code(rawValue: "resourceLimit")
   }
 
-  /// What kind of failure this is.
+  /// The kind of the failure.
   public let code: Code
 
   /// The place, what was found and what was expected; in lower case, with no full stop.
@@ -41,3 +49,10 @@ public struct TrackingError: Error, Hashable, Sendable, CustomStringConvertible 
   /// The message.
   public var description: String { message }
 }
+
+#if LocalizedErrors
+  extension TrackingError: LocalizedError {
+    /// The message, which `localizedDescription` returns.
+    public var errorDescription: String? { message }
+  }
+#endif

@@ -10,7 +10,7 @@ import Synchronization
 /// It has a process group of its own, so that Ctrl-C in a terminal reaches this process alone. Where util-linux is installed, the system
 /// kills it when the thread that started it ends, and so with this process. That thread must live as long.
 package final class ChildProcess: Sendable {
-  /// What the program may read and write.
+  /// The standard stream of the program that this process reads or writes.
   enum Pipe {
     /// Its standard output is read; its standard input is empty.
     case output
@@ -18,7 +18,7 @@ package final class ChildProcess: Sendable {
     case input
   }
 
-  /// What the program inherits of this process's environment.
+  /// The environment variables that the program inherits from this process.
   private static let variables = [
     "PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "http_proxy", "https_proxy", "no_proxy",
     "SSL_CERT_FILE",
@@ -32,7 +32,7 @@ package final class ChildProcess: Sendable {
   private let errors: Int32
   private let isOpen = Mutex(true)
   private let status = Mutex<Int32?>(nil)
-  /// What the program wrote on standard error: the last lines, and the one that has not ended.
+  /// The program's output on standard error: the last lines, and the one that has not ended.
   private let messages = Mutex<(lines: [String], rest: [UInt8])>(([], []))
   /// Reads a line of the program, which is no message then; false for a message.
   private let takeLine: @Sendable (Substring) -> Bool
@@ -70,7 +70,11 @@ package final class ChildProcess: Sendable {
     }
     let (theirs, ours) = kind == .output ? (data[1], data[0]) : (data[0], data[1])
 
-    var actions = unsafe posix_spawn_file_actions_t()
+    #if canImport(Darwin)
+      var (actions, attributes): (posix_spawn_file_actions_t?, posix_spawnattr_t?) = (nil, nil)
+    #else
+      var (actions, attributes) = unsafe (posix_spawn_file_actions_t(), posix_spawnattr_t())
+    #endif
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     if kind == .output {
@@ -83,7 +87,6 @@ package final class ChildProcess: Sendable {
     unsafe posix_spawn_file_actions_adddup2(&actions, reports[1], 2)
 
     // No signal is blocked or ignored in the program, whatever is here.
-    var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
     var none = sigset_t()
@@ -142,7 +145,7 @@ package final class ChildProcess: Sendable {
     ApusError(.resourceLimit, "cannot start '\(program)': \(systemReason(reason))")
   }
 
-  /// What came of reading or writing.
+  /// The result of reading or writing.
   enum Transfer: Equatable {
     /// All bytes were moved.
     case done
@@ -174,6 +177,12 @@ package final class ChildProcess: Sendable {
       last = monotonicNanoseconds()
     }
     return .done
+  }
+
+  /// Whether there are more bytes to read, at once or within some seconds.
+  func hasMore(within seconds: Double) -> Bool {
+    var entry = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&entry, 1, Int32(seconds * 1000)) > 0 && entry.revents & Int16(POLLIN) != 0
   }
 
   /// Writes all bytes to the program. Blocks.
@@ -290,24 +299,32 @@ package final class ChildProcess: Sendable {
 
   /// The last messages that the program has written on standard error, without empty lines.
   func messageLines() -> [String] {
-    takeMessages()
-    return messages.withLock { messages in
-      let rest = String(decoding: messages.rest, as: UTF8.self)
-      return messages.lines + (rest.contains { !$0.isWhitespace } ? [rest] : [])
-    }
+    let (lines, rest) = collectedMessages()
+    return lines + (rest.contains { !$0.isWhitespace } ? [rest] : [])
   }
 
-  /// The last error that the program wrote on standard error; nil if it wrote none. Where lines have a level, as those of ffmpeg may, what is
+  /// The last whole messages, and the one that has not ended.
+  private func collectedMessages() -> (lines: [String], rest: String) {
+    takeMessages()
+    return messages.withLock { ($0.lines, String(decoding: $0.rest, as: UTF8.self)) }
+  }
+
+  /// The last error that the program, which has ended, wrote on standard error; nil if it wrote none. Where lines have a level, as those of ffmpeg may, what is
   /// less than an error is none.
-  func lastMessage() -> String? {
-    var line = messageLines().last { line in
+  ///
+  /// - Parameter limit: The maximum number of characters.
+  func lastMessage(limit: Int = 200) -> String? {
+    let (lines, rest) = collectedMessages()
+    // ffmpeg writes what a message is about, its level and its text one after the other: one that was killed has left a beginning.
+    let isMessage = rest.contains { !$0.isWhitespace } && !rest.hasSuffix("] ") && !takeLine(rest[...])
+    var line = (lines + (isMessage ? [rest] : [])).last { line in
       // A line that ends with dashes names no reason; the one before it does.
       !line.hasSuffix("-- ") && !["[info] ", "[warning] ", "[verbose] "].contains { line.contains($0) }
     }
     for level in ["[error] ", "[fatal] ", "[panic] "] {
       if let place = line?.firstRange(of: level) { line?.removeSubrange(place) }
     }
-    return line.map { String($0.prefix(200)) }
+    return line.map { String($0.prefix(limit)) }
   }
 }
 

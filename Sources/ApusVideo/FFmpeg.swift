@@ -29,13 +29,13 @@ extension VideoLocation {
   func checkAccess() throws(ApusError) {
     guard kind == .file || kind == .device else { return }
     var status = stat()
-    guard unsafe stat(name, &status) == 0 else {
+    guard unsafe stat(path, &status) == 0 else {
       throw ApusError(.unreadableFile, "cannot open '\(name)': \(systemReason(errno))")
     }
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw ApusError(.unreadableFile, "cannot open '\(name)': it is a folder")
     }
-    guard unsafe access(name, R_OK) == 0 else {
+    guard unsafe access(path, R_OK) == 0 else {
       let advice = kind == .device ? "; the group 'video' may: usermod -aG video USER, then log in again" : ""
       throw ApusError(.unreadableFile, "cannot open '\(name)': \(systemReason(errno))\(advice)")
     }
@@ -43,7 +43,7 @@ extension VideoLocation {
 
   /// Whether the source is the file at a path, through whatever links.
   package func isFile(at path: String) -> Bool {
-    kind == .file && FileIdentity.areSame(name, path)
+    kind == .file && FileIdentity.areSame(self.path, path)
   }
 
   /// The error of a source from which no frame came.
@@ -51,29 +51,34 @@ extension VideoLocation {
 
   /// The error for what ffmpeg said last.
   func failure(_ message: String) -> ApusError {
-    var message = message
+    var message = masked(message)
     // ffmpeg repeats the name before its reason.
     for prefix in ["\(name): ", "file:\(name): "] where message.hasPrefix(prefix) {
       message = String(message.dropFirst(prefix.count))
     }
+    message = String(message.prefix(200))
     if kind == .device, message.contains("busy") {
-      message += FileUsers.of(name).map { "; it is used by \($0)" } ?? ""
+      message += FileUsers.of(path).map { "; it is used by \($0)" } ?? ""
     }
     return ApusError(.unreadableFile, "cannot read '\(name)': \(message)")
   }
 }
 
 /// Which other processes have a file open.
-enum FileUsers {
+package enum FileUsers {
   /// Names and numbers, such as `cheese (1234)`; nil if none can be seen.
-  static func of(_ path: String) -> String? {
+  package static func of(_ path: String) -> String? {
     #if os(Linux)
+      // Devices have other names that are links, such as those in `/dev/v4l/by-id`.
+      let resolved = unsafe realpath(path, nil)
+      defer { unsafe free(resolved) }
+      let file = unsafe resolved.map { unsafe String(cString: $0) } ?? path
       var users: [String] = []
       let own = "\(getpid())"
       for process in entries("/proc")
       where process != own && process.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
         let folder = "/proc/\(process)/fd"
-        guard entries(folder).contains(where: { target(of: "\(folder)/\($0)") == path }) else { continue }
+        guard entries(folder).contains(where: { target(of: "\(folder)/\($0)") == file }) else { continue }
         let name = (try? readWholeFile(at: "/proc/\(process)/comm", limit: 256)).map {
           String(decoding: $0, as: UTF8.self)
         }

@@ -8,6 +8,10 @@ final class FrameQueue: Sendable {
   typealias Outcome = Result<VideoFrame?, ApusError>
 
   private struct State {
+    /// Whether a newer frame replaces one that waits; otherwise the source waits.
+    var keepsNewest: Bool
+    /// The maximum number of frames that wait.
+    var capacity: Int { keepsNewest ? 1 : 2 }
     var frames: [VideoFrame] = []
     var end: Outcome?
     var reader: (@Sendable (Outcome) -> Void)?
@@ -15,19 +19,25 @@ final class FrameQueue: Sendable {
     var isSourceWaiting = false
     var statistics = VideoStatistics()
     var frameRate: Double?
+    var pixelAspect = PixelAspect.square
+    /// Whether the source was started again and has given no frame since.
+    var isInterrupted = false
+    var observer: (@Sendable (VideoSource.Interruption) -> Void)?
+  }
+
+  private let state: Mutex<State>
+  private let space: DispatchSemaphore
+
+  init(keepsNewest: Bool) {
+    state = Mutex(State(keepsNewest: keepsNewest))
+    space = DispatchSemaphore(value: 0)
   }
 
   /// Whether a newer frame replaces one that waits; otherwise the source waits.
-  let keepsNewest: Bool
-  private let capacity: Int
-  private let state = Mutex(State())
-  private let space: DispatchSemaphore
+  var keepsNewest: Bool { state.withLock(\.keepsNewest) }
 
-  init(keepsNewest: Bool, capacity: Int) {
-    self.keepsNewest = keepsNewest
-    self.capacity = capacity
-    space = DispatchSemaphore(value: 0)
-  }
+  /// Lets newer frames replace those that wait, from now on. Called by the thread that reads, before its first frame.
+  func keepNewest() { state.withLock { $0.keepsNewest = true } }
 
   var statistics: VideoStatistics { state.withLock(\.statistics) }
 
@@ -37,9 +47,37 @@ final class FrameQueue: Sendable {
   /// The frames per second that the source announces; nil before its first frame, or if it does not say.
   var frameRate: Double? { state.withLock(\.frameRate) }
 
-  func setFrameRate(_ rate: Double?) { state.withLock { $0.frameRate = rate } }
+  /// The shape of pixels that the source announces.
+  var pixelAspect: PixelAspect { state.withLock(\.pixelAspect) }
 
-  func countRestart() { state.withLock { $0.statistics.restarts += 1 } }
+  func announce(_ header: Y4MHeader) {
+    state.withLock { ($0.frameRate, $0.pixelAspect) = (header.frameRate, header.pixelAspect) }
+  }
+
+  /// Counts a restart, and tells the observer of the first one since the last frame.
+  func countRestart(because reason: String) {
+    let observer = state.withLock { state in
+      state.statistics.restarts += 1
+      state.statistics.restartReason = reason
+      defer { state.isInterrupted = true }
+      return state.isInterrupted ? nil : state.observer
+    }
+    observer?(.began(reason: reason))
+  }
+
+  /// Notes that there is a frame again, and tells the observer.
+  private func endInterruption() {
+    let observer = state.withLock { state in
+      defer { state.isInterrupted = false }
+      return state.isInterrupted ? state.observer : nil
+    }
+    observer?(.ended)
+  }
+
+  /// Calls `observer` on the thread that reads, where a source is interrupted, and where it gives frames again.
+  func observe(_ observer: @escaping @Sendable (VideoSource.Interruption) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
 
   /// Counts frames that came, but that no reader gets: those that a newer one replaced at the source, and damaged ones.
   func count(older: Int, damaged: Int) {
@@ -51,8 +89,9 @@ final class FrameQueue: Sendable {
     }
   }
 
-  /// Delivers a frame; without ``keepsNewest``, blocks while the queue is full.
+  /// Delivers a frame; unless newer frames replace older ones, blocks while the queue is full.
   func put(_ frame: VideoFrame) {
+    endInterruption()
     while true {
       let (reader, isDone) = state.withLock { state -> ((@Sendable (Outcome) -> Void)?, Bool) in
         if state.end != nil { return (nil, true) }
@@ -61,11 +100,11 @@ final class FrameQueue: Sendable {
           state.statistics.arrived += 1
           return (reader, true)
         }
-        if keepsNewest, !state.frames.isEmpty {
+        if state.keepsNewest, !state.frames.isEmpty {
           state.statistics.dropped += state.frames.count
           state.frames.removeAll(keepingCapacity: true)
         }
-        guard state.frames.count < capacity else {
+        guard state.frames.count < state.capacity else {
           state.isSourceWaiting = true
           return (nil, false)
         }

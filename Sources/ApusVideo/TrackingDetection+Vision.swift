@@ -3,7 +3,8 @@ import ApusTracking
 import ApusVision
 
 extension TrackingDetection {
-  /// What a detector found, in pixels; nil for a box that is empty, inverted or not finite, which no tracker takes.
+  /// Converts a detector's result, in pixels; nil if its box is empty, inverted, not finite or beyond ±10⁸
+  /// pixels, or its score is not finite. No tracker takes such a detection.
   public init?(_ detection: Detection) {
     let rect = detection.rect
     self.init(

@@ -16,6 +16,19 @@ public struct VideoColor: Hashable, Sendable {
     /// FCC 73.682: NTSC of 1953.
     case fcc
 
+    /// The matrix that ffmpeg calls so; nil for `unknown`, and for what is no matrix of luma and chroma.
+    init?(ofFFmpeg name: Substring) {
+      switch name {
+      case "bt709": self = .bt709
+      // Colors of constant luma cannot be had from it by a matrix; this one is the nearest, and that of ffmpeg.
+      case "bt2020nc", "bt2020c": self = .bt2020
+      case "smpte240m": self = .smpte240m
+      case "fcc": self = .fcc
+      case "smpte170m", "bt470bg": self = .bt601
+      default: return nil
+      }
+    }
+
     /// The weights of red and blue.
     fileprivate var weights: (red: Double, blue: Double) {
       switch self {

@@ -8,6 +8,7 @@ struct VideoEncoder: Sendable {
   let width: Int
   let height: Int
   let frameRate: Double
+  let pixelAspect: PixelAspect
   let program: String
 
   private var child: ChildProcess?
@@ -16,9 +17,11 @@ struct VideoEncoder: Sendable {
   private var written = 0
   private var last: [UInt8] = []
 
-  init(path: String, width: Int, height: Int, frameRate: Double, program: String) {
+  init(
+    path: String, width: Int, height: Int, frameRate: Double, pixelAspect: PixelAspect, program: String
+  ) {
     (self.path, self.width, self.height) = (path, width, height)
-    (self.frameRate, self.program) = (frameRate, program)
+    (self.frameRate, self.pixelAspect, self.program) = (frameRate, pixelAspect, program)
   }
 
   mutating func append(_ picture: ImageBuffer, at time: Double?) throws(ApusError) {
@@ -36,10 +39,15 @@ struct VideoEncoder: Sendable {
         .invalidArgument, "a picture's time is \(time ?? 0), not a number of seconds within ±1e9")
     }
     let position = time.map { Int((($0 - (firstTime ?? $0)) * frameRate).rounded()) } ?? written
-    guard Double(position - written) <= VideoWriter.maximumGap * frameRate else {
+    let repeats = position - written
+    let maximum = max(Int(VideoWriter.maximumGap * frameRate), VideoWriter.maximumRepeats)
+    guard repeats <= maximum else {
       throw ApusError(
         .invalidArgument,
-        "a picture's time is \(time ?? 0), more than \(VideoWriter.maximumGap) seconds after the last one")
+        """
+        a picture's time is \(time ?? 0): at \(frameRate) frames per second, the video '\(path)' would repeat the last one \(repeats) \
+        times, more than \(maximum)
+        """)
     }
     if firstTime == nil { firstTime = time ?? 0 }
     let bytes = picture.oriented().converted(to: .rgb).bytes
@@ -81,8 +89,11 @@ struct VideoEncoder: Sendable {
         "-hide_banner", "-loglevel", "error", "-protocol_whitelist", "file,pipe", "-f", "rawvideo",
         "-pix_fmt", "rgb24",
         "-video_size", "\(width)x\(height)", "-framerate", "\(frameRate)", "-i", "pipe:0", "-an",
-        "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2",
-      ] + codec + ["-pix_fmt", "yuv420p", "-y", "file:\(path)"], pipe: .input)
+        "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2,setsar=\(pixelAspect.width)/\(pixelAspect.height)",
+        // The matrix that ffmpeg takes for colors: without a word about it, players take that of a high definition for BT.709.
+      ] + codec + [
+        "-pix_fmt", "yuv420p", "-colorspace", "smpte170m", "-color_range", "tv", "-y", "file:\(path)",
+      ], pipe: .input)
   }
 
   /// Whether ffmpeg has an encoder for H.264.

@@ -12,6 +12,14 @@ public struct VideoFrame: Sendable {
   /// The pixels as the source delivered them.
   public let raw: RawPicture
 
+  /// Makes a frame.
+  public init(number: Int, time: Double, arrival: ContinuousClock.Instant = .now, raw: RawPicture) {
+    self.number = number
+    self.time = time
+    self.arrival = arrival
+    self.raw = raw
+  }
+
   /// The picture as rgb, or gray. Its pixels are computed when they are read first; a task reads ``raw`` in one pass instead.
   public func picture() -> ImageBuffer { raw.converted() }
 }

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What a source's name stands for, and how ffmpeg is told so.
+/// The source that a name stands for, and ffmpeg's arguments for it.
 package struct VideoLocation: Hashable, Sendable {
   /// The kinds of sources.
   enum Kind: Hashable, Sendable {
     case file, stream, device, pattern
   }
 
-  /// The name as it was given.
-  let name: String
+  /// The name as it was given, except for the secrets of a URL, for errors and logs.
+  var name: String { address.text }
+  /// The name as it was given: for a file or device, its path.
+  var path: String { address.name }
+  private let address: MaskedAddress
   let kind: Kind
   /// Whether the newest frame counts, unless the options say otherwise.
   package let isLive: Bool
@@ -21,6 +24,20 @@ package struct VideoLocation: Hashable, Sendable {
   private let protocols: String
   /// The options before ffmpeg's input, and the input.
   private let input: [String]
+  /// The name that ffmpeg has for the source.
+  var inputName: String { input[input.count - 1] }
+
+  /// The forms of files that ffmpeg may read, by its names: films, streams and pictures. Lists of other files, such as playlists, are not among
+  /// them: a stranger's file would open others, whatever its name.
+  private static let fileFormats = [
+    "3dostr", "apng", "asf", "asf_o", "av1", "avi", "avs2", "avs3", "cavsvideo", "dirac", "dnxhd", "dv",
+    "flv", "gif", "gxf", "h261", "h263",
+    "h264", "hevc", "image2", "ingenient", "ivf", "jpeg_pipe", "kux", "live_flv", "lvf", "m4v", "matroska",
+    "mjpeg", "mjpeg_2000", "mlv", "mov", "mp4",
+    "mpeg", "mpegts", "mpegtsraw", "mpegvideo", "mpjpeg", "mvi", "mxf", "mxg", "nsv", "nut", "nuv", "obu",
+    "ogg", "png_pipe", "pva", "rm", "roq", "smjpeg",
+    "swf", "ty", "vc1", "vc1test", "vvc", "webm", "webp_pipe", "wtv", "xmv", "yop", "yuv4mpegpipe",
+  ]
 
   /// The patterns of `test:`, and ffmpeg's sources for them; all have 640 × 480 pixels and 30 frames a second unless the name says more.
   private static let patterns = [
@@ -32,7 +49,7 @@ package struct VideoLocation: Hashable, Sendable {
   ///
   /// - Throws: `invalidArgument` for a scheme or pattern that is not known, and for standard input.
   package init(_ name: String) throws(ApusError) {
-    self.name = name
+    address = MaskedAddress(name)
     guard !name.isEmpty, !name.utf8.contains(0) else {
       throw ApusError(.invalidArgument, "the name of a video is empty, or has a zero byte")
     }
@@ -54,7 +71,8 @@ package struct VideoLocation: Hashable, Sendable {
     guard let scheme = Self.scheme(of: name) else {
       // With its protocol, no name of a file is taken for an option or another protocol.
       (kind, isLive, protocols) = (.file, false, "file")
-      input = ["-i", "file:\(name)"]
+      let forms = ["-format_whitelist", Self.fileFormats.joined(separator: ",")]
+      input = forms + Self.pattern(ofPicture: name) + ["-i", "file:\(name)"]
       return
     }
     switch scheme {
@@ -68,7 +86,7 @@ package struct VideoLocation: Hashable, Sendable {
       (kind, isLive, protocols) = (.stream, false, "http,tcp")
       input = ["-i", name]
     case "https":
-      (kind, isLive, protocols) = (.stream, false, "https,http,tls,tcp,crypto")
+      (kind, isLive, protocols) = (.stream, false, "https,http,httpproxy,tls,tcp,crypto")
       input = ["-i", name]
     case "rtmp", "udp", "srt", "tcp", "rtp":
       (kind, isLive) = (.stream, true)
@@ -78,11 +96,24 @@ package struct VideoLocation: Hashable, Sendable {
       throw ApusError(
         .invalidArgument,
         """
-        '\(name.prefix(200))' has the scheme '\(scheme)', not rtsp, rtsps, http, https, rtmp, rtp, srt, tcp or udp; a file \
-        of that name is ./\(name.prefix(60))
+        '\(address.text.prefix(200))' has the scheme '\(scheme)', not rtsp, rtsps, http, https, rtmp, rtp, srt, tcp or udp; a file \
+        of that name is ./\(address.text.prefix(60))
         """)
     }
   }
+
+  /// The options with which `%` in the name of a picture stands for itself, and not for the numbers of other pictures.
+  private static func pattern(ofPicture name: String) -> [String] {
+    let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
+    guard name.contains("%"), ["bmp", "jpeg", "jpg", "pgm", "png", "pnm", "ppm", "webp"].contains(ending)
+    else {
+      return []
+    }
+    return ["-f", "image2", "-pattern_type", "none"]
+  }
+
+  /// A text of ffmpeg without the secrets of URLs, which it repeats.
+  func masked(_ text: String) -> String { address.masked(text) }
 
   /// The scheme of a URL, in lower case; nil for paths.
   private static func scheme(of name: String) -> String? {
@@ -134,6 +165,10 @@ package struct VideoLocation: Hashable, Sendable {
     var list = [
       "-hide_banner", "-nostdin", "-nostats", "-loglevel", "level+info", "-protocol_whitelist", protocols,
     ]
+    // A frame beyond the limit is refused before it is decoded. Decoders work on whole blocks, so that it is a little more.
+    if kind == .file || kind == .stream {
+      list += ["-max_pixels", "\(options.pixelLimit + options.pixelLimit / 8)"]
+    }
     if options.isRealTime, isPaced { list.append("-re") }
     if options.start > 0 { list += ["-ss", "\(options.start)"] }
     if options.loops != 0, kind == .file { list += ["-stream_loop", "\(options.loops ?? -1)"] }
@@ -141,9 +176,8 @@ package struct VideoLocation: Hashable, Sendable {
     list += input + ["-map", "0:V:0", "-an", "-sn", "-dn"]
     // Frames stay as they are decoded, whatever their matrix and range, if they have 4:2:0 of eight bits.
     let scale = options.size.map { "scale=\($0.width):\($0.height)," } ?? ""
-    // `showinfo` says when each frame is shown.
-    let times = options.isLive ?? isLive ? "" : ",showinfo=checksum=0"
-    list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p" + times]
+    // `showinfo` says when each frame is shown, its size and its colors.
+    list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p,showinfo=checksum=0"]
     return list + ["-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "pipe:1"]
   }
 }

@@ -2,11 +2,10 @@
 import Apus
 import ApusSystem
 
-/// Reads frames from ffmpeg, on a thread of its own, and starts it again where a live stream or camera ends.
+/// Reads frames from ffmpeg, on a thread of its own, and starts it again where a live stream ends.
 struct VideoReader: Sendable {
   let location: VideoLocation
   let options: VideoSource.Options
-  let isLive: Bool
   let program: String
   let arguments: [String]
   let queue: FrameQueue
@@ -14,15 +13,16 @@ struct VideoReader: Sendable {
   /// Reads until the source ends, fails or is not wanted any more.
   func run() {
     SourceRestarts(
-      isLive: isLive && location.comesBack, limit: options.restartLimit, queue: queue,
+      comesBack: { queue.keepsNewest && location.comesBack }, limit: options.restartLimit, queue: queue,
       noFrames: location.noFrames
     ).run(readOnce)
   }
 
   private func readOnce(_ progress: inout SourceRestarts.Progress) -> SourceRestarts.End {
     do throws(ApusError) {
-      let times = FrameTimes()
-      let child = try ChildProcess(program, arguments, pipe: .output) { times.take($0) }
+      let descriptions = FrameDescriptions()
+      let start = ContinuousClock.now
+      let child = try ChildProcess(program, arguments, pipe: .output) { descriptions.take($0) }
       defer { child.kill() }
       guard let line = try readLine(child, Y4MHeader.maximumLine) else { return ended(child) }
       let header = try named { () throws(ApusError) in try Y4MHeader(line: line) }
@@ -34,29 +34,60 @@ struct VideoReader: Sendable {
           \(options.pixelLimit)
           """)
       }
-      queue.setFrameRate(header.frameRate)
-      // ffmpeg describes its output before the first frame, but may do so after the header.
-      var known: VideoColor?
+      queue.announce(header)
+      let first = progress.frames
+      var clock = FileClock(start: options.start, frameRate: header.frameRate)
+      /// A frame of a file whose time is decided by that of the next one.
+      var held: (frame: VideoFrame, stated: Double?)?
+      func release(next: Double?) {
+        guard let (frame, stated) = held else { return }
+        held = nil
+        let time = clock.time(ofFrame: frame.number, stated: stated, next: next)
+        queue.put(VideoFrame(number: frame.number, time: time, arrival: frame.arrival, raw: frame.raw))
+      }
+      defer { release(next: nil) }
+      // ffmpeg gathers the frames of some seconds before it hands over the first one, and then all at once: the last one is the newest.
+      let rate = header.frameRate.flatMap { $0 <= 240 ? $0 : nil } ?? 30
+      var gathered: Int? = 0
       while !queue.isEnded {
-        guard let line = try readFrameLine(child) else { return ended(child) }
+        guard let line = try readFrameLine(child) else { return ended(child, after: progress.delivered) }
         try named { () throws(ApusError) in try Y4MHeader.checkFrameLine(line) }
         var bytes = [UInt8](repeating: 0, count: header.frameByteCount)
         guard try fill(&bytes, child) else { return .ended(message: nil) }
-        let color = known ?? VideoColor(matrix: Self.matrix(child.messageLines()), range: header.range)
-        known = color
+        if progress.frames == first, options.isLive == nil, location.kind == .stream,
+          Self.isMotionJPEG(child.messageLines())
+        {
+          queue.keepNewest()
+        }
         let arrival = ContinuousClock.now
-        let first = progress.first ?? arrival
-        progress.first = first
+        if queue.keepsNewest, location.comesBack, let count = gathered {
+          // A live stream cannot have sent more of them than the time allows.
+          if Double(count) < (arrival - start) / .seconds(1) * rate,
+            child.hasMore(within: min(0.5 / rate, 0.02))
+          {
+            queue.count(older: 1, damaged: 0)
+            gathered = count + 1
+            progress.frames += 1
+            continue
+          }
+          gathered = nil
+        }
         child.takeMessages()
-        let time =
-          isLive
-          ? (arrival - first) / .seconds(1)
-          : fileTime(of: progress.frames, times.time(ofFrame: progress.frames), after: progress.time, header)
-        progress.time = time
+        let described = descriptions.description(ofFrame: progress.frames - first)
+        try check(described?.size, header, frame: progress.frames)
+        let color = VideoColor(matrix: described?.matrix ?? .bt601, range: described?.range ?? header.range)
         let raw = try RawPicture(
           bytes: bytes, width: header.width, height: header.height, layout: header.layout, color: color)
-        queue.put(VideoFrame(number: progress.frames, time: time, arrival: arrival, raw: raw))
+        release(next: described?.time)
+        if queue.keepsNewest {
+          let time = progress.time(ofArrival: arrival)
+          queue.put(VideoFrame(number: progress.frames, time: time, arrival: arrival, raw: raw))
+        } else {
+          held = (VideoFrame(number: progress.frames, time: 0, arrival: arrival, raw: raw), described?.time)
+          if !clock.isJump(described?.time) { release(next: nil) }
+        }
         progress.frames += 1
+        progress.delivered += 1
       }
       return .ended(message: nil)
     } catch {
@@ -64,46 +95,94 @@ struct VideoReader: Sendable {
     }
   }
 
-  /// When a frame of a file is shown: as ffmpeg says, or else at the stream's rate, but later than the frame before it.
-  private func fileTime(of frame: Int, _ stated: Double?, after last: Double?, _ header: Y4MHeader) -> Double
-  {
-    let time = options.start + (stated ?? Double(frame) / (header.frameRate ?? 25))
-    return last.map { max(time, $0 + 1e-6) } ?? time
+  /// Refuses a frame that ffmpeg has squeezed into the size of the first one.
+  private func check(_ size: FrameDescription.ImageSize?, _ header: Y4MHeader, frame: Int) throws(ApusError) {
+    guard let size, size.width != header.width || size.height != header.height else { return }
+    throw ApusError(
+      .unsupportedImage,
+      """
+      '\(location.name)': frame \(frame) has \(size.width) × \(size.height) pixels, and those before it \
+      \(header.width) × \(header.height); with a size that is asked for, all frames are scaled to it
+      """)
   }
 
-  /// The matrix of the frames that ffmpeg hands over, by its description of them, which precedes them:
-  /// `Stream #0:0: Video: wrapped_avframe, yuv420p(tv, bt709, progressive), 640x480, …`, where matrix, primaries and transfer are
-  /// `bt709/smpte170m/bt709` if they differ. What has none is BT.601, as it is for ffmpeg.
-  static func matrix(_ messages: [String]) -> VideoColor.Matrix {
-    guard let stream = messages.last(where: { $0.contains("Video: wrapped_avframe, ") }),
-      let form = stream.firstRange(of: "420p(")
-    else { return .bt601 }
-    let names = stream[form.upperBound...].prefix { $0 != ")" }.split(separator: ",").map { word in
-      word.drop { $0 == " " }.prefix { $0 != "/" }
-    }
-    for name in names {
-      switch name {
-      case "bt709": return .bt709
-      // Colors of constant luma cannot be had from it by a matrix; this one is the nearest, and that of ffmpeg.
-      case "bt2020nc", "bt2020c": return .bt2020
-      case "smpte240m": return .smpte240m
-      case "fcc": return .fcc
-      case "smpte170m", "bt470bg": return .bt601
-      default: continue
+  /// Whether ffmpeg reads pictures that a server sends one after the other, by its description of the input, which precedes the first frame:
+  /// `Input #0, mpjpeg, from 'http://camera/stream':`. They have no times, and ffmpeg gives them 25 a second, whatever the camera's rate.
+  static func isMotionJPEG(_ messages: [String]) -> Bool {
+    // Metadata of a film, which ffmpeg repeats, begin further to the right.
+    messages.contains { $0.hasPrefix("[info] Input #0, mpjpeg, from ") }
+  }
+
+  /// Why ffmpeg could read no more of a source that has not ended, by its messages; nil if it has. ffmpeg ends with status 0 all the same:
+  ///
+  /// ```text
+  /// [matroska,webm @ 0x5638535c3c40] [error] File ended prematurely
+  /// [mov,mp4,m4a,3gp,3g2,mj2 @ 0x55fd0c4e0c40] [error] stream 0, offset 0x6fb7: partial file
+  /// [http @ 0x55f421825440] [error] Stream ends prematurely at 33652, should be 67304
+  /// [error] http://camera/film.ts: Connection reset by peer
+  /// [in#0/mpegts @ 0x55f421825440] [error] Error during demuxing: Input/output error
+  /// ```
+  ///
+  /// - Parameter name: The name that ffmpeg has for the source.
+  static func interruption(_ messages: [String], of name: String) -> String? {
+    for message in messages.reversed() {
+      guard let text = complaint(message, levels: ["error"]) else { continue }
+      if message.hasPrefix("[error] \(name): ") {
+        return String(message.dropFirst("[error] \(name): ".count))
       }
+      let signs = [
+        "File ended prematurely", "Stream ends prematurely", ": partial file", "Error during demuxing",
+      ]
+      if signs.contains(where: { text.contains($0) }) { return String(text) }
     }
-    return .bt601
+    return nil
+  }
+
+  /// The text of a message of some level: `[error] text`, or that of parts of ffmpeg, `[mov @ 0x55fd0c4e0c40] [error] text`; nil for another
+  /// message, such as one that repeats the metadata of a film, which may have any words.
+  private static func complaint(_ message: String, levels: [String]) -> Substring? {
+    var text = message[...]
+    while text.hasPrefix("["), let end = text.firstRange(of: "] "), text[..<end.lowerBound].contains(" @ 0x")
+    {
+      text = text[end.upperBound...]
+    }
+    for level in levels where text.hasPrefix("[\(level)] ") { return text.dropFirst(level.count + 3) }
+    return nil
+  }
+
+  /// The cause in ffmpeg's messages where the last one says something else, such as advice for its own users;
+  /// nil if there is no known one.
+  private func reason(_ messages: [String]) -> String? {
+    let complaints = messages.compactMap { Self.complaint($0, levels: ["warning", "error", "fatal"]) }
+    func says(_ text: String) -> Bool { complaints.contains { $0.contains(text) } }
+    if says("matches no streams") { return "it has no video" }
+    if says("Format not on whitelist") {
+      return
+        "it has none of the forms of films that are read; lists of other files, such as playlists, are not"
+    }
+    if says("not on whitelist 'http,") || says("Protocol 'https' not on whitelist") {
+      return "it leads to an address of another protocol: name that address itself"
+    }
+    return says("exceeds specified max pixel count")
+      ? "its frames have more pixels than the limit of \(options.pixelLimit)" : nil
   }
 
   /// How ffmpeg ended after it closed the pipe.
-  private func ended(_ child: ChildProcess) -> SourceRestarts.End {
+  private func ended(_ child: ChildProcess, after frames: Int = 0) -> SourceRestarts.End {
     if queue.isEnded { return .ended(message: nil) }
     let status = child.waitForEnd(timeout: 2_000)
-    // ffmpeg's last line about that is advice for its own users.
-    let hasNoVideo = child.messageLines().contains { $0.contains("matches no streams") }
-    let message = hasNoVideo ? "it has no video" : child.lastMessage()
+    let message = reason(child.messageLines()) ?? child.lastMessage(limit: 4_096)
     guard status == 0 else {
       return .failed(location.failure(message ?? (status.map { "status \($0)" } ?? "it was killed")))
+    }
+    // A live stream is started again, however it ended.
+    if frames > 0, !(queue.keepsNewest && location.comesBack),
+      let reason = Self.interruption(child.messageLines(), of: location.inputName)
+    {
+      return .failed(
+        ApusError(
+          .unreadableFile,
+          "'\(location.name)' breaks off after \(frames) frames: \(location.masked(reason).prefix(200))"))
     }
     return .ended(message: message)
   }
@@ -134,14 +213,18 @@ struct VideoReader: Sendable {
   private func fill(_ bytes: inout [UInt8], _ child: ChildProcess, endsFirst: Bool = false) throws(ApusError)
     -> Bool
   {
-    switch child.read(into: &bytes, timeout: Int(options.stallLimit * 1_000), isWanted: { !queue.isEnded }) {
+    // ffmpeg itself waits where the pictures of a film are far apart and it is read as it is played.
+    let limit = options.isRealTime && location.isPaced ? .seconds(86_400) : options.stallLimit
+    switch child.read(into: &bytes, timeout: Int(limit / .milliseconds(1)), isWanted: { !queue.isEnded }) {
     case .done: return true
     case .stalled:
       throw ApusError(
-        .unreadableFile, "'\(location.name)' has stalled: no byte for \(options.stallLimit) seconds")
+        .unreadableFile, "'\(location.name)' has stalled: no byte for \(limit)")
     case .ended(let count):
       if queue.isEnded || endsFirst && count == 0 { return false }
-      let message = child.waitForEnd(timeout: 2_000) == 0 ? nil : child.lastMessage()
+      let message =
+        child.waitForEnd(timeout: 2_000) == 0
+        ? nil : child.lastMessage(limit: 4_096).map { location.masked($0).prefix(200) }
       throw ApusError(
         .unreadableFile,
         """

@@ -12,16 +12,17 @@ extension VideoSource {
     private var scaledSize: ScaledSize?
 
     /// Whether the newest frame counts, and older ones are dropped; nil: true for streams such as `rtsp:` and for devices, false for
-    /// files, `http:` and test patterns.
+    /// files, `http:` and test patterns; of `http:`, true for Motion-JPEG that a camera sends picture by picture.
     public var isLive: Bool?
     /// Whether a file or test pattern is read no faster than it would be played.
     public var isRealTime = false
-    /// Where a file is read from, in seconds.
+    /// Where a file is read from, in seconds from its beginning.
     public var start: Double = 0
     /// How often a file is read again after its end; nil for ever.
     public var loops: Int? = 0
-    /// The maximum time without a byte, in seconds; a source that takes longer has stalled.
-    public var stallLimit: Double = 15
+    /// The maximum time without a byte; a source that takes longer has stalled. Without meaning for what is read as it is
+    /// played (``isRealTime``).
+    public var stallLimit: Duration = .seconds(15)
     /// How often a live stream or device that has delivered frames is started again after it ended, failed or stalled, without a frame in
     /// between; after 0.5 seconds at first, then twice as long each time, up to 30 seconds.
     public var restartLimit = 10
@@ -51,8 +52,8 @@ extension VideoSource {
       try require(start >= 0 && start <= 1e7, "a start of \(start) seconds is not within 0 to 10000000")
       try require((0...1_000_000).contains(loops ?? 0), "\(loops ?? 0) loops are not within 0 to 1000000")
       try require(
-        stallLimit > 0 && stallLimit <= 86_400,
-        "a stall limit of \(stallLimit) seconds is not above 0 and at most 86400")
+        stallLimit > .zero && stallLimit <= .seconds(86_400),
+        "a stall limit of \(stallLimit) is not above 0 and at most 86400 seconds")
       try require(
         (0...1_000_000).contains(restartLimit), "\(restartLimit) restarts are not within 0 to 1000000")
       try require(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What happened to the frames of a source so far.
+/// The counts of a source's frames and restarts so far.
 public struct VideoStatistics: Hashable, Sendable {
   /// The frames that arrived, without those that still waited for a reader when it ended the sequence.
   public internal(set) var arrived = 0
@@ -10,4 +10,6 @@ public struct VideoStatistics: Hashable, Sendable {
   public internal(set) var damaged = 0
   /// How often the source was started again.
   public internal(set) var restarts = 0
+  /// Why the source was started again the last time: the error with which it failed, or that it ended; nil if it never was.
+  public internal(set) var restartReason: String?
 }

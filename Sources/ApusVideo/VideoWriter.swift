@@ -25,8 +25,10 @@ public final class VideoWriter: Sendable {
   private let work = DispatchSemaphore(value: 0)
   private let encoder: Mutex<VideoEncoder>
 
-  /// The maximum time between two pictures, in seconds.
+  /// The time that may always lie between two pictures, in seconds. It may be longer while a picture is repeated at most 100,000 times.
   public static let maximumGap = 600.0
+  /// How often a picture may be repeated until the next one.
+  package static let maximumRepeats = 100_000
 
   /// Makes a writer. An existing file is replaced.
   ///
@@ -42,9 +44,19 @@ public final class VideoWriter: Sendable {
       path, width: width, height: height, frameRate: frameRate, program: try FFmpeg.find(for: path))
   }
 
-  package init(_ path: String, width: Int, height: Int, frameRate: Double = 30, program: String)
-    throws(ApusError)
-  {
+  /// Makes a writer of pictures whose pixels are not square.
+  package convenience init(
+    _ path: String, width: Int, height: Int, frameRate: Double, pixelAspect: PixelAspect
+  ) throws(ApusError) {
+    try self.init(
+      path, width: width, height: height, frameRate: frameRate, pixelAspect: pixelAspect,
+      program: try FFmpeg.find(for: path))
+  }
+
+  package init(
+    _ path: String, width: Int, height: Int, frameRate: Double = 30, pixelAspect: PixelAspect = .square,
+    program: String
+  ) throws(ApusError) {
     guard [".mp4", ".mkv", ".mov", ".avi"].contains(where: path.lowercased().hasSuffix),
       !path.utf8.contains(0)
     else {
@@ -60,7 +72,9 @@ public final class VideoWriter: Sendable {
     }
     (self.width, self.height, self.frameRate) = (width, height, frameRate)
     encoder = Mutex(
-      VideoEncoder(path: path, width: width, height: height, frameRate: frameRate, program: program))
+      VideoEncoder(
+        path: path, width: width, height: height, frameRate: frameRate, pixelAspect: pixelAspect,
+        program: program))
     // The thread keeps the writer's parts until its last job.
     let thread = JobThread(jobs: { [weak self] in self?.nextJob() }, work: work)
     guard startDedicatedThread({ thread.run() }) else {
@@ -75,8 +89,8 @@ public final class VideoWriter: Sendable {
   /// - Parameters:
   ///   - picture: The picture, of the writer's size after orientation.
   ///   - time: When it is shown, in seconds; the first one's is the file's beginning. Nil for one frame after the last.
-  /// - Throws: `invalidArgument` for another size, a time that is not finite, or more than ``maximumGap`` after the last;
-  ///   `unwritableFile` with what ffmpeg said.
+  /// - Throws: `invalidArgument` for another size, a time that is not finite, or one for which the last picture would be repeated more than
+  ///   100,000 times and for more than ``maximumGap``; `unwritableFile` with what ffmpeg said.
   public func append(_ picture: ImageBuffer, at time: Double? = nil) async throws(ApusError) {
     try await perform { encoder throws(ApusError) in try encoder.append(picture, at: time) }
   }

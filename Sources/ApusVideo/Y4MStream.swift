@@ -13,6 +13,7 @@ struct Y4MHeader: Hashable, Sendable {
   let height: Int
   /// Frames per second; nil where the stream does not say.
   let frameRate: Double?
+  let pixelAspect: PixelAspect
   let layout: RawPicture.Layout
   let range: VideoColor.Range
 
@@ -29,6 +30,7 @@ struct Y4MHeader: Hashable, Sendable {
     }
     var (width, height) = (0, 0)
     var rate: Double?
+    var aspect: PixelAspect?
     var chroma = "420"
     var range = VideoColor.Range.limited
     for word in words.dropFirst() {
@@ -41,6 +43,7 @@ struct Y4MHeader: Hashable, Sendable {
         if parts.count == 2, parts[0] > 0, parts[1] > 0, parts[0] / parts[1] <= 10_000 {
           rate = parts[0] / parts[1]
         }
+      case "A": aspect = PixelAspect(value)
       case "C": chroma = String(value.prefix(20))
       case "X" where value == "COLORRANGE=FULL": range = .full
       default: break
@@ -51,6 +54,7 @@ struct Y4MHeader: Hashable, Sendable {
     self.height = height
     self.range = range
     frameRate = rate
+    pixelAspect = aspect ?? .square
     switch chroma {
     case "420", "420jpeg", "420mpeg2", "420paldv": layout = .i420
     case "mono": layout = .gray8
@@ -71,7 +75,7 @@ struct Y4MHeader: Hashable, Sendable {
     guard line.starts(with: Array("FRAME".utf8)), line.count == 5 || line[5] == UInt8(ascii: " ") else {
       throw ApusError(
         .malformedImage,
-        "a frame begins with '\(String(decoding: line.prefix(20), as: UTF8.self))', not with FRAME; its size may have changed"
+        "a frame begins with '\(String(decoding: line.prefix(20), as: UTF8.self))', not with FRAME"
       )
     }
   }

@@ -79,7 +79,7 @@ package final class FileReader {
     if isOwner { _ = close(descriptor) }
   }
 
-  /// What comes in on standard input.
+  /// A reader of standard input.
   package static var standardInput: FileReader { FileReader(descriptor: 0, "standard input") }
 
   private init(descriptor: Int32, _ name: String) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an ``Interpreter`` throws.
+/// The errors of an ``Interpreter``.
 ///
 /// Every case has the fixed English text of TensorFlowLiteSwift. Where the engine knows a cause, the error is
 /// ``tensorFlowLiteError(_:)`` with that cause: the operator, the tensor, what was found and what was expected.

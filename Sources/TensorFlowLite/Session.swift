@@ -7,7 +7,7 @@ internal import Apus
 ///
 /// A resized input takes effect at the next ``allocate()``. Until then outputs keep the values of the last run.
 final class Session {
-  /// What can go wrong. The two callers translate it into their own errors.
+  /// A failure of the session. Its two callers translate it into their own errors.
   enum Failure: Error {
     case dataCount(provided: Int, required: Int)
     case dataType
@@ -15,7 +15,7 @@ final class Session {
     case notAllocated
     /// The size of an output is known only after a run.
     case notInvoked
-    /// A dimension is below zero or above `Int32.max`.
+    /// A dimension is below zero or above `Int32.max`, or is another than the file fixes.
     case impossibleShape
     case engine(ApusError)
   }
@@ -49,11 +49,15 @@ final class Session {
   /// Whether all is ready for a run.
   var isAllocated: Bool { engine != nil && resized.isEmpty }
 
-  /// Sets the shape of an input. Setting the shape that it has changes nothing.
-  func resizeInput(_ index: Int, to shape: Tensor.Shape) throws(Failure) {
+  /// Sets the shape of an input; with `isStrict`, only where the file leaves it open. Setting the shape that it has changes nothing.
+  func resizeInput(_ index: Int, to shape: Tensor.Shape, isStrict: Bool = false) throws(Failure) {
     guard shape.dimensions.allSatisfy({ (0...Int(Int32.max)).contains($0) }) else {
       throw .impossibleShape
     }
+    let signature = inputs[index].shapeSignature
+    let isOpen =
+      signature.count == shape.rank && zip(signature, shape.dimensions).allSatisfy { $0 < 0 || $0 == $1 }
+    guard isOpen || !isStrict else { throw .impossibleShape }
     let wanted = TensorShape(shape.dimensions)
     if wanted == shapes[index], engine != nil, !resized.contains(index) { return }
     shapes[index] = wanted

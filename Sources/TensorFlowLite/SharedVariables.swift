@@ -2,8 +2,8 @@
 
 internal import Apus
 
-/// What an ``Interpreter`` and its signature runners have in common: the model's resource variables, which signatures that
-/// train write and signatures that predict read.
+/// The model's resource variables, which an ``Interpreter`` and its signature runners share: signatures that
+/// train write them, and signatures that predict read them.
 final class SharedVariables {
   /// The first engine that was made; later ones share its variables.
   var owner: Apus.Interpreter?

@@ -86,15 +86,15 @@ public final class SignatureRunner {
     do { return try session.output(index) } catch { throw self.error(error) }
   }
 
-  /// Sets the shape of an input, which takes effect at the next allocation.
+  /// Sets the dimensions of an input that the file leaves open, which takes effect at the next allocation.
   ///
-  /// - Throws: `failedToResizeInputTensor` if there is no such input, or for a dimension below zero or above
-  ///   `Int32.max`.
+  /// - Throws: `failedToResizeInputTensor` if there is no such input, for a dimension below zero or above `Int32.max`, and for
+  ///   another one than the file fixes.
   public func resizeInput(named name: String, toShape shape: Tensor.Shape) throws {
     guard let index = inputIndices[name] else {
       throw SignatureRunnerError.failedToResizeInputTensor(inputName: name)
     }
-    do { try session.resizeInput(index, to: shape) } catch {
+    do { try session.resizeInput(index, to: shape, isStrict: true) } catch {
       throw SignatureRunnerError.failedToResizeInputTensor(inputName: name)
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``SignatureRunner`` throws.
+/// The errors of a ``SignatureRunner``.
 ///
 /// Every case has the fixed English text of TensorFlowLiteSwift. ``SignatureRunner/failureReason`` has the cause of the
 /// two cases that hide one, ``failedToAllocateTensors`` and ``failedToInvokeSignature(signatureKey:)``.

@@ -5,6 +5,9 @@
 // Run with LD_PRELOAD=libc_malloc_debug.so.0 and MALLOC_TRACE=FILE: AllocationProbe THREADS FOLDER…, where each folder
 // has a model.tflite and, or not, input_0.npy … for its inputs. FILE then lists the allocations of the later runs;
 // without any folder, one that is made on purpose. With APUS_PROBE_TRACE in the environment, the runs are traced.
+//
+// AllocationProbe lives MODEL prints how many bytes of memory the process has more after 10,000 runs and 1,000 further
+// interpreters of a model; other tests of the same process would count, too.
 import Apus
 import ApusRuntime
 
@@ -50,6 +53,29 @@ import ApusRuntime
     let line = "error: \(text)\n"
     _ = unsafe line.withCString { unsafe write(2, $0, strlen($0)) }
     exit(1)
+  }
+
+  /// The resident memory of the process in bytes.
+  func residentBytes() -> Int {
+    let pages = String(decoding: contents(of: "/proc/self/statm") ?? [], as: UTF8.self).split(separator: " ")
+    guard pages.count > 1, let count = Int(pages[1]) else { fail("/proc/self/statm cannot be read") }
+    return count * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "lives" {
+    do {
+      let model = try Model(contentsOfFile: CommandLine.arguments[2])
+      func live() throws { try Interpreter(model: model).invoke() }
+      let interpreter = try Interpreter(model: model)
+      for _ in 0..<100 { try live() }
+      let before = residentBytes()
+      for _ in 0..<10_000 { try interpreter.invoke() }
+      for _ in 0..<1_000 { try live() }
+      print(residentBytes() - before)
+      exit(0)
+    } catch {
+      fail("\(error)")
+    }
   }
 
   guard CommandLine.arguments.count > 1, let threads = Int(CommandLine.arguments[1]),

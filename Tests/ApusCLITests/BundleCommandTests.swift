@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What commands do with bundles of models, and galleries of gestures: what people read, and statuses.
+/// Commands on bundles of models and on galleries of gestures: the text that they print, and statuses.
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct BundleCommandTests {
   private struct Case: Decodable {

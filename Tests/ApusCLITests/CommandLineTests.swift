@@ -114,11 +114,14 @@ struct CommandLineTests {
         ("detect --layout yolo9 picture.png", "The value 'yolo9' is invalid for '--layout <layout>'"),
         ("detect --layout yolo8 picture.png", "the model's outputs are not those of the layout yolo8 ("),
         ("frobnicate", "there is no command 'frobnicate', only: detect, "),
+        ("help frobnicate", "there is no command 'frobnicate', only: detect, "),
+        ("evaluate . --task segment --model m", "--truth is missing: the folder of masks"),
         ("detect --labels nowhere picture.png", "cannot read the file 'nowhere': No such file or directory"),
         ("detect --labels empty picture.png", "the label file 'empty': line 1: there are no labels"),
         ("detect --label-offset 5000 picture.png", "--label-offset is 5000, but there are only"),
         ("detect --max-results=0 picture.png", "--max-results is 0, not 1 or more"),
         ("detect --score-threshold nan picture.png", "--score-threshold is not a number"),
+        ("detect --score-threshold 50 picture.png", "--score-threshold is 50.0, but scores are 0 to 1"),
         ("detect --iou-threshold 2.5 picture.png", "--iou-threshold is 2.5, not 0 to 1"),
         ("detect --pixels x picture.png", "--pixels is 'x', not unit, signed, raw or MEAN:STD"),
         ("detect --allow x picture.png", "--allow or --deny names the label 'x', which is not among"),
@@ -189,6 +192,7 @@ struct CommandLineTests {
     let image: String
     let width: Int?
     let detections: [Found]?
+    let annotated: String?
     let error: String?
   }
 
@@ -237,10 +241,15 @@ struct CommandLineTests {
       let picture = try Data(contentsOf: folder.appending(path: "picture.png"))
       try picture.write(to: folder.appending(path: "picture.jpg"))
       let answer = try apus(
-        ["detect", "picture.png", "picture.jpg", "--annotate-dir", "out/drawn"], in: folder)
+        ["detect", "picture.png", "picture.jpg", "--annotate-dir", "out/drawn", "--json"], in: folder)
       #expect(answer.status == 0 && answer.errors.isEmpty)
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/out/drawn")
       #expect(Set(names) == ["picture.png", "picture.jpg.png"])
+      // The results say which is which.
+      let files = try answer.output.split(separator: "\n").map {
+        try JSONDecoder().decode(Line.self, from: Data($0.utf8)).annotated
+      }
+      #expect(files == ["out/drawn/picture.png", "out/drawn/picture.jpg.png"])
     }
   }
 

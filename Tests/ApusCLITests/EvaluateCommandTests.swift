@@ -112,6 +112,8 @@ struct EvaluateCommandTests {
       try write("0/0.png,0\n1/1.png,wolf\n", to: "list.csv", in: folder)
       let named = try apus(command + " --common", in: folder)
       #expect(named.status == 1 && named.errors.contains("no class of the model is called 'wolf'"))
+      try write("./0/0.png,0\n1/./1.png,1\n2/2.png,2\n", to: "list.csv", in: folder)
+      #expect(try apus(command, in: folder).status == 0)
       try write("0/0.png\n", to: "list.csv", in: folder)
       #expect(
         try apus(command, in: folder).errors.contains("line 1 of 'list.csv' is '0/0.png' without a class"))
@@ -237,10 +239,43 @@ struct EvaluateCommandTests {
       #expect(
         labels.status == 0 && labels.errors.isEmpty && labels.output.contains(#""found":"#), "\(labels)")
       #expect(names == labels)
+      // Kept answers are compared with the sizes of the truth that is given now.
+      let resume = "\(command) --labels names.txt --resume done.jsonl"
+      #expect(try apus(resume, in: folder).status == 0)
+      let truth = try String(contentsOf: folder.appending(path: "truth.json"), encoding: .utf8)
+      let other = truth.replacing("\"a.png\"}", with: "\"a.png\", \"width\": 1, \"height\": 1}")
+      try write(other, to: "truth.json", in: folder)
+      let again = try apus(resume, in: folder)
+      #expect(again.status != 0 && (again.output + again.errors).contains("boxes are for 1 × 1"), "\(again)")
+      try write(truth, to: "truth.json", in: folder)
       try write("background\nbee\n", to: "names.txt", in: folder)
       #expect(
         try apus("\(command) --class-names names.txt", in: folder).errors.contains(
           "warning: --class-names has 2 names for 3 classes"))
+    }
+  }
+
+  @Test("one score is that of the second class where the truth has two")
+  func countsPairs() throws {
+    try withFiles { folder in
+      try Data(constantModel(side: 8, [(shape: [1, 1], values: [0.75])])).write(
+        to: folder.appending(path: "pair.tflite"))
+      for (place, name) in ["0", "1", "cat", "dog"].enumerated() {
+        try copy("picture.png", to: "\(place < 2 ? "numbers" : "names")/\(name)/a.png", in: folder)
+      }
+      try write("cat\ndog\n", to: "names.txt", in: folder)
+      let (numbers, names, labels) = try (
+        report("evaluate numbers --model pair.tflite --task classify", in: folder),
+        report("evaluate names --model pair.tflite --task classify --class-names names.txt", in: folder),
+        report("evaluate names --model pair.tflite --task classify --labels names.txt", in: folder)
+      )
+      for report in [numbers, names, labels] {
+        #expect(report["files"] as? Int == 2 && report["correct"] as? Int == 1, "\(report)")
+      }
+      let refused = try apus("evaluate names --model pair.tflite --task classify", in: folder)
+      #expect(
+        refused.status == 1 && refused.errors.contains("the model gives one score: --labels with two names"),
+        "\(refused)")
     }
   }
 
@@ -263,12 +298,18 @@ struct EvaluateCommandTests {
       let file = folder.appending(path: "done.jsonl")
       let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
       #expect(lines.count == 4)
-      // All that is there is believed: an answer that the model does not have shows it.
+      // All that is there is believed, if the model has such classes: another answer shows it.
       let forged = lines[1].replacingOccurrences(
-        of: #""classes":\[[0-9,]*\]"#, with: #""classes":[9]"#, options: .regularExpression)
+        of: #""classes":\[[0-9,]*\]"#, with: #""classes":[6]"#, options: .regularExpression)
       try write(lines[0] + "\n" + forged + "\n", to: "done.jsonl", in: folder)
       let other = try apus(command, in: folder)
-      #expect(other.status == 0 && other.output != whole.output && other.output.contains(#""index":9"#))
+      #expect(other.status == 0 && other.output != whole.output && other.output.contains(#""index":6"#))
+      for impossible in ["-1", "7", "9223372036854775807"] {
+        let line = forged.replacing(#""classes":[6]"#, with: #""classes":[\#(impossible)]"#)
+        try write(lines[0] + "\n" + line + "\n", to: "done.jsonl", in: folder)
+        let refused = try apus(command, in: folder)
+        #expect(refused.status == 1 && refused.errors.contains("that the model does not have"), "\(refused)")
+      }
       // A line that was not written to its end, and one whose file has changed, are done again.
       try write(lines[0] + "\n" + lines[1] + "\n" + lines[2].prefix(20), to: "done.jsonl", in: folder)
       #expect(try apus(command, in: folder).output == whole.output)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the system refuses is one line on standard error, never a signal; nothing half-written is left behind.
+/// A system's refusal is one line on standard error, never a signal; nothing half-written is left behind.
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct FaultTests {
   private func files(in folder: URL) throws -> [String] {

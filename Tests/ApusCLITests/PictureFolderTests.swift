@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusConsole
 import Foundation
 import TestSupport
 import Testing
@@ -32,6 +33,24 @@ struct PictureFolderTests {
       let inside = try shell("mkdir -p photos/more; $APUS detect photos", in: folder)
       #expect(inside.errors.contains("1 folder (see --recursive)"))
       #expect(try !shell("$APUS detect photos --recursive", in: folder).errors.contains("folder"))
+    }
+  }
+
+  @Test("a folder that links lead to again is looked into once, also where links are a circle")
+  func followsLinksOnce() throws {
+    try withPhotos { folder throws in
+      let answer = try shell(
+        "cd photos; mkdir in; cp a.png in/b.png; ln -s .. in/up; ln -s .. in/again; ln -s in beside; cd ..; "
+          + "$APUS detect photos --recursive --json > found.jsonl", in: folder)
+      #expect(
+        answer.status == 0 && answer.errors.hasPrefix("3 folders that links lead to again"),
+        "\(answer.errors)")
+      let lines = try String(contentsOf: folder.appending(path: "found.jsonl"), encoding: .utf8)
+      #expect(lines.split(separator: "\n").count == 2)
+      try TaskModel.write("classifier", "labels in the model", to: folder.appending(path: "c.tflite"))
+      #expect(try shell("mkdir set; mv photos set/0", in: folder).status == 0)
+      let classes = try apus("evaluate set --task classify --model c.tflite --json", in: folder)
+      #expect(classes.output.contains("\"files\":2"), "\(classes)")
     }
   }
 
@@ -79,15 +98,16 @@ struct PictureFolderTests {
       ("segment photos --model s.tflite --output-dir ./photos/", "--output-dir"),
       ("transform photos/a.png --model s.tflite --output link.png", "--output"),
       ("transform photos --model s.tflite --output-dir photos", "--output-dir"),
-      ("embed photos/a.png --model s.tflite --output hard.png", "--output"),
+      ("embed photos/a.png --model s.tflite --output hard.npy", "--output"),
       ("filter photos/a.png link.png --chain invert", "the output"),
       ("faces photos/a-0.png photos/a.png --model s.tflite --align-dir photos", "--align-dir"),
       ("detect photos/a.png --trace photos/a.png", "--trace"),
+      ("detect photos/a.png --trace names.json", "--trace"),
     ])
   func protectsSources(command: String, option: String) throws {
     try withPhotos { folder throws in
       let made = try shell(
-        "ln -s photos/a.png link.png; ln photos/a.png hard.png; ln -s photos folder; cp photos/a.png photos/a-0.png",
+        "ln -s photos/a.png link.png; ln photos/a.png hard.png; ln photos/a.png hard.npy; ln -s photos folder; cp photos/a.png photos/a-0.png; echo '[\"a\"]' > names.json",
         in: folder)
       #expect(made.status == 0)
       try TaskModel.write("segmenter", "scores, 8x8", to: folder.appending(path: "s.tflite"))
@@ -115,6 +135,54 @@ struct PictureFolderTests {
         let answer = try apus(command, in: folder)
         #expect(answer.status == 0, "\(command): \(answer.errors)")
       }
+    }
+  }
+
+  @Test("frames of a folder come in the order of their numbers")
+  func ordersFrames() {
+    let names = [
+      "f1.png", "f2.png", "f9.png", "f10.png", "f010.png", "f11.png", "f100.png",
+      "f1000000000000000000001.png", "g.png",
+    ]
+    func sorted(_ names: [String]) -> [String] { names.sorted { $0.precedesByNumbers($1) } }
+    let expected = [
+      "f1.png", "f2.png", "f9.png", "f010.png", "f10.png", "f11.png", "f100.png",
+      "f1000000000000000000001.png", "g.png",
+    ]
+    #expect(sorted(names) == expected && sorted(names.reversed()) == expected)
+    #expect(
+      sorted(["a2/b", "a10/a", "a", "a1", "", "1", "01"]) == ["", "01", "1", "a", "a1", "a2/b", "a10/a"])
+  }
+
+  @Test("pictures in the folder of the pictures that results replace are named")
+  func warnsOfReplaced() throws {
+    try withPhotos { folder throws in
+      #expect(try apus("filter photos/a.png photos/b.jpg --chain invert", in: folder).errors.isEmpty)
+      for (command, isWarned) in [
+        ("detect photos/b.jpg --annotate-dir ./photos", false),
+        ("detect photos/b.jpg --annotate-dir photos", true),
+        ("detect photos/b.jpg --annotate-dir other", false),
+        ("detect photos/b.jpg --annotate-dir other", false),
+      ] {
+        let answer = try apus(command, in: folder)
+        #expect(answer.status == 0, "\(command): \(answer.errors)")
+        #expect(
+          answer.errors.contains("b.png' in the folder of the pictures is replaced") == isWarned,
+          "\(answer.errors)")
+      }
+    }
+  }
+
+  @Test("a picture on standard input is not taken for names")
+  func refusesPicturesAsNames() throws {
+    try withPhotos { folder throws in
+      let answer = try shell("$APUS detect - < photos/a.png", in: folder)
+      #expect(
+        answer.status == 1
+          && answer.errors
+            == "error: standard input is a PNG picture, not names of files, one a line: give the file's name\n",
+        "\(answer.errors)")
+      #expect(try shell("cp photos/a.png BMW.png; printf BMW.png | $APUS detect -", in: folder).status == 0)
     }
   }
 

@@ -38,6 +38,9 @@ import Testing
     let lines = folded(text, width: 40).split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 40 })
     #expect(lines.joined(separator: " ").split(separator: " ") == text.split(separator: " "))
+    // Takes minutes if the rest of a line is counted for each of its pieces.
+    let names = folded(String(repeating: "name ", count: 400_000), width: 80)
+    #expect(names.split(separator: "\n").allSatisfy { $0.count <= 80 })
     let long = folded(String(repeating: "x", count: 95), width: 40)
     #expect(long.split(separator: "\n").map(\.count) == [40, 40, 23])
   }

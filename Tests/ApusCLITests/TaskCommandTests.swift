@@ -243,6 +243,7 @@ struct TaskCommandTests {
           "--locale de changes nothing: names that are given have no language"
         ),
         ("detect picture.png --locale xx", "--locale xx changes nothing"),
+        ("segment picture.png --model segmenter.tflite --scores byte", "--scores changes nothing"),
       ] {
         // Without ffmpeg, nothing is watched.
         if arguments.hasPrefix("watch"), !FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg") {
@@ -267,6 +268,37 @@ struct TaskCommandTests {
       #expect(answer.status == 1 && answer.output.isEmpty)
       let lines = answer.errors.split(separator: "\n")
       #expect(lines.count == 1 && lines[0].hasPrefix("error: cannot write the file 'no/"), "\(answer.errors)")
+    }
+  }
+
+  @Test("a result never replaces a model, and endings are read in any case of letters")
+  func keepsModels() throws {
+    try withFiles { folder in
+      let model = folder.appending(path: "m.npy")
+      try FileManager.default.copyItem(at: folder.appending(path: "embedder.tflite"), to: model)
+      let before = try Data(contentsOf: model)
+      let answer = try apus("embed picture.png --model m.npy --output m.npy", in: folder)
+      #expect(
+        answer.status == 1 && answer.errors.hasPrefix("error: 'm.npy' is a .tflite model"), "\(answer.errors)"
+      )
+      #expect(try Data(contentsOf: model) == before)
+      #expect(try apus("embed picture.png --model m.npy --output m.txt", in: folder).status == 64)
+      #expect(try apus("segment picture.png --model segmenter.tflite --output M.PNG", in: folder).status == 0)
+      #expect(try Data(contentsOf: folder.appending(path: "M.PNG")).starts(with: [0x89, 0x50]))
+      let shades = try apus("filter picture.png shades.pgm --chain invert", in: folder)
+      #expect(
+        shades.status == 1 && shades.errors.contains("write the picture to a .ppm file"), "\(shades.errors)")
+    }
+  }
+
+  @Test("a pose that keypoints prints is among watch's detections, also if none of its points is sure")
+  func watchesDoubtfulPoses() throws {
+    guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg") else { return }
+    try withFiles { folder in
+      let answer = try apus(
+        "watch test:testsrc2:64x48:1 --task keypoints --model keypoints.tflite --score-threshold 1 --frames 1 --json",
+        in: folder)
+      #expect(answer.status == 0 && answer.output.contains("\"label\":\"pose\""), "\(answer)")
     }
   }
 

@@ -52,7 +52,7 @@ struct TraceTests {
     inner.thread == outer.thread && inner.start >= outer.start - 1e-3 && inner.end <= outer.end + 1e-3
   }
 
-  /// What the checker that knows the format says; nil where there is no Python.
+  /// The verdict of the format's checker; nil where there is no Python.
   private func verdict(_ file: URL) throws -> (status: Int32, text: String)? {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

@@ -52,6 +52,7 @@ struct TrackCommandTests {
       ("track det.txt --activation-score inf", "--activation-score is inf"),
       ("track det.txt --method sort --high-score 0.5", "--high-score is for bytetrack"),
       ("track det.txt --output none/t.txt", "none/t.txt"),
+      ("track det.txt --output -", "--output - is no file"),
     ])
   func refuses(arguments: String, message: String) throws {
     try withDetections { folder in

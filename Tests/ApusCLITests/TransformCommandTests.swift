@@ -103,6 +103,10 @@ struct TransformCommandTests {
         "transform small.ppm picture.png --model depth.tflite --output-dir depths --json", in: folder)
       let kinds = try objects(many.output).map { $0["kind"] as? String }
       #expect(many.status == 0 && kinds == ["numbers", "numbers"])
+      #expect(
+        try objects(many.output).map { $0["output"] as? String } == [
+          "depths/small.png", "depths/picture.png",
+        ])
       for name in ["small", "picture"] {
         #expect(try head(folder.appending(path: "depths/\(name).png")) == [7, 5, 16, 0])
       }
@@ -206,7 +210,7 @@ struct TransformCommandTests {
       try FileManager.default.removeItem(at: folder.appending(path: "a\nb.wav"))
       let slow = try apus("hear sounds/ramp.wav --model ear.tflite --rate 8000 --json", in: folder)
       #expect(try #require(objects(slow.output)[0]["windows"] as? [Any]).count == 2)
-      // What is left out is counted; a sound that is not read decides the status.
+      // Files left out are counted; a sound that is not read decides the status.
       try FileManager.default.removeItem(at: folder.appending(path: "sounds/broken.wav"))
       try Data("ID3".utf8).write(to: folder.appending(path: "sounds/song.mp3"))
       let mixed = try apus("hear sounds --model ear.tflite --rate 16000 --json", in: folder)

@@ -107,6 +107,38 @@ struct WatchCommandTests {
     }
   }
 
+  @Test(
+    "a limit above a live source's rate is not the rate of its film",
+    arguments: ["", "--fps 300", "--fps 15"])
+  func keepsTheRateOfLiveSources(options: String) throws {
+    try withTemporaryFolder { folder in
+      let found = try lines(
+        "test:testsrc2:64x48:1.5 --live --real-time --annotate found.mp4 \(options)", in: folder)
+      let answered = try #require(found.last?.summary?.answered)
+      let length = (found.compactMap(\.time).last ?? 0) * (options == "--fps 15" ? 15 : 30)
+      let annotated = try #require(try lines("found.mp4", in: folder).last?.summary?.frames)
+      #expect(abs(Double(annotated) - length - 1) <= 1, "\(annotated) frames of \(answered)")
+    }
+  }
+
+  @Test("an annotated film has its source's proportions, and says what its colors are")
+  func keepsProportions() throws {
+    try withTemporaryFolder { folder in
+      let film = """
+        /usr/bin/ffmpeg -hide_banner -nostdin -loglevel error -f lavfi \
+        -i color=c=0xB020C8:size=320x720:rate=10:duration=0.5,setsar=4/1 -y film.mp4
+        """
+      #expect(try shell(film, in: folder).status == 0)
+      _ = try lines("film.mp4 --annotate found.mkv", in: folder)
+      let line = """
+        test "$(ffprobe -v error -select_streams v -show_entries stream=sample_aspect_ratio,color_space,color_range \
+          -of default=nokey=1:noprint_wrappers=1 found.mkv | sort | tr '\\n' ' ')" = "4:1 smpte170m tv "
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0, "\(answer)")
+    }
+  }
+
   @Test("objects of any score are followed and counted, unless a threshold for tracks is given")
   func countsDoubtfulObjects() throws {
     try withTemporaryFolder { folder in
@@ -207,6 +239,38 @@ struct WatchCommandTests {
     }
   }
 
+  @Test("those who are in a zone at the end leave it with a picture")
+  func savesPicturesOfTheEnd() throws {
+    try withFilm { folder in
+      let found = try lines("film.mp4 --frames 5 --zone all:0,0,1,0,1,1,0,1 --snapshots shots", in: folder)
+      #expect(found.filter { $0.frame == nil }.compactMap(\.event) == ["entered", "left"])
+      let shots = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "shots").path)
+      #expect(shots.count == 2 && shots.contains("4-left-all-1.jpg"), "\(shots)")
+    }
+  }
+
+  @Test("a film that breaks off keeps its counts")
+  func keepsCountsOfAFilmThatBreaksOff() throws {
+    try withFilm { folder in
+      let line = """
+        /usr/bin/ffmpeg -nostdin -loglevel error -i film.mp4 -g 5 -y film.mkv && head -c $(($(stat -c %s film.mkv) / 2)) film.mkv > half.mkv
+        $APUS watch half.mkv --json --zone all:0,0,1,0,1,1,0,1 --annotate found.mp4 > lines.json
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 1 && answer.errors.contains("half.mkv' breaks off"), "\(answer)")
+      let found = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
+        separator: "\n"
+      ).map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+      let summary = try #require(found.last?.summary)
+      #expect((1..<60).contains(summary.answered))
+      #expect(summary.zones["all"]?.entries == 1 && summary.zones["all"]?.exits == 1)
+      #expect(found.filter { $0.frame == nil }.compactMap(\.event) == ["entered", "left"])
+      let annotated = try lines("found.mp4", in: folder)
+      // Of a frame that is cut in two, there is time, but no picture.
+      #expect((summary.answered...60).contains(annotated.last?.summary?.frames ?? 0))
+    }
+  }
+
   @Test func saysWhatToInstallWithoutFFmpeg() throws {
     try withTemporaryFolder { folder in
       let answer = try shell("PATH=/none $APUS watch test:testsrc2", in: folder)
@@ -219,9 +283,12 @@ struct WatchCommandTests {
       let line = """
         $APUS watch test:testsrc2:64x48 --real-time > lines.txt & parent=$!
         for i in 1 2 3 4 5 6 7 8 9 10; do child=$(pgrep -P $parent -x ffmpeg) && break; sleep 0.5; done
-        kill -9 $parent; sleep 1
-        test -n "$child" || exit 2
-        test ! -e /proc/$child || grep -q 'State:.Z' /proc/$child/status
+        kill -9 $parent
+        test -n "$child" || exit 3
+        # One that nobody waits for is a zombie.
+        ended() { ! grep -s '^State:' /proc/$child/status | grep -qv Z; }
+        for i in 1 2 3 4 5 6 7 8 9 10; do ended && exit 0; sleep 0.5; done
+        exit 4
         """
       let answer = try shell(line, in: folder)
       #expect(answer.status == 0, "\(answer)")
@@ -278,6 +345,9 @@ struct WatchCommandTests {
       ("ftp://a/b", "ftp"), ("- < text.mp4", "standard input"), ("/dev/stdin < text.mp4", "standard input"),
       ("/dev/video97", "/dev/video97"), ("test:testsrc2 --line gate:1,2,3", "--line"),
       ("test:testsrc2 --line g:1,1,1,1", "--line"),
+      ("test:testsrc2 --line gate:0,50,100,50", "lies outside of the picture"),
+      ("test:testsrc2 --zone z:0,2,1,2,1,3", "lies outside of the picture"),
+      ("test:testsrc2 --zone z:0,0,1,0,0.5,0", "without an area"),
       ("text.mp4 --annotate ./text.mp4", "is the source"), ("text.mp4 --annotate link.mp4", "is the source"),
       ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
       ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),

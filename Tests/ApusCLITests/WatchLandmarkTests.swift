@@ -54,7 +54,7 @@ struct WatchLandmarkTests {
     let models: [(name: String, option: String, bytes: [UInt8])]
     /// How the command for pictures is told that they are frames.
     let frames: String
-    /// What both commands are told.
+    /// The options of both commands.
     var options = ""
     var testDescription: String { "\(task) \(options)" }
   }

@@ -4,7 +4,7 @@ import ApusAssembly
 import ApusKernels
 import ApusRuntime
 
-/// What is wrong with a kernel set that tests break.
+/// The defect of a kernel set that tests break.
 enum Breakage: CaseIterable, Sendable {
   /// The last byte of each product and convolution.
   case convolutions
@@ -36,7 +36,7 @@ enum Breakage: CaseIterable, Sendable {
   case softmax
   /// Log-softmax is softmax.
   case logSoftmax
-  /// What follows a product does nothing.
+  /// The code after a product does nothing.
   case postOperations
   /// The code for pooling does nothing.
   case pooling
@@ -76,6 +76,13 @@ extension KernelSet {
       name: name, requires: requires,
       convolutions: BrokenConvolutions(kernels: convolutions, breakage: breakage),
       generated: generated.map { BrokenElements(kernels: $0, breakage: breakage) })
+  }
+
+  /// This set with the code of another function in the place of one.
+  func broken(_ function: FloatFunction) -> KernelSet {
+    KernelSet(
+      name: name, requires: requires, convolutions: convolutions,
+      generated: generated.map { BrokenElements(kernels: $0, breakage: .functions, function: function) })
   }
 }
 
@@ -142,6 +149,8 @@ private final class BrokenConvolution: PreparedConvolution {
 private struct BrokenElements: GeneratedKernels {
   let kernels: any GeneratedKernels
   let breakage: Breakage
+  /// The function that `functions` breaks.
+  var function = FloatFunction.tanh
 
   func sum(
     _ sum: QuantizedSum, isSigned: Bool, _ shapes: BroadcastShapes
@@ -174,7 +183,8 @@ private struct BrokenElements: GeneratedKernels {
     return try kernels.byteMapping(table)
   }
   func floatMapping(_ function: FloatFunction) throws(Decline) -> FloatMapping {
-    try kernels.floatMapping(breakage == .functions && function == .tanh ? .logistic : function)
+    let isBroken = breakage == .functions && function == self.function
+    return try kernels.floatMapping(isBroken ? function == .logistic ? .tanh : .logistic : function)
   }
   func formula(_ formula: FloatFormula) throws(Decline) -> FormulaCode {
     let code = try kernels.formula(formula)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import ApusAssembly
 import ApusCodeGeneration
 import ApusKernels
 import ApusPixels
@@ -86,6 +87,16 @@ import Testing
       #expect(difference.contains(", not "))
     }
 
+    @Test(
+      "a wrong function of floats is found, whichever it is", arguments: generated,
+      FloatFunction.samples)
+    func findsWrongFunction(set: KernelSet, function: FloatFunction) throws {
+      // A function without code is plain Swift's.
+      do throws(Decline) { _ = try set.generatedKernels().floatMapping(function) } catch { return }
+      let difference = try #require(KernelProofs.difference(of: set.broken(function)))
+      #expect(difference.hasPrefix("\(function) of floats: "))
+    }
+
     // Where another set comes first, tiles of this one may be others.
     @Test(
       "trials take every way to multiply and to rescale",
@@ -97,9 +108,10 @@ import Testing
       #expect(KernelProofs.difference(of: recorded) == nil)
       let found = recorder.implementations
       let ways = [
-        "each column apart", "2 sets of sums", "4 sets of sums", "panels in one call", "rows in place",
+        "vectorized along K", "2 accumulators per output", "4 accumulators per output", "panels in one call",
+        "rows in place",
         "rows gathered (padding)", "depthwise products", "read in place", "pixels as one",
-        "outputs in double precision", "shifted right", "none below the zero point", "step by step",
+        "outputs in double precision", "right shifts only", "ReLU folded", "step by step",
         "outputs in single precision", "float outputs scaled by image", "bfloat16", "Winograd's F(2×2, 3×3)",
         "Winograd's F(4×4, 3×3)",
       ]

@@ -2,7 +2,7 @@
 
 /// Bytes that other programs made.
 enum Fixtures {
-  /// What the compressed fixtures expand to: `b''.join(b'%d: label %d\n' % (i, i * i) for i in range(60))`.
+  /// The text of the compressed fixtures: `b''.join(b'%d: label %d\n' % (i, i * i) for i in range(60))`.
   static let text = (0..<60).map { "\($0): label \($0 * $0)\n" }.joined()
 
   /// Python's `zlib.compressobj(9, DEFLATED, -15, 9)` of the text.

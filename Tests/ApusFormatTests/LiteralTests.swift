@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  // What Python 3.11's ast.literal_eval and json.loads answer.
+  // The answers of Python 3.11's ast.literal_eval and json.loads.
   @Test(
     "strings mean what they mean there",
     arguments: [

@@ -46,7 +46,33 @@ import Testing
     bytes[bytes.count - 2] = 5
     bytes += Array("hello".utf8)
     #expect(try ZipArchive(bytes).entries.count == 3)
-    #expect(try ZipArchive(appendedTo: FileBytes(copying: bytes + [0])) == nil)
+    #expect(try ZipArchive(bytes + [0]).entries.count == 3)
+    #expect(try ZipArchive(appendedTo: FileBytes(copying: Array(bytes.dropLast()))) == nil)
+  }
+
+  @Test func readsTheLastArchiveBeforeOtherBytes() throws {
+    let other = storedArchive([("other", [7])])
+    for rest in [
+      [0], [UInt8](repeating: 0xFF, count: 1000),
+      Array("PK\u{5}\u{6}".utf8) + [UInt8](repeating: 1, count: 40),
+    ] {
+      #expect(try ZipArchive(Fixtures.zip + rest).entries.count == 3)
+      // As in Python's zipfile, the last of two archives counts.
+      #expect(try ZipArchive(Fixtures.zip + other + rest).entries.map(\.name) == ["other"])
+    }
+    // An empty archive says so little that bytes behind it are not one.
+    #expect(try ZipArchive(appendedTo: FileBytes(copying: storedArchive([]) + [0])) == nil)
+    #expect(try ZipArchive(storedArchive([])).entries.isEmpty)
+    let far = Fixtures.zip + [UInt8](repeating: 0, count: 1 << 16)
+    #expect(try ZipArchive(appendedTo: FileBytes(copying: far)) == nil)
+  }
+
+  @Test("of files of one name, the first is read, such as labels behind a model")
+  func readsTheFirstOfAName() throws {
+    let archive = try ZipArchive(storedArchive([("a", [1]), ("b", [2]), ("a", [3])]))
+    #expect(try archive.contents(of: "a") == [1])
+    #expect(ZipArchive.repeatedName(in: archive.entries.map(\.name)) == "a")
+    #expect(ZipArchive.repeatedName(in: ["a", "b"]) == nil)
   }
 
   @Test func tellsNoArchiveFromADamagedOne() throws {
@@ -147,6 +173,7 @@ import Testing
     }
     for length in Fixtures.zip.indices { exercise(Array(Fixtures.zip[..<length])) }
     for length in Fixtures.zip.indices { exercise(Array(Fixtures.zip[length...])) }
+    for length in Fixtures.zip.indices { exercise(Fixtures.zip + Fixtures.zip[length...] + [0]) }
     for _ in 0..<20_000 {
       var bytes = Fixtures.zip
       for _ in 0..<Int.random(in: 1...3, using: &random) {

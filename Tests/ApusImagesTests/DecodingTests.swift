@@ -29,7 +29,7 @@ import Testing
     for length in 0..<fixture.file.count {
       do throws(ApusError) {
         let image = try ImageBuffer(decoding: Array(fixture.file[..<length]))
-        // What follows the last pixel may be missing: padding, an end marker, a checksum. A plain number that
+        // Bytes after the last pixel may be missing: padding, an end marker, a checksum. A plain number that
         // loses its last digit is another number.
         let worst =
           zip(image.converted(to: fixture.format).bytes, fixture.pixels).dropLast()

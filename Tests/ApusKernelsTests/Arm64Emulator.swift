@@ -97,7 +97,7 @@ import ApusCodeGeneration
       try? FileManager.default.removeItem(at: file)
     }
 
-    /// What went wrong so far; the list is emptied.
+    /// The faults found so far; the list is emptied.
     func takeFaults() -> [String] {
       state.withLock { state in
         defer { state.faults = [] }
@@ -185,7 +185,7 @@ import ApusCodeGeneration
           }
         }
         for byte in 0..<reach.output where rest[64 + byte] != 0xA5 {
-          // What lies between rows was sent as it is here.
+          // Bytes between rows were sent as they are here.
           if unsafe output.load(fromByteOffset: byte, as: UInt8.self) == rest[64 + byte] {
             rest[64 + byte] = 0xA5
           }
@@ -260,7 +260,7 @@ import ApusCodeGeneration
         taps = 16 * arguments.tapCount
       } else if let generator = generator as? Arm64DepthwiseGenerator {
         end = generator.end
-        let tapsPerGroup = generator.product.lanesPerStep
+        let tapsPerGroup = generator.product.depthPerStep
         steps = arguments.tapCount
         for index in 0..<tapsPerGroup * steps {
           last = max(last, tap(index) + (generator.product == .floats ? 64 : 16))

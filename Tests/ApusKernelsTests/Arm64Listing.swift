@@ -16,7 +16,7 @@ struct Arm64Listing {
     write(&assembler)
   }
 
-  /// What binutils read otherwise; nil where there are no binutils for arm64.
+  /// The differences from binutils; nil where there are no binutils for arm64.
   func differences() throws -> [String]? {
     var copy = assembler
     guard let code = copy.finish() else { return ["a label was never placed"] }

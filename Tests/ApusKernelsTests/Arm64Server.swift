@@ -6,7 +6,7 @@ import ApusAssembly
 ///
 /// A command is four words of 64 bits: what to do, an address, and two more.
 enum Arm64Server {
-  /// What a command asks for.
+  /// A command's first word.
   enum Command: Int {
     /// Reads as many bytes as the third word says to the address.
     case fill = 0
@@ -23,7 +23,7 @@ enum Arm64Server {
 
   /// `x19` to `x28`, then the lower halves of `v8` to `v15`.
   static let witnessByteCount = 18 * 8
-  /// What these bytes are if a function has kept the registers.
+  /// These bytes' values if a function has kept the registers.
   static let witness: [UInt8] = {
     var bytes = Bytes()
     for number in 1...10 { bytes.add64(number) }

@@ -44,7 +44,7 @@ import Testing
     let (kernel, _) = Softmax.chooseBytes(
       isSigned: isSigned, factor: factor, isWord: false, rows: values.count / depth, depth: depth, using: set)
     #expect(kernel.implementation.contains("generated") == (set.name != KernelSet.portable.name))
-    // What lies behind the last row must stay.
+    // The bytes behind the last row must stay.
     var results = [UInt8](repeating: 0xA5, count: values.count + 64)
     _ = unsafe results.withUnsafeMutableBytes { output in
       unsafe values.withUnsafeBytes { input in

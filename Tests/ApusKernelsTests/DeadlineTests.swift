@@ -95,7 +95,7 @@ import Testing
 
   // MARK: Copies
 
-  /// What a copy of bytes writes of `count`, before the deadline or at all; the rest is 0xA5.
+  /// The `count` bytes that a copy writes, hurried or not; the rest is 0xA5.
   private func copied(_ copy: StridedCopy, _ source: [UInt8], count: Int, isHurried: Bool) -> [UInt8] {
     var result = [UInt8](repeating: 0xA5, count: count)
     var span = result.mutableSpan

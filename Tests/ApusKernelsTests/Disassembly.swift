@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// What binutils read in machine code: the text of each instruction, by its address.
+/// The text that binutils give each instruction of machine code, by its address.
 func disassembly(of code: [UInt8], tool: String, arguments: [String]) throws -> [Int: String] {
   try withTemporaryFolder { folder in
     let file = folder.appending(path: "code.bin")

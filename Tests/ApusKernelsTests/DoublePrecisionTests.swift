@@ -11,7 +11,7 @@ struct DoublePrecisionTests {
     FixedPointMultiplier(Double(mantissa) * exp2(Double(shift - 31)))
   }
 
-  /// What is made of a sum, without the zero point.
+  /// The output of a sum, without the zero point.
   private func output(_ sum: Int32, _ factor: DoublePrecisionFactor) -> Int32 {
     let product = Double(sum) * factor.scale
     let offset = Double(signOf: product, magnitudeOf: factor.offset)

@@ -11,14 +11,11 @@ import Testing
 @Suite("Elementwise chains")
 struct ElementwiseChainTests {
   private static let sets = KernelSet.tested.filter { !$0.isEmulated }
-  private static let functions: [FloatFunction] = [
-    .negate, .absolute, .clamp(minimum: 0, maximum: 6), .exp, .square,
-  ]
   private static let kinds: [FloatOperation.Kind] = [
     .add, .subtract, .multiply, .squaredDifference, .parametricRelu, .maximum, .minimum,
   ]
 
-  /// What a kernel of one tensor or two computes.
+  /// The result of a kernel of one tensor or two.
   private func result(_ count: Int, _ body: (inout MutableRawSpan) -> Void) -> [Float] {
     var values = [Float](repeating: .nan, count: count)
     unsafe values.withUnsafeMutableBytes { memory in
@@ -38,7 +35,7 @@ struct ElementwiseChainTests {
         [40, 1500],
       ].pick(using: &random)
       let count = shape.reduce(1, *)
-      // What a chain may read: whole tensors, one of the last axis, a number, and one whose elements follow themselves.
+      // A chain may read whole tensors, one of the last axis, a number, and one whose last axis is 1.
       let isSpread = shape.count > 1 && shape[shape.count - 1] >= 64
       let shapes =
         [shape, shape, [shape[shape.count - 1]], [1]] + (isSpread ? [shape.dropLast() + [1]] : [])
@@ -57,7 +54,7 @@ struct ElementwiseChainTests {
         let first = index == 0 ? tensor(0) : .stage(index - 1)
         let left = index == 0 ? tensors[0] : results[index - 1]
         if Bool.random(using: &random) {
-          let kernel = Self.functions.pick(using: &random).choose(count: count, using: kernels).kernel
+          let kernel = FloatFunction.samples.pick(using: &random).choose(count: count, using: kernels).kernel
           results.append(result(count) { kernel.run(left.span.bytes, to: &$0, threads: alone) })
           stages.append((try #require(kernel.stage), [first]))
         } else {

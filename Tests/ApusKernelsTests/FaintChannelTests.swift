@@ -126,7 +126,7 @@ struct FaintChannelTests {
     }
   }
 
-  /// What a layer of bytes multiplies, and how its sums become bytes again.
+  /// The operands of a layer of bytes, and how its sums become bytes again.
   private static func types(
     _ isSigned: Bool, _ factors: [FixedPointMultiplier], isRectified: Bool, _ random: inout SeededGenerator
   ) -> (MatrixOperands, Epilogue) {
@@ -149,7 +149,7 @@ struct FaintChannelTests {
     ) { #expect($0 == expected, "\(layer)") }
   }
 
-  /// All that are tested, other pipes and Winograd's way wherever it serves.
+  /// All that are tested, other pipes and Winograd's method wherever it serves.
   private static let sets: [KernelSet] = {
     #if arch(x86_64)
       let names = KernelSet.tested.map(\.name)

@@ -105,7 +105,7 @@ import Testing
   func meansAreExact() throws {
     var counts = 0
     for isSigned in [false, true] {
-      for count in 1...WordMean.mostBytes {
+      for count in 1...WordMean.maximumBytes {
         guard let mean = WordMean(count: count, isSigned: isSigned) else { continue }
         counts += 1
         let sums = isSigned ? -128 * count...127 * count : 0...255 * count

@@ -30,7 +30,7 @@ struct KernelChoiceTests {
       isDepthwise: true, operands: operands, epilogue: epilogue)
   }
 
-  /// What a set says of a convolution that it does not take.
+  /// A set's reason for not taking a convolution.
   private static func reason(_ set: KernelSet, _ convolution: Convolution) throws -> String {
     try reason { try set.convolution(convolution) }
   }
@@ -187,7 +187,7 @@ struct KernelChoiceTests {
       #expect(try #require(few.choice.declined.first).reason.contains("100 bytes are fewer than 256"))
       #expect(table.choose(count: 1_000, using: kernels).choice.set == kernels.name)
       let flip = ByteTable(isSigned: false) { $0 ^ 128 }.choose(count: 1_000, using: kernels)
-      #expect(try #require(flip.choice.declined.first).reason.contains("bits of all bytes"))
+      #expect(try #require(flip.choice.declined.first).reason.contains("XOR a constant"))
       let integers = CastKernel.choose(from: .float32, to: .int8, count: 100, using: kernels)
       #expect(integers.choice.set == kernels.name)
       let wide = CastKernel.choose(from: .float32, to: .int64, count: 100, using: kernels)
@@ -209,10 +209,10 @@ struct KernelChoiceTests {
       var filters = Self.filters(.float32, Self.floatBounds, size: 56, channels: 128)
       #expect(try notes(filters).isEmpty)
       filters.vertical.dilation = 2
-      #expect(try notes(filters).contains("Winograd's way: dilations of 2×1"))
+      #expect(try notes(filters).contains("Winograd convolution: dilations of 2×1"))
       filters.vertical.dilation = 1
       (filters.horizontal.stride, filters.horizontal.places) = (2, 28)
-      #expect(try notes(filters).contains("Winograd's way: strides of 1×2"))
+      #expect(try notes(filters).contains("Winograd convolution: strides of 1×2"))
       #expect(try notes(Self.filters(.float32, Self.floatBounds, size: 2)).contains("times as long"))
       var grouped = Self.filters(.float32, Self.floatBounds)
       grouped.groups = 4
@@ -238,11 +238,11 @@ struct KernelChoiceTests {
         return try kernels.convolution(matrix).notes(nil).joined(separator: "\n")
       }
       let floats = try notes(.float32, Self.floatBounds, rows: 64, columns: 48)
-      #expect(floats.contains("each column apart: twice 48 columns"))
-      #expect(floats.contains("terms in pairs: "))
+      #expect(floats.contains("vectorized along K: twice 48 columns"))
+      #expect(floats.contains("K in pairs: "))
       #expect(try !notes(.float32, Self.floatBounds, rows: 64, columns: 1).contains("apart"))
       let bytes = try notes(Self.bytes, Self.fixedPoint, rows: 2, columns: 16)
-      #expect(bytes.contains("blocks overlapping: ") == kernels.name.hasSuffix("vnni"))
+      #expect(bytes.contains("overlapped epilogue: ") == kernels.name.hasSuffix("vnni"))
     }
 
     @Test("with weights, a kernel says whether their outputs are made step by step", arguments: x86Sets)

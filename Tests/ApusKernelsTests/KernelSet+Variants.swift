@@ -46,9 +46,9 @@ extension KernelSet {
       CPUFeatures.current.contains(.avx512BF16)
       ? [x86AVX512VNNI].compactMap { $0.varied { $0.machine.pipes.multiplyBFloat16 = true } } : []
 
-    /// The sets that know Winograd's way, taking it wherever it serves, be it slower.
+    /// The sets that have Winograd's method, taking it wherever it serves, be it slower.
     static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in
-      set.varied { $0.reckons = false }
+      set.varied { $0.comparesCost = false }
     }
 
     /// AVX-512 with the look-up of machines without VBMI.

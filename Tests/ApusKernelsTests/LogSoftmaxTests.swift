@@ -61,6 +61,27 @@ import Testing
     }
   }
 
+  @Test(
+    "rows whose exponentials sum to more than the reference's 12 bits",
+    arguments: [1_000, 4_096, 9_000, 200_000])
+  func bytesOfLongRows(depth: Int) throws {
+    let scale: Float = 1 / 64
+    var random = SeededGenerator(seed: 9)
+    let values = (0..<depth).map { _ in UInt8.random(in: 128...255, using: &random) }
+    let greatest = Double(values.max() ?? 0)
+    let sum = values.map { exp((Double($0) - greatest) * Double(scale)) }.reduce(0, +)
+    let kernel = LogSoftmax.bytes(isSigned: false, scale: scale, rows: 1, depth: depth)
+    var output = [UInt8](repeating: 0xAB, count: depth)
+    var span = output.mutableSpan
+    var bytes = span.mutableBytes
+    kernel.run(values.span.bytes, to: &bytes, threads: ThreadTeam(count: 1))
+    for (value, result) in zip(values, output) {
+      // In units of 1/16 below 255.
+      let exact = 255 + 16 * ((Double(value) - greatest) * Double(scale) - log(sum))
+      #expect(abs(Double(result) - exact) < 0.51)
+    }
+  }
+
   private static func results(
     _ values: [Float], depth: Int, _ set: KernelSet, isInPlace: Bool = false
   ) throws -> [Float] {

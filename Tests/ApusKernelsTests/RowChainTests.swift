@@ -11,9 +11,6 @@ import Testing
 @Suite("Chains over rows")
 struct RowChainTests {
   private static let sets = KernelSet.tested.filter { !$0.isEmulated }
-  private static let functions: [FloatFunction] = [
-    .negate, .absolute, .clamp(minimum: -1, maximum: 6), .exp, .tanh,
-  ]
   private static let kinds: [FloatOperation.Kind] = [
     .add, .subtract, .multiply, .squaredDifference, .parametricRelu, .maximum, .minimum,
   ]
@@ -108,7 +105,7 @@ struct RowChainTests {
     }
 
     mutating func unary(_ value: Value) throws -> Value {
-      let kernel = RowChainTests.functions.pick(using: &random).choose(
+      let kernel = FloatFunction.samples.pick(using: &random).choose(
         count: value.floats.count, using: kernels
       ).kernel
       let floats = RowChainTests.result(value.floats.count) {

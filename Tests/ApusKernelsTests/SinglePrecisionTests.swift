@@ -11,7 +11,7 @@ import Testing
 struct SinglePrecisionTests {
   typealias Factor = SinglePrecisionFactor
 
-  /// What code makes of a sum, without the zero point.
+  /// The code's output of a sum, without the zero point.
   private func output(_ sum: Int32, _ factor: Factor) -> Int32 {
     let sum = Float(sum)
     let offset = Float(signOf: sum, magnitudeOf: factor.offset)
@@ -27,7 +27,7 @@ struct SinglePrecisionTests {
   ) -> Int32? {
     func bounded(_ value: Int32) -> Int32 { min(max(value, bounds.lowerBound), bounds.upperBound) }
     func differs(_ sum: Int32) -> Bool { bounded(multiplier.apply(sum)) != bounded(output(sum, factor)) }
-    // What is shifted left must stay a number of 32 bits.
+    // A shifted sum must stay a number of 32 bits.
     let most = Int32.max >> (max(multiplier.shift, 0) + (multiplier.shift > 0 ? 1 : 0))
     return sums.first(where: differs)
       ?? [0 - most, 1 - most, -1 << 25, 1 << 25, most - 1, most].first(where: differs)

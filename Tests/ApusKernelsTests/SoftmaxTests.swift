@@ -94,7 +94,7 @@ import Testing
   ) -> [Float] {
     let rows = values.count / depth
     let kernel = Softmax.floats(beta: beta, isHalf: false, rows: rows, depth: depth, using: set)
-    // What lies behind the last row must stay.
+    // The numbers behind the last row must stay.
     var results = isInPlace ? values : [Float](repeating: -1, count: values.count)
     results += [Float](repeating: -7, count: 64)
     let source = isInPlace ? results : values

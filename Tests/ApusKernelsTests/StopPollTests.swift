@@ -10,7 +10,7 @@ import Testing
   private let signal = StopSignal()
   /// A team that has to stop.
   private var stopped: ThreadTeam { ThreadTeam(count: 1, stoppedBy: signal) }
-  /// What results hold before.
+  /// A result's initial value.
   private static let mark: Float = 7777
 
   init() {
@@ -237,7 +237,7 @@ import Testing
     let packed = PackedWeights(byteCount: kernel.packedByteCount)
     packed.stopSignal = signal
     kernel.pack(weights: weights.span.bytes, bias: nil, into: packed)
-    // Whatever was packed, a run of it reads nothing that is out of bounds.
+    // A run of partly packed weights reads nothing that is out of bounds.
     _ = output(packed)
     packed.stopSignal = nil
     kernel.pack(weights: weights.span.bytes, bias: nil, into: packed)

@@ -45,7 +45,7 @@ import Testing
         }
       }
       for threads in [1, 2, 3] {
-        // What lies behind the products must stay.
+        // The numbers behind the products must stay.
         var output = [Float](repeating: .nan, count: expected.count) + Array(repeating: -7, count: 32)
         var span = output.mutableSpan
         var bytes = span.mutableBytes

@@ -10,16 +10,16 @@ struct ThreadPolicyTests {
   func runs(count: Int) {
     let team = ThreadTeam(count: count)
     #expect(team.forRun(nanoseconds: 0).count == 1)
-    #expect(team.forRun(nanoseconds: ThreadPolicy.leastRunNanoseconds - 1).count == 1)
-    #expect(team.forRun(nanoseconds: ThreadPolicy.leastRunNanoseconds).count == count)
+    #expect(team.forRun(nanoseconds: ThreadPolicy.minimumRunNanoseconds - 1).count == 1)
+    #expect(team.forRun(nanoseconds: ThreadPolicy.minimumRunNanoseconds).count == count)
     #expect(team.forRun(nanoseconds: .max).count == count)
   }
 
   @Test("work of about a microsecond is left to one thread")
   func work() {
     let team = ThreadTeam(count: 3)
-    #expect(team.fitting(nanoseconds: ThreadPolicy.leastNanoseconds - 1).count == 1)
-    #expect(team.fitting(nanoseconds: ThreadPolicy.leastNanoseconds).count == 3)
+    #expect(team.fitting(nanoseconds: ThreadPolicy.minimumNanoseconds - 1).count == 1)
+    #expect(team.fitting(nanoseconds: ThreadPolicy.minimumNanoseconds).count == 3)
   }
 
   @Test("the choice is the same in the first run and in the thousandth")

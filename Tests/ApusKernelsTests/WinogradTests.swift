@@ -7,7 +7,7 @@
   import TestSupport
   import Testing
 
-  /// Convolutions by Winograd's way, wherever it serves.
+  /// Convolutions by Winograd's method, wherever it serves.
   @Suite("Winograd")
   struct WinogradTests {
     private static let sets = KernelSet.withWinogradEverywhere.filter { set in

@@ -26,7 +26,7 @@ struct X86Listing: ~Copyable {
     expected.append((assembler.count, Self.normalized(text)))
   }
 
-  /// What binutils read otherwise; nil where there are no binutils for this machine's code.
+  /// The differences from binutils; nil where there are no binutils for this machine's code.
   consuming func differences() throws -> [String]? {
     let expected = expected
     guard let code = assembler.finish() else { return ["a label was never placed"] }

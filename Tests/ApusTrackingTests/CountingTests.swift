@@ -143,4 +143,48 @@ import Testing
       try ZoneCounter(polygon: [TrackingPoint](repeating: point, count: 1001))
     }
   }
+
+  @Test("numbers that no counting has are refused when counters are decoded")
+  func checksDecodedCounters() throws {
+    var line = try LineCounter(from: TrackingPoint(x: 0, y: 50), to: TrackingPoint(x: 100, y: 50))
+    var zone = try ZoneCounter(polygon: [(0, 0), (100, 0), (100, 100)].map { TrackingPoint(x: $0, y: $1) })
+    for (number, y) in [40.0, 60, 40].enumerated() {
+      _ = line.update([standing(1, x: 80, y: y)])
+      _ = try zone.update([standing(1, x: 80, y: y)], at: Double(number))
+    }
+    func refuses<Counter: Codable>(_ counter: Counter, _ changes: [(String, String)]) throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = .sortedKeys
+      let text = String(decoding: try encoder.encode(counter), as: UTF8.self)
+      for (old, new) in changes {
+        let broken = text.replacing(try Regex(old), with: new)
+        #expect(broken != text, "\(old) is not in \(text)")
+        #expect(throws: (any Error).self, "\(broken)") {
+          try JSONDecoder().decode(Counter.self, from: Data(broken.utf8))
+        }
+      }
+    }
+    try refuses(
+      zone,
+      [
+        (#""polygon":\[.*\]"#, #""polygon":[]"#), (#""entries":\d+"#, #""entries":9223372036854775807"#),
+        (#""exits":\d+"#, #""exits":-1"#), (#""minimumCrossingFrames":1"#, #""minimumCrossingFrames":0"#),
+        (#""absentFrames":\d+"#, #""absentFrames":9223372036854775807"#),
+      ])
+    try refuses(
+      line,
+      [
+        (#""start":\{[^}]*\}"#, #""start":{"x":100,"y":50}"#), (#""anchors":\[[^\]]*\]"#, #""anchors":[]"#),
+        (#""absentFrames":\d+"#, #""absentFrames":-1"#),
+      ])
+    var filter = try OneEuroFilter()
+    _ = try filter.filter([1, 2], at: 0)
+    try refuses(
+      filter,
+      [
+        (#""rawValues":\[1,2\]"#, #""rawValues":[]"#), (#""speeds":\[0,0\]"#, #""speeds":[0]"#),
+        (#""minimumCutoff":1"#, #""minimumCutoff":0"#),
+      ])
+    #expect(try JSONDecoder().decode(OneEuroFilter.self, from: JSONEncoder().encode(filter)) == filter)
+  }
 }

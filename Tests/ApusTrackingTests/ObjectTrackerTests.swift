@@ -239,4 +239,10 @@ import Testing
       #expect(error?.code == .invalidArgument)
     }
   }
+
+  @Test("an error of trackers says its message to whoever asks for a localized one")
+  func localizesTrackingErrors() {
+    let error: any Error = TrackingError(.invalidTime, "the time is not a number")
+    #expect(error.localizedDescription == "the time is not a number")
+  }
 }

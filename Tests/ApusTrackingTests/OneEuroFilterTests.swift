@@ -20,6 +20,19 @@ import Testing
     }
   }
 
+  @Test("what is known can be scaled together with the values and the unit")
+  func scales() throws {
+    var (one, other) = (try OneEuroFilter(beta: 1), try OneEuroFilter(beta: 1))
+    for time in 0..<6 {
+      let (x, y) = (Double(time * time), Double(3 - time))
+      let factor = time < 3 ? 1.0 : 4
+      if time == 3 { other.scale(by: [4, 4]) }
+      let smooth = try one.filter([x, y, x], at: Double(time)).map { $0 * factor }
+      let scaled = try other.filter([x * factor, y * factor, x * factor], at: Double(time), unit: factor)
+      #expect(zip(smooth, scaled).allSatisfy { abs($0 - $1) < 1e-9 })
+    }
+  }
+
   @Test("compared with the last raw value, one that rests has no speed")
   func comparesRawValues() throws {
     func weight(_ cutoff: Double) -> Double { 1 / (1 + 1 / (2 * .pi * cutoff)) }

@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-/// What other libraries say of the scenes; Tools/tracking/goldens.py writes it.
+/// Other libraries' answers for the scenes; Tools/tracking/goldens.py writes them.
 struct TrackingGoldens: Decodable, Sendable {
   struct Options: Decodable {
     var lostTrackBuffer: Int?

@@ -134,6 +134,26 @@ import Testing
     }
   }
 
+  @Test("JPEGs have the size that the driver announced", arguments: ["MJPG", "JPEG"])
+  func refusesJPEGsOfAnotherSize(code: String) throws {
+    let format = try #require(CameraFormat.named(code))
+    let bytes = try ImageBuffer(
+      bytes: [UInt8](repeating: 99, count: 64 * 48), width: 64, height: 48, format: .gray
+    ).encoded(as: .jpeg)
+    let picture = try format.picture(bytes, width: 64, height: 48, stride: 0, color: VideoColor())
+    #expect(picture.width == 64 && picture.height == 48)
+    for (width, height, message) in [
+      (32, 48, "picture of 64 × 48 pixels is beyond the limit"),
+      (48, 64, "a frame is a JPEG of 64 × 48 pixels, not of 48 × 64"),
+      (128, 96, "a frame is a JPEG of 64 × 48 pixels, not of 128 × 96"),
+    ] {
+      let error = #expect(throws: ApusError.self) {
+        try format.picture(bytes, width: width, height: height, stride: 0, color: VideoColor())
+      }
+      #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+  }
+
   @Test("frames with too few bytes are refused", arguments: CameraFormat.all)
   func refusesShortFrames(format: CameraFormat) throws {
     for count in [0, 1, 3, 40] {

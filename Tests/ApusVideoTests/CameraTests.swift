@@ -4,7 +4,7 @@ import ApusVideo
 import Foundation
 import Testing
 
-/// What drivers of Video4Linux answer: structures made here by the offsets that a C compiler gives for `linux/videodev2.h`.
+/// Answers of Video4Linux drivers: structures made here with a C compiler's offsets for `linux/videodev2.h`.
 @Suite struct CameraTests {
   /// Puts words and texts into a structure.
   private func fill(_ bytes: inout [UInt8], words: [(Int, UInt32)] = [], texts: [(Int, String)] = []) {

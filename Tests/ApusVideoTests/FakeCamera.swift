@@ -5,10 +5,10 @@ import Synchronization
 
 /// A driver of Video4Linux that plays a camera: structures as `linux/videodev2.h` lays them out on systems of 64 bits.
 final class FakeCamera: V4L2Driver {
-  /// What the driver says when a filled buffer is taken.
+  /// The driver's answer when a filled buffer is taken.
   enum Step {
     /// A frame of these bytes, with flags.
-    case frame([UInt8], flags: UInt32 = 0x2000)
+    case frame([UInt8], flags: UInt32 = 0x2000, microseconds: UInt32 = 250_000)
     /// Nothing yet.
     case nothing
     /// An error.
@@ -27,6 +27,8 @@ final class FakeCamera: V4L2Driver {
     var height: UInt32 = 2
     var code: [UInt8] = Array("YUYV".utf8)
     var rate: (UInt32, UInt32)?
+    /// The seconds of frames' times.
+    var seconds: UInt32 = 7
   }
 
   let state: Mutex<State>
@@ -100,14 +102,14 @@ final class FakeCamera: V4L2Driver {
       case .lie(let index, let used):
         Self.put(&bytes, 0, index)
         Self.put(&bytes, 8, used)
-      case .frame(let frame, let flags):
+      case .frame(let frame, let flags, let microseconds):
         state.queued.removeFirst()
         state.memory[Int(index)].replaceSubrange(0..<frame.count, with: frame)
         Self.put(&bytes, 0, index)
         Self.put(&bytes, 8, UInt32(frame.count))
         Self.put(&bytes, 12, flags)
-        Self.put(&bytes, 24, 7)
-        Self.put(&bytes, 32, 250_000)
+        Self.put(&bytes, 24, state.seconds)
+        Self.put(&bytes, 32, microseconds)
       }
     case 0xC044_5624: return control(&bytes)  // VIDIOC_QUERYCTRL
     case 0xC02C_5625:  // VIDIOC_QUERYMENU

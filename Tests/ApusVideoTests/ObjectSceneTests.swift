@@ -2,10 +2,11 @@
 import ApusTracking
 import ApusVideo
 import ApusVision
+import Foundation
 import Testing
 
 @Suite struct ObjectSceneTests {
-  /// What a scene with a zone over the whole picture tells of an object that is hidden from one time to another.
+  /// The results of a scene whose zone is the whole picture, for an object that is hidden for a time.
   private func events(rate: Double, hidden: Range<Double>, end: Double) throws -> (
     events: [ObjectScene.Event], tracks: Set<Int>, occupancy: [Int]
   ) {
@@ -82,5 +83,65 @@ import Testing
     }
     #expect(scene.zoneCounts["z"]?.entries == 1 && scene.zoneCounts["z"]?.occupancy == 1)
     #expect(scene.lineCounts["edge"]?.in == 0 && scene.lineCounts["edge"]?.out == 0)
+  }
+
+  @Test("events say which class, by its name and number", arguments: ["person", nil])
+  func namesClasses(label: String?) throws {
+    var scene = try ObjectScene(
+      zones: [ScenePlace(parsing: "z:0,0,1,0,1,1,0,1")], tracking: .byteTrack, width: 64, height: 48)
+    let object = Detection(
+      category: Category(index: 7, score: 0.9, label: label),
+      boundingBox: BoundingBox(minX: 0.4, minY: 0.4, maxX: 0.6, maxY: 0.6), imageWidth: 64, imageHeight: 48)
+    let events = try [0.4, 0.5].flatMap { try scene.update([object], at: $0).events }
+    let event = try #require(events.first)
+    #expect(event.label == label && event.index == 7)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    let text = String(decoding: try encoder.encode(event), as: UTF8.self)
+    let name = label.map { "\"\($0)\"" } ?? "null"
+    #expect(
+      text.hasPrefix("{") && text.contains("\"event\":\"entered\"")
+        && text.contains("\"index\":7,\"label\":\(name),"),
+      "\(text)")
+    #expect(!text.contains("direction") && !text.contains("dwell\":null"), "\(text)")
+  }
+
+  @Test("places and tracks stay where they are in the picture when frames change their size")
+  func keepsPlacesInFramesOfAnotherSize() throws {
+    func object(_ x: Float, _ width: Int, _ height: Int) -> Detection {
+      Detection(
+        category: Category(index: 0, score: 0.9),
+        boundingBox: BoundingBox(minX: x - 0.1, minY: 0.4, maxX: x + 0.1, maxY: 0.6), imageWidth: width,
+        imageHeight: height)
+    }
+    var scene = try ObjectScene(
+      lines: [ScenePlace(parsing: "gate:0.5,0,0.5,1")],
+      zones: [ScenePlace(parsing: "left:0,0,0.5,0,0.5,1,0,1")],
+      tracking: .byteTrack, width: 320, height: 240)
+    for number in 0..<40 {
+      let (width, height) = number < 10 ? (320, 240) : number < 20 ? (640, 360) : (64, 48)
+      // In the left half at first; to the right one at the end.
+      let place = number < 25 ? 0.3 : 0.3 + Float(number - 24) * 0.03
+      let found = object(place, width, height)
+      let (objects, events) = try scene.update(
+        [found], width: width, height: height, at: Double(number) / 10)
+      #expect(objects.map(\.track) == [number > 0 ? 1 : nil] && objects.first?.detection == found)
+      #expect(events.isEmpty || number == 1 || number > 25, "\(events)")
+    }
+    #expect(scene.zoneCounts["left"]?.entries == 1 && scene.zoneCounts["left"]?.exits == 1)
+    #expect((scene.lineCounts["gate"]?.in ?? 0) + (scene.lineCounts["gate"]?.out ?? 0) == 1)
+    #expect(throws: ApusError.self) { try scene.update([], width: 0, height: 48, at: 5) }
+  }
+
+  @Test("two lines or zones of one name are refused")
+  func refusesNamesTwice() throws {
+    let (line, zone) = (try ScenePlace(parsing: "a:0,0,1,1"), try ScenePlace(parsing: "a:0,0,1,0,1,1"))
+    _ = try ObjectScene(lines: [line], zones: [zone], tracking: .byteTrack, width: 16, height: 16)
+    for (lines, zones) in [([line, line], []), ([], [zone, zone])] as [([ScenePlace], [ScenePlace])] {
+      let error = #expect(throws: ApusError.self) {
+        try ObjectScene(lines: lines, zones: zones, tracking: .byteTrack, width: 16, height: 16)
+      }
+      #expect(error?.message.contains("'a'") == true)
+    }
   }
 }

@@ -34,7 +34,10 @@ private struct ObjectNamer: VisionTask {
     var answer = Answer(
       imageWidth: found.imageWidth, imageHeight: found.imageHeight, timings: found.timings)
     for detection in found.detections {
-      let named = try classifier.classify(image, in: detection.rect, cancellation: cancellation)
+      // A box may lie outside of the picture, or be smaller than a pixel.
+      let seen = detection.rect.clamped(width: found.imageWidth, height: found.imageHeight)
+      guard seen.width >= 1, seen.height >= 1 else { continue }
+      let named = try classifier.classify(image, in: seen, cancellation: cancellation)
       answer.timings += named.timings
       let name = named.categories.first?.label ?? "unknown"
       answer.objects.append(NamedObject(name: name, box: detection.rect))
@@ -49,7 +52,7 @@ private struct ObjectNamer: VisionTask {
   }
 }
 
-/// What the guide *Adding a task* says works for any task.
+/// The promises of the guide *Adding a task* for any task.
 @Suite(.timeLimit(.minutes(1))) struct AddingATaskTests {
   private func namer() throws -> ObjectNamer {
     let model = try DetectorModel.answering([.rows([0.1, 0.7, 0.2])]).model()

@@ -90,7 +90,10 @@ import Testing
       (Array("RIFF....AVI ....".utf8), .unsupportedAudio, "the bytes do not begin as a WAV file does"),
       (Array(file.prefix(20)), .malformedAudio, "byte 20: a format of 16 bytes is cut off"),
       (Array(file.prefix(36)), .malformedAudio, "the file has no sound"),
-      (Array(file.dropLast()), .malformedAudio, "byte 36: 42 bytes of sound are announced, but 41 follow"),
+      (
+        Array(file.dropLast()), .malformedAudio,
+        "byte 36: 42 bytes of sound are announced, but 41 follow: the file is cut off"
+      ),
       (changed(20, 2), .unsupportedAudio, "the format is 2 with 16 bits"),
       (changed(34, 12), .unsupportedAudio, "the format is 1 with 12 bits"),
       (changed(22, 0), .malformedAudio, "there are 0 channels"),
@@ -107,7 +110,13 @@ import Testing
       #expect(error?.code == code && error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
     }
     #expect(try AudioClip(decoding: changed(40, 255, 255, 255, 255)).frameCount == 21)
-    #expect(try AudioClip(decoding: changed(40, 0, 0, 0, 0)).frameCount == 0)
+    // A recorder that was ended did not come to write the length.
+    let open = changed(40, 0, 0, 0, 0)
+    #expect(try AudioClip(decoding: open) == AudioClip(decoding: file))
+    // There is no sound where nothing follows, or another part of the file.
+    #expect(try AudioClip(decoding: Array(open.prefix(44))).frameCount == 0)
+    let listed = Array(open.prefix(44)) + Array("LIST".utf8) + [2, 0, 0, 0, 1, 2]
+    #expect(try AudioClip(decoding: listed).frameCount == 0)
     let floats = Array(
       try #require(AudioGoldens.files.first { $0.name.hasPrefix("32 bits, format 3,") }).file)
     let error = #expect(throws: ApusError.self) {

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What SciPy reads in WAV files and makes of other rates, and what LiteRT hears; made by `Tools/vision/audio.py`.
+/// SciPy's samples of WAV files and of other rates, and LiteRT's answers; made by `Tools/vision/audio.py`.
 struct AudioGoldens: Decodable {
   /// A file, and its samples from −1 to 1 as little-endian floats.
   struct File: Decodable, Sendable, CustomTestStringConvertible {

@@ -54,6 +54,27 @@ import Testing
     #expect(found.truths(ofImage: 8).isEmpty)
   }
 
+  @Test("of categories with one name, the one with objects counts")
+  func leavesOutNamesakes() throws {
+    for categories in [
+      #"{"id": 0, "name": "dog"}, {"id": 1, "name": "cat"}, {"id": 18, "name": "dog"}"#,
+      #"{"id": 1, "name": "cat"}, {"id": 18, "name": "dog"}, {"id": 0, "name": "dog"}"#,
+    ] {
+      #expect(try parse(truth(categories: categories)).categories.map(\.id) == [1, 18])
+    }
+    let unused = #"{"id": 18, "name": "dog"}, {"id": 1, "name": "cat"}, {"id": 2, "name": "cat"}"#
+    #expect(try parse(truth(categories: unused)).categories.map(\.id) == [18, 1])
+  }
+
+  @Test("objects of pictures that are not listed are left out")
+  func leavesOutStrays() throws {
+    let object = #"{"id": 3, "image_id": 7, "category_id": 18, "bbox": [1, 2, 3, 4]}"#
+    let found = try parse(
+      truth(annotations: object + "," + object.replacing("3,", with: "0,").replacing("7", with: "9")))
+    #expect(found.truthCount == 1 && found.truths(ofImage: 7).map(\.id) == [3] && !found.hasObjectZero)
+    #expect(found.truths(ofImage: 9).isEmpty && found.strayCount == 1)
+  }
+
   @Test("what contradicts itself names its place")
   func refusesContradictions() {
     #expect(
@@ -68,8 +89,12 @@ import Testing
     let object = #"{"id": 3, "image_id": 7, "category_id": 18, "bbox": [1, 2, 3, 4]}"#
     #expect(message(truth(annotations: object + "," + object)).contains("the annotations 0 and 1"))
     #expect(
-      message(truth(annotations: object.replacing("7", with: "9"))).contains(
-        "annotations[0] (id 3) is of the image 9"))
+      message(
+        truth(
+          categories: #"{"id": 18, "name": "a"}, {"id": 2, "name": "a"}"#,
+          annotations: object + "," + object.replacing("18", with: "2").replacing("3,", with: "4,")
+        )
+      ).contains("the categories 0 and 1 (counted from 0) are both 'a', and both have objects"))
     #expect(message(truth(annotations: object.replacing("18", with: "2"))).contains("has the category 2"))
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 private typealias Answer = DetectorModel.Answer
 
-/// What contradicts a reading: numbers that are none, shapes of other layouts, columns of other heads, names of other models.
+/// Contradictions: invalid numbers, shapes of other layouts, columns of other heads, names of other models.
 @Suite struct ContradictionTests {
   private static let cells = 84
   private static let logistic: Int32 = 14

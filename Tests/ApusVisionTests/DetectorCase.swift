@@ -31,11 +31,11 @@ struct DetectorCase: Decodable, Sendable, CustomTestStringConvertible {
   /// Options of the command line.
   let options: [String]
   let objects: [Object]?
-  /// What an error must name.
+  /// A part of the error's message.
   let error: String?
-  /// What the refusal of an answer must name.
+  /// A part of an answer's refusal.
   let refusal: String?
-  /// What a warning must name.
+  /// A part of a warning.
   let warning: String?
   let kind: String?
 

@@ -31,6 +31,7 @@ import Testing
       case "--max-results": options.maxResults = Int(value) ?? -1
       case "--anchors": options.anchors = value.split(separator: ",").map { Float($0) ?? .nan }
       case "--candidates": options.candidates = CandidateAxis(rawValue: value)
+      case "--deny": options.categoryDenylist = [value]
       case "--layout": options.layout = DetectorLayout(rawValue: value)
       default: Issue.record("the option \(name) is not known")
       }
@@ -107,6 +108,22 @@ import Testing
     }
     #expect(error?.message.contains(expected.refusal ?? "?") == true)
     #expect(error?.message.contains("--layout") == true)
+  }
+
+  @Test(
+    "transformers that are trained on ImageNet's colors get them",
+    arguments: [
+      ("RF-DETR of three classes, boxes first", "RF-DETR"),
+      ("a transformer with the numbers of COCO", "COCO"),
+      ("DETR for COCO", "detr"), ("RT-DETR of 64x64", nil),
+    ] as [(String, String?)])
+  func normalizesAsImageNet(name: String, reason: String?) throws {
+    let expected = try #require(DetectorCase.all.first { $0.name == name })
+    let detector = try ObjectDetector(model: Model(bytes: expected.bytes), options: options(expected.options))
+    let pixels = try #require(detector.assumptions.readings.first { $0.subject == "pixels" })
+    let imageNet = "123.675,116.28,103.53:58.395,57.12,57.375"
+    #expect(pixels.value == (reason == nil ? Normalization.unit.description : imageNet))
+    #expect(pixels.reason.contains(reason ?? "rt-detr"))
   }
 
   @Test("damage behind the model costs the names, never the process")

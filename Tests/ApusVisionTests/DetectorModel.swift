@@ -46,16 +46,18 @@ struct DetectorModel {
   var outputs: [Int32]
   /// A signature's names of the outputs.
   var signature: [String]?
-  /// What the metadata calls the outputs.
+  /// The outputs' names in the metadata.
   var metadataNames: [String]?
   /// The normalization in the metadata.
   var metadataNormalization: (mean: [Float], std: [Float])?
   /// The normalization of the first output in the metadata.
   var outputNormalization: (mean: [Float], std: [Float])?
-  /// What the metadata says of boxes in the first output: their kind and the places of the kind's numbers.
+  /// The boxes of the first output in the metadata: their kind and the places of the kind's numbers.
   var metadataBoxes: (kind: UInt8, index: [Int32])?
   /// The score of what has no calibration, by output, in the metadata: all share the appended file.
   var metadataCalibrations: [Float]?
+  /// The minimum score of the first output in the metadata.
+  var metadataThreshold: Float?
   /// A label file, stored in a zip archive behind the model.
   var labels: String?
   /// The name of that file; another than a text's for what is no list of labels.
@@ -105,7 +107,7 @@ struct DetectorModel {
       ]),
     ]
     if metadataNames != nil || metadataNormalization != nil || metadataCalibrations != nil
-      || outputNormalization != nil || metadataBoxes != nil
+      || outputNormalization != nil || metadataBoxes != nil || metadataThreshold != nil
     {
       model[6] = .tables([FlatTable([0: .text("TFLITE_METADATA"), 1: buffer(metadata)])])
     }
@@ -136,6 +138,10 @@ struct DetectorModel {
       if !metadataBoxes.index.isEmpty { properties[0] = .ints(metadataBoxes.index) }
       let content = FlatTable([0: .byte(3), 1: .table(FlatTable(properties))])
       names = outputs.indices.map { FlatTable($0 == 0 ? [3: .table(content)] : [0: .text("")]) }
+    }
+    if let metadataThreshold {
+      let unit = FlatTable([0: .byte(3), 1: .table(FlatTable([0: .float(metadataThreshold)]))])
+      names = [FlatTable([4: .tables([unit])])]
     }
     for score in metadataCalibrations ?? [] {
       let unit = FlatTable([0: .byte(2), 1: .table(FlatTable([1: .float(score)]))])

@@ -45,6 +45,27 @@ import Testing
     #expect(EmbeddingGallery().nearestNames(to: query, k: 3, distance: nil).isEmpty)
   }
 
+  @Test("a gallery does not grow beyond what can be read")
+  func staysReadable() throws {
+    var gallery = EmbeddingGallery()
+    // The entries share their coordinates.
+    let embedding = Embedding([Float](repeating: 0.5, count: EmbeddingGallery.maximumDimension))
+    let most = (EmbeddingGallery.maximumFileSize - 4096) / (4 * EmbeddingGallery.maximumDimension + 4 + 3)
+    for _ in 0..<most { try gallery.add("Ada", embedding) }
+    let error = #expect(throws: ApusError.self) { try gallery.add("Ada", embedding) }
+    #expect(error?.code == .resourceLimit)
+    #expect(gallery.remove("Ada") == most)
+    try gallery.add("Grace", embedding)
+  }
+
+  @Test("the name that results give to strangers is nobody's")
+  func refusesUnknown() throws {
+    var gallery = EmbeddingGallery()
+    #expect(throws: ApusError.self) { try gallery.add("unknown", Embedding([1, 0])) }
+    #expect(gallery.entries.isEmpty)
+    try gallery.add("Unknown", Embedding([1, 0]))
+  }
+
   @Test("names come and go")
   func addsAndRemoves() throws {
     var gallery = try gallery()

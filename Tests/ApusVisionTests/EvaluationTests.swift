@@ -5,7 +5,7 @@ import ApusVision
 import TestSupport
 import Testing
 
-/// What pycocotools and scikit-learn say of generated truths and findings; made by `Tools/evaluation/goldens.py`.
+/// Generated truths and findings, scored by pycocotools and scikit-learn; from `Tools/evaluation/goldens.py`.
 struct EvaluationCase: Decodable, Sendable, CustomTestStringConvertible {
   let kind: String
   let name: String

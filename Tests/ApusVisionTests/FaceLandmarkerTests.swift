@@ -28,9 +28,11 @@ private typealias Answer = DetectorModel.Answer
   }
 
   private func landmarker(
-    _ outputs: [[Float]], blendshapes: Model? = nil, geometry: FaceGeometry? = nil, maxFaces: Int = 2
+    _ outputs: [[Float]], blendshapes: Model? = nil, geometry: FaceGeometry? = nil, maxFaces: Int = 2,
+    trackingConfidence: Float = 0.5
   ) throws -> FaceLandmarker {
     var options = FaceLandmarker.Options()
+    options.minTrackingConfidence = trackingConfidence
     options.maxFaces = maxFaces
     return try FaceLandmarker(
       detector: detector(), landmarks: mesh(outputs), blendshapes: blendshapes, geometry: geometry,
@@ -50,6 +52,33 @@ private typealias Answer = DetectorModel.Answer
       #expect(agree(first, expected.landmarks, within: 1e-3))
       #expect(agree(face.nextRegion.numbers, expected.next, within: 1e-3))
     }
+  }
+
+  @Test("of tracked faces that have become one, the last stays, and the detector runs for the next frame")
+  func mergesTracked() throws {
+    let (picture, points) = (try golden.image(), try #require(golden.points))
+    let outputs: [[Float]] = [points, [2]]
+    let task = try landmarker(outputs)
+    let places = try task.detect(picture).faces.map(\.region)
+    try #require(places.count == 2)
+    // An overlap of 0.9 / 1.1.
+    var near = places[0]
+    near.center.x += near.width / 10
+    func found(_ regions: [Region], by task: FaceLandmarker) throws -> [Region] {
+      try task.follow(picture, after: regions, in: nil, cancellation: nil).faces.map(\.region)
+    }
+    #expect(try found([places[0], near], by: task) == [near])
+    #expect(try found([near, places[0]], by: task) == [places[0]])
+    #expect(try found(places, by: task) == places)
+    #expect(try found([near], by: task) == [near, places[1]])
+    let strict = try landmarker(outputs, trackingConfidence: 0.9)
+    #expect(try found([places[0], near], by: strict) == [places[0], near])
+  }
+
+  @Test("boxes become one at the overlap of MediaPipe's graphs of faces and people")
+  func hasDefaults() {
+    #expect(FaceLandmarker.Options().maximumOverlap == 0.5)
+    #expect(PoseLandmarker.Options().maximumOverlap == 0.5)
   }
 
   @Test("scores that the model has made probabilities of are read as such")

@@ -96,6 +96,52 @@ private typealias Answer = DetectorModel.Answer
     #expect(hands.count == 1)
   }
 
+  @Test("tracked hands stay two until most of their points meet, however much their regions overlap")
+  func keepsTracked() throws {
+    let golden = try #require(LandmarkGolden.of("hands").first)
+    let (task, picture) = (try landmarker(golden), try golden.image())
+    let place = try #require(try task.detect(picture).hands.first?.region)
+    func count(movedBy way: Float) throws -> Int {
+      var other = place
+      other.center.x += other.width * way
+      return try task.follow(picture, after: [place, other], in: nil, cancellation: nil).hands.count
+    }
+    // Overlaps of 0.7 / 1.3 and 0.99 / 1.01.
+    #expect(try count(movedBy: 0.3) == 2)
+    #expect(try count(movedBy: 0.01) == 1)
+  }
+
+  @Test("models of a bundle that are not used are named")
+  func warnsOfUnusedModels() throws {
+    let golden = try #require(LandmarkGolden.of("hands").first)
+    let palms = try DetectorModel.anchored(
+      count: 2016, columns: 18, side: 192, rows: #require(golden.rows), #require(golden.predictions),
+      #require(golden.logits)
+    ).bytes
+    let hand = DetectorModel.answering(
+      [
+        .rows(try #require(golden.points)), Answer(shape: [1, 1], values: [0.9]),
+        Answer(shape: [1, 1], values: [0.25]), .rows(try #require(golden.worldPoints)),
+      ], shape: [1, 224, 224, 3], type: DetectorModel.float32
+    ).bytes
+    let pair: [(name: String, bytes: [UInt8])] = [
+      ("hand_detector.tflite", palms), ("hand_landmarks_detector.tflite", hand),
+    ]
+    func warnings(_ entries: [(name: String, bytes: [UInt8])]) throws -> [String] {
+      try HandLandmarker(bundle: TaskBundle(bytes: storedArchive(entries))).assumptions.warnings
+    }
+    #expect(try warnings(pair).isEmpty)
+    #expect(try warnings(pair + [("LICENSE", [65])]).isEmpty)
+    #expect(
+      try warnings([
+        ("hand_landmarker.task", storedArchive(pair)), ("hand_gesture_recognizer.task", storedArchive([])),
+      ])
+        == ["the bundle's 'hand_gesture_recognizer.task' is not used: its gestures are not recognized"])
+    #expect(
+      try warnings(pair + [("a.tflite", hand), ("b.tflite", hand)])
+        == ["the bundle's 'a.tflite', 'b.tflite' are not used"])
+  }
+
   @Test("frames are looked at where the last one's hands will be")
   func tracks() throws {
     let golden = try #require(LandmarkGolden.of("hands").first)

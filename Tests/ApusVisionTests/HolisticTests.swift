@@ -92,6 +92,26 @@ private typealias Answer = DetectorModel.Answer
     #expect(try tracker.answer(picture, in: nil, cancellation: nil).pose == first.pose)
   }
 
+  @Test("in frames of another size, the body is looked for in the same place of the picture")
+  func followsSizes() throws {
+    let (task, picture) = (try landmarker(), try golden.image())
+    let (width, height) = (2 * picture.width, 2 * picture.height)
+    let twice = try ImageBuffer(
+      bytes: [UInt8](repeating: 0, count: width * height * 3), width: width, height: height, format: .rgb)
+    for smoothing in [nil, LandmarkSmoothing.withRegions] {
+      let tracker = HolisticTracker(task, smoothing: smoothing)
+      let expected = try #require(tracker.track(picture, at: 0).pose?.nextRegion)
+      let found = try #require(tracker.track(twice, at: 1).pose)
+      #expect(
+        agree(
+          found.region.numbers,
+          [
+            2 * expected.center.x, 2 * expected.center.y, 2 * expected.width, 2 * expected.height,
+            expected.rotation,
+          ], within: 1e-2))
+    }
+  }
+
   @Test("in frames, hands and face are looked for where the smooth body hints")
   func smooths() throws {
     let (task, picture) = (try landmarker(), try golden.image())

@@ -57,7 +57,7 @@ struct HostileCommandTests {
         let file = folder.appending(path: "\(name).npy")
         let head = NumPyArray(type: "<f4", shape: [count], bytes: []).head
         try Data(head).write(to: file)
-        // What is not written is zeros, and takes no place.
+        // Bytes not written are zeros, and take no place.
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: UInt64(head.count + size))
         try handle.close()

@@ -21,6 +21,10 @@ private func reference(
       .automatic where source > 2 * target:
       let (begin, end) = (Double(index) * scale, Double(index + 1) * scale)
       return (0..<source).map { ($0, max(0, min(end, Double($0 + 1)) - max(begin, Double($0))) / scale) }
+    case .mediaPipe:
+      let position = (Double(index * source * 32) / Double(target)).rounded(.toNearestOrEven) / 32
+      let first = position.rounded(.down)
+      return [(Int(first), 1 - position + first), (Int(first) + 1, position - first)]
     default:
       let position = (Double(index) + 0.5) * scale - 0.5
       let first = position.rounded(.down)

@@ -49,9 +49,9 @@ struct InputCase: Decodable, Sendable, CustomTestStringConvertible {
   let drawn: Data?
   /// Its numbers of 16 bits, as base64.
   let steps: Data?
-  /// What the error of a model that is refused must name.
+  /// A part of the error of a model that is refused.
   let error: String?
-  /// What the error of an answer that is refused must name.
+  /// A part of the error of an answer that is refused.
   let answerError: String?
 
   var testDescription: String { "\(task): \(name)" }

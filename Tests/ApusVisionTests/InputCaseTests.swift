@@ -57,7 +57,7 @@ import Testing
     var last: SegmentationResult?
     let video = VideoSegmenter(segmenter)
     for mask in masks {
-      last = try segmenter.segment(picture, after: last)
+      last = try await segmenter.segment(picture, after: last)
       #expect(last?.categoryMask.map { UInt8($0) } == mask)
       #expect(try await video.answer(picture).categoryMask == last?.categoryMask)
     }

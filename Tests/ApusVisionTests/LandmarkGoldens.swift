@@ -3,7 +3,7 @@ import ApusVision
 import TestSupport
 import Testing
 
-/// What the rules of `Tools/landmarks/rules.py` say; written by `Tools/landmarks/goldens.py`.
+/// Answers of the rules of `Tools/landmarks/rules.py`; written by `Tools/landmarks/goldens.py`.
 struct LandmarkGolden: Decodable, Sendable, CustomTestStringConvertible {
   struct Subject: Decodable, Sendable {
     let region, landmarks, world, next: [Float]

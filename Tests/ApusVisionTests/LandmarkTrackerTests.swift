@@ -94,6 +94,75 @@ import Testing
     }
   }
 
+  /// Two points that stay in one place of the frame, whatever its size; keeps where it is told to look.
+  private final class Seer: LandmarkTask {
+    struct Spot: LandmarkSubject, Encodable {
+      var landmarks: [Landmark]
+      let region: Region
+      let nextRegion: Region
+
+      func encode(to encoder: any Encoder) throws {}
+    }
+
+    struct Seen: LandmarkResult {
+      let imageWidth: Int
+      let imageHeight: Int
+      var timings = StageTimings()
+      var subjects: [Spot]
+
+      func encode(to encoder: any Encoder) throws {}
+    }
+
+    let assumptions: TaskAssumptions
+    let regions = Mutex<[[Region]]>([])
+
+    init() throws {
+      assumptions = try ImageClassifier(model: DetectorModel.answering([.rows([0, 1])]).model()).assumptions
+    }
+
+    func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) -> Seen {
+      follow(image, after: [], in: region, cancellation: cancellation)
+    }
+
+    func follow(
+      _ frame: ImageBuffer, after regions: [Region], in area: PixelRect?, cancellation: Cancellation?
+    ) -> Seen {
+      self.regions.withLock { $0.append(regions) }
+      let (width, height) = (Float(frame.width), Float(frame.height))
+      let region = regions.first ?? Region(center: PixelPoint(x: 8, y: 4), width: 6, height: 6, rotation: 1)
+      return Seen(
+        imageWidth: frame.width, imageHeight: frame.height,
+        subjects: [
+          Spot(
+            landmarks: [
+              Landmark(x: width / 4, y: height / 2, z: width / 8),
+              Landmark(x: width / 2, y: height / 4, z: 0),
+            ], region: region, nextRegion: region)
+        ])
+    }
+  }
+
+  @Test("in frames of another size, regions and smooth points stay where they are in the picture")
+  func followsSizes() throws {
+    let (task, sizes) = (try Seer(), [(16, 8), (16, 8), (32, 16), (64, 16), (16, 8)])
+    let tracker = LandmarkTracker(task)
+    for (place, (width, height)) in sizes.enumerated() {
+      let frame = try ImageBuffer(
+        bytes: [UInt8](repeating: 0, count: width * height * 3), width: width, height: height, format: .rgb)
+      let point = try #require(tracker.track(frame, at: Double(place) / 30).subjects.first?.landmarks.first)
+      #expect(
+        agree(
+          [point.x, point.y, point.z], [Float(width) / 4, Float(height) / 2, Float(width) / 8], within: 1e-4))
+    }
+    let seen = task.regions.withLock { $0 }
+    func region(_ x: Float, _ y: Float, _ side: Float) -> Region {
+      Region(center: PixelPoint(x: x, y: y), width: side, height: side, rotation: 1)
+    }
+    // Regions are squares, here as large as the larger side of the stretched one.
+    #expect(
+      seen == [[], [region(8, 4, 6)], [region(16, 8, 12)], [region(32, 8, 24)], [region(8, 4, 12)]])
+  }
+
   @Test("without smoothing, nothing changes", arguments: LandmarkGolden.of("walks"))
   func keeps(golden: LandmarkGolden) throws {
     let (times, raw) = (try #require(golden.times), try #require(golden.raw))
@@ -101,5 +170,17 @@ import Testing
     for (time, expected) in zip(times, raw) {
       #expect(try tracker.track(picture(), at: time).subjects.first?.numbers ?? [] == expected)
     }
+  }
+
+  @Test("frames that several tasks ask about at once have times in order")
+  func ordersConcurrentFrames() async throws {
+    let tracker = LandmarkTracker(try Seer())
+    let picture = try picture()
+    try await withThrowingTaskGroup(of: Int.self) { group in
+      for _ in 0..<64 { group.addTask { try await tracker.answer(picture).subjects.count } }
+      for try await count in group { #expect(count == 1) }
+    }
+    #expect(try await tracker.track(picture, at: 1e6).subjects.count == 1)
+    await #expect(throws: ApusError.self) { try await tracker.track(picture, at: 0) }
   }
 }

@@ -93,7 +93,7 @@ private final class SlowTask: VisionTask {
   @Test("a frame beyond its deadline is given up, also in the middle of its run")
   func obeysDeadlines() async throws {
     let task = try SlowTask()
-    let latest = LatestFrames(task, deadline: .milliseconds(1_500))
+    let latest = LatestFrames(task, deadline: .seconds(4))
     latest.submit(try frame(1))
     // The gate stays closed: the deadline ends the run.
     while latest.statistics.expired < 1 { try await Task.sleep(for: .milliseconds(5)) }
@@ -153,6 +153,33 @@ private final class SlowTask: VisionTask {
       count += 1
     }
     #expect((1...5).contains(count))
+  }
+
+  @Test("a reader that leaves its loop ends the work, and a sequence that fails ends the results")
+  func endsWithItsReader() async throws {
+    struct Broken: Error {}
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let detector = try ObjectDetector.shapes()
+    let ended = Gate()
+    let (frames, source) = AsyncThrowingStream<ImageBuffer, any Error>.makeStream()
+    source.onTermination = { _ in ended.open() }
+    source.yield(picture)
+    for await _ in detector.latestAnswers(to: frames) { break }
+    await ended.wait()
+    let failing = AsyncThrowingStream<ImageBuffer, any Error> {
+      $0.yield(picture)
+      $0.finish(throwing: Broken())
+    }
+    var count = 0
+    for await _ in detector.latestAnswers(to: failing) { count += 1 }
+    #expect(count <= 1)
+  }
+
+  /// Waits for something to happen.
+  private final class Gate: Sendable {
+    private let (stream, continuation) = AsyncStream<Void>.makeStream()
+    func open() { continuation.finish() }
+    func wait() async { for await _ in stream {} }
   }
 
   @Test("frames from many threads are all counted")

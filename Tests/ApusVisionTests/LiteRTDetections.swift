@@ -3,7 +3,7 @@
 import ApusVision
 import TestSupport
 
-/// What LiteRT's reference kernels find in a picture; made by `Tools/goldens/detections.py`.
+/// Objects that LiteRT's reference kernels find; made by `Tools/goldens/detections.py`.
 struct LiteRTDetections: Decodable, Sendable {
   /// An object of at least the score 0.3.
   struct Object: Decodable, Sendable {

@@ -45,7 +45,7 @@ import Testing
     let classes = try ImageClassifier(model: model, options: options).classify(picture).categories
     let scores: [Float] = [31.0 / 512, 30.0 / 512]
     #expect(classes.map(\.score) == scores)
-    // What computes with them as well leaves it open.
+    // A model that computes with them leaves it open.
     #expect(try !ImageClassifier(model: table(of: 16, computes: true).model()).assumptions.warnings.isEmpty)
   }
 

@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a caller's download does.
+/// A caller's download.
 private typealias Download = @Sendable (ModelDownload) async throws -> Void
 
 private let writeShapes: Download = { download in
@@ -59,7 +59,7 @@ private let writeShapes: Download = { download in
       #expect(restarted.latest == stored)
       var after = restarted.states.makeAsyncIterator()
       #expect(await after.next() == .ready(version: "2.0"))
-      // What is there is not downloaded again.
+      // A stored version is not downloaded again.
       try await restarted.update(to: "2.0", sha256: Self.shapesPin) { _ in Issue.record("was downloaded") }
     }
   }
@@ -78,6 +78,22 @@ private let writeShapes: Download = { download in
       }
       #expect(try names(folder) == ["m-\(pin.prefix(16)).tflite", "m.current"])
       #expect(store.latest == stored && stored.version == "2")
+    }
+  }
+
+  @Test("a model that cannot be read now stays for later")
+  func keepsWhatPasses() async throws {
+    try await withFolder { folder in
+      let store = try ModelStore(folder: folder.path, name: "m")
+      let stored = try await store.update(to: "1", sha256: Self.shapesPin, download: writeShapes)
+      let away = folder.path + ".away"
+      defer { try? FileManager.default.removeItem(atPath: away) }
+      try FileManager.default.moveItem(atPath: stored.path, toPath: away)
+      try FileManager.default.createDirectory(atPath: stored.path, withIntermediateDirectories: false)
+      #expect(throws: ApusError.self) { try store.model() }
+      try FileManager.default.removeItem(atPath: stored.path)
+      try FileManager.default.moveItem(atPath: away, toPath: stored.path)
+      #expect(try store.model().outputs.count == 4 && store.latest == stored)
     }
   }
 

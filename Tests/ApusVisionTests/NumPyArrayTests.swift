@@ -24,7 +24,7 @@ import Testing
     // 1, 2 and -1.
     let little: [UInt8] = [1, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255]
     let big: [UInt8] = [0, 0, 0, 1, 0, 0, 0, 2, 255, 255, 255, 255]
-    for (type, data) in [("<i4", little), (">i4", big), ("=i4", little)] {
+    for (type, data) in [("<i4", little), (">i4", big), ("=i4", little), ("|i4", little)] {
       let array = try NumPyArray(file: file(type, "(3,)", version: version, data))
       #expect(array.type == "<i4" && array.shape == [3] && array.bytes == little && array.fits(.int32))
     }

@@ -56,6 +56,18 @@ private func message(_ body: () throws -> Void) -> String? {
     #expect(edges[100...].elementsEqual(edges[100...].sorted()))
   }
 
+  @Test("the minimum score of the metadata counts where none is given, as MediaPipe has it")
+  func heedsTheMetadatasMinimum() throws {
+    var described = model()
+    described.metadataThreshold = 0.625
+    #expect(try detect(described).map(\.score) == [0.75, 0.75])
+    #expect(try detect(described) { $0.scoreThreshold = 0.25 }.count == 5)
+    let steps = try ObjectDetector(model: described.model()).assumptions.steps
+    #expect(steps.contains { $0.contains("0.625") && $0.contains("metadata") }, "\(steps)")
+    described.metadataThreshold = .nan
+    #expect(try detect(described).count == 4)
+  }
+
   @Test("a score that equals the threshold is enough")
   func keepsScoresAtTheThreshold() throws {
     #expect(try detect { $0.scoreThreshold = 0.75 }.count == 2)
@@ -114,7 +126,7 @@ private func message(_ body: () throws -> Void) -> String? {
       $0.maxResults = 1
     }
     #expect(first.map(\.label) == ["cat"])
-    // What has no label is not denied, and not allowed.
+    // Classes without label are neither denied nor allowed.
     #expect(
       try detect(labels: labels) { ($0.scoreThreshold, $0.categoryDenylist) = (0, ["cat", "dog", "bird"]) }
         .map(

@@ -3,7 +3,7 @@ import Apus
 import ApusVision
 import Testing
 
-/// What pipelines are built of, against the rules in NumPy, which agree with MediaPipe's own goldens.
+/// The parts of pipelines, against the rules in NumPy, which agree with MediaPipe's own goldens.
 @Suite struct PipelineTests {
   @Test func hasCases() {
     #expect(LandmarkGolden.of("crop").count == 14)

@@ -99,6 +99,20 @@ private typealias Answer = DetectorModel.Answer
     }
   }
 
+  @Test("of tracked people who have become one, the last stays")
+  func mergesTracked() throws {
+    let (picture, task) = (try golden.image(), try landmarker())
+    let places = try task.detect(picture).poses.map(\.region)
+    try #require(places.count == 2)
+    var near = places[1]
+    near.center.y -= near.height / 10
+    func found(_ regions: [Region]) throws -> [Region] {
+      try task.follow(picture, after: regions, in: nil, cancellation: nil).poses.map(\.region)
+    }
+    #expect(try found([places[1], near]) == [near])
+    #expect(try found(places) == places)
+  }
+
   @Test("a mask has the picture's size, and is nothing outside the region")
   func masks() throws {
     let found = try landmarker(mask: 100, masks: true).detect(golden.image())

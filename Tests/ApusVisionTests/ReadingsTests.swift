@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusVision
+import TestSupport
 import Testing
 
 /// Where readings of models come from, and which of several sources decides.
 @Suite struct ReadingsTests {
+  private static let dequantize: Int32 = 6
+  private static let quantize: Int32 = 114
+  private static let absolute: Int32 = 101
+  /// The mean colors of ImageNet.
+  private static let imageNet = Normalization.meanStd(
+    mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375])
+
   /// A classifier of the brightest value of each channel, with what an exporter appends.
   private func brightest(
     export: String? = nil, normalization: (mean: [Float], std: [Float])? = nil,
@@ -77,6 +85,75 @@ import Testing
     )
   }
 
+  @Test(
+    "another project's metadata.json says nothing about pixels",
+    arguments: [
+      #"{"name": "mine", "version": 1}"#, #"{"author": "me", "classes": ["a", "b"], "task": "image"}"#,
+    ])
+  func ignoresOtherDictionaries(text: String) throws {
+    let readings = try ImageClassifier(model: brightest(export: text).model()).assumptions.readings
+    for subject in ["pixels", "fit"] {
+      #expect(readings.first { $0.subject == subject }?.source == .guess, "\(subject)")
+    }
+  }
+
+  @Test("an exporter's names keep their numbers where some are missing")
+  func keepsNumbersOfNames() throws {
+    let model = brightest(export: #"{"task": "classify", "names": {"0": "red", "1": "green"}}"#)
+    let classifier = try ImageClassifier(model: model.model())
+    #expect((0..<3).map { classifier.labels?[$0] } == ["red", "green", nil])
+  }
+
+  /// A classifier of three classes with files appended to it.
+  private func classifier(_ files: [(String, String)]) throws -> ImageClassifier {
+    let bytes = brightest().bytes + storedArchive(files.map { (name: $0.0, bytes: Array($0.1.utf8)) })
+    return try ImageClassifier(model: Model(bytes: bytes))
+  }
+
+  @Test("labels inside a model are found beside a licence, a description and other texts")
+  func findsLabelsInside() throws {
+    let names = ("labels.txt", "red\ngreen\nblue\n")
+    for files in [
+      [names], [names, ("README.txt", "About\n")], [("LICENSE.txt", "No\nwarranty\n"), names],
+      [names, ("labels_de.txt", "rot\n")], [("LABELS.TXT", names.1)], [("my names.txt", names.1)],
+    ] {
+      let found = try classifier(files)
+      #expect((0..<3).map { found.labels?[$0] } == ["red", "green", "blue"], "\(files)")
+      #expect(found.assumptions.warnings.isEmpty)
+    }
+  }
+
+  @Test("files inside a model that may have labels and are not read are named")
+  func namesUnreadLabels() throws {
+    for (files, said) in [
+      ([("a.txt", "red\n"), ("b.txt", "red\n")], "a.txt, b.txt, and nothing says which has its labels"),
+      ([("labels.csv", "red\n")], "labels.csv, which is not read"),
+      ([("labels.txt", "red\u{0}\n")], "labels.txt in the model is not read ("),
+      ([("labels.txt", "")], "labels.txt in the model is not read (line 1: there are no labels)"),
+    ] as [([(String, String)], String)] {
+      let found = try classifier(files)
+      #expect(found.labels == nil)
+      #expect(found.assumptions.warnings.contains { $0.contains(said) }, "\(found.assumptions.warnings)")
+      let reading = found.assumptions.readings.first { $0.subject == "labels" }
+      #expect(reading?.value == "none" && reading?.reason.contains(said) == true)
+    }
+    let licence = try classifier([("LICENSE.txt", "No\nwarranty\nat all\n")])
+    #expect(licence.labels == nil && licence.assumptions.warnings.isEmpty)
+  }
+
+  @Test("the largest scores in their order are no scores of classes")
+  func refusesRanks() throws {
+    var model = brightest()
+    model.tensors += [
+      .init(name: "k", shape: [], type: DetectorModel.int32, data: [2, 0, 0, 0]),
+      .init(name: "best", shape: [1, 2]), .init(name: "places", shape: [1, 2], type: DetectorModel.int32),
+    ]
+    model.operators.append(.init(code: 48, inputs: [2, 3], outputs: [4, 5]))
+    model.outputs = [4]
+    let error = #expect(throws: ApusError.self) { try ImageClassifier(model: model.model()) }
+    #expect(error?.message.contains("TOPK_V2") == true)
+  }
+
   /// A classifier whose graph begins with an operator and a constant.
   private func scaling(_ code: Int32, _ numbers: [Float]) -> DetectorModel {
     DetectorModel(
@@ -112,6 +189,134 @@ import Testing
     let white = try scores(model, picture([255, 51, 0]))
     #expect(zip(white, [1, 0.2, 0] as [Float]).allSatisfy { abs($0 - $1) < 1e-6 })
     #expect(try scores(model, picture([255, 0, 0])) { $0.normalization = .unit }[0] < 0.01)
+  }
+
+  @Test("a graph that doubles its numbers and takes one off takes pixels from 0 to 1")
+  func graphsThatDouble() throws {
+    for (code, offset, expected) in [
+      (DetectorModel.sub, 1, .unit), (0, -1, .unit), (DetectorModel.sub, 2, .signed), (0, 1, .signed),
+    ] as [(Int32, Float, Normalization)] {
+      var model = scaling(DetectorModel.mul, [2])
+      model.tensors += [
+        .init(name: "offset", shape: [1], data: DetectorModel.data([offset])),
+        .init(name: "moved", shape: [1, 4, 4, 3]),
+      ]
+      model.operators.insert(.init(code: code, inputs: [2, 5], outputs: [6]), at: 1)
+      model.operators[2].inputs[0] = 6
+      let pixels = try pixels(of: model)
+      #expect(pixels.value == expected.description, "\(code) \(offset)")
+      #expect(pixels.source == (expected == .unit ? .model : .guess))
+      if expected == .unit { #expect(try scores(model, picture([255, 0, 255])) == [1, -1, 1]) }
+    }
+  }
+
+  /// Ranges of bytes: a scale, a zero point of int8, and the pixels that they suit; nil for none.
+  private static let ranges: [(scale: Float, zeroPoint: Int64, pixels: Normalization?)] = [
+    (1, -128, .raw), (1 / 255, -128, .unit), (2 / 255, -1, .signed), (4.757_9 / 255, -15, imageNet),
+    // As PyTorch's MobileNet v2 of TensorFlow Lite for Microcontrollers has it.
+    (0.018_631_22, -14, imageNet), (6 / 255, -1, nil), (0.5, -128, nil),
+  ]
+
+  @Test("floats that the graph quantizes first are the pixels that their range suits")
+  func graphsThatQuantize() throws {
+    for (scale, zeroPoint, expected) in Self.ranges {
+      let model = DetectorModel(
+        tensors: [
+          .init(name: "image", shape: [1, 4, 4, 3]),
+          .init(
+            name: "bytes", shape: [1, 4, 4, 3], type: DetectorModel.int8, quantization: (scale, zeroPoint)),
+          .init(name: "numbers", shape: [1, 4, 4, 3]),
+          .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
+          .init(name: "scores", shape: [1, 3]),
+        ],
+        operators: [
+          .init(code: Self.quantize, inputs: [0], outputs: [1]),
+          .init(code: Self.dequantize, inputs: [1], outputs: [2]),
+          .init(code: DetectorModel.reduceMax, inputs: [2, 3], outputs: [4]),
+        ], outputs: [4])
+      let pixels = try pixels(of: model)
+      #expect(pixels.value == (expected ?? .signed).description, "\(scale) \(zeroPoint)")
+      #expect(pixels.source == (expected == nil ? .guess : .model))
+      // Only where black is cut off is something lost.
+      let warnings = try ImageClassifier(model: model.model()).assumptions.warnings
+      #expect(warnings.contains { $0.contains("QUANTIZE") } == (scale == 0.5), "\(warnings)")
+      var options = ImageClassifier.Options()
+      options.normalization = .meanStd(mean: [255], std: [1])
+      let given = try ImageClassifier(model: model.model(), options: options).assumptions.warnings
+      #expect(given.contains { $0.contains("is cut off") }, "\(given)")
+    }
+  }
+
+  @Test("bytes that stand for the range of ImageNet's colors are quantized after its normalization")
+  func bytesOfImageNet() throws {
+    for (scale, zeroPoint, expected) in Self.ranges {
+      let model = brightest(type: DetectorModel.int8, quantization: (scale, zeroPoint))
+      let pixels = try pixels(of: model)
+      let isImageNet = expected == Self.imageNet
+      #expect(pixels.value == (isImageNet ? Self.imageNet : .raw).description, "\(scale)")
+      #expect(pixels.source == (expected == nil ? .guess : .model))
+      guard isImageNet else { continue }
+      let white = try scores(model, picture([255, 255, 255])) { $0.scores = .raw }
+      let greatest = scale * Float(127 - zeroPoint)
+      for (found, exact) in zip(white, [2.2489, 2.4286, 2.64] as [Float]) {
+        #expect(abs(found - min(exact, greatest)) <= scale / 2 + 1e-4, "\(white)")
+      }
+      // The numbers are those of the colors, wherever their channels are.
+      let reversed = try scores(model, picture([255, 255, 255])) {
+        $0.scores = .raw
+        $0.channels = .bgr
+      }
+      #expect(reversed == white.reversed())
+    }
+  }
+
+  @Test("a classifier has the minimum score of the metadata, unless the caller gives one")
+  func minimumOfTheMetadata() throws {
+    var model = brightest()
+    model.metadataThreshold = 0.25
+    let color = try picture([255, 127, 0])
+    #expect(try scores(model, color) == [1])
+    #expect(try scores(model, color) { $0.scoreThreshold = -1 }.count == 3)
+    #expect(try scores(brightest(), color).count == 3)
+    let steps = try ImageClassifier(model: model.model()).assumptions.steps
+    #expect(steps.contains { $0.contains("0.25") }, "\(steps)")
+  }
+
+  @Test(
+    "a classifier's other outputs are left out where names or labels say which has the scores",
+    arguments: [
+      (["image", "scores"], false, [1]), (["Identity_1", "Identity"], true, [1]),
+      (["Identity_1", "Identity"], false, nil), (["boxes", "embedding"], true, nil),
+    ] as [([String], Bool, [Int]?)])
+  func otherOutputs(names: [String], isLabelled: Bool, heads: [Int]?) throws {
+    var model = DetectorModel(
+      tensors: [
+        .init(name: "pixels", shape: [1, 4, 4, 3]), .init(name: names[0], shape: [1, 4, 4, 3]),
+        .init(name: "axes", shape: [2], type: DetectorModel.int32, data: [1, 0, 0, 0, 2, 0, 0, 0]),
+        .init(name: names[1], shape: [1, 3]),
+      ],
+      operators: [
+        .init(code: Self.absolute, inputs: [0], outputs: [1]),
+        .init(code: DetectorModel.reduceMax, inputs: [1, 2], outputs: [3]),
+      ], outputs: [1, 3])
+    let labels = isLabelled ? LabelMap(["red", "green", "blue"]) : nil
+    guard let heads else {
+      #expect(throws: ApusError.self) { try ImageClassifier(model: model.model(), labels: labels) }
+      return
+    }
+    let classifier = try ImageClassifier(model: model.model(), labels: labels)
+    #expect(classifier.assumptions.warnings.contains { $0.contains("left out: \(names[0])") })
+    #expect(classifier.assumptions.outputs.filter { $0.role.contains("classes") }.map(\.index) == heads)
+    #expect(try classifier.classify(picture([255, 127, 0])).classifications.count == 1)
+    // A row for each cell of a map is none for the picture.
+    model.tensors[3].shape = [1, 4]
+    model.tensors[2].data = [1, 0, 0, 0, 3, 0, 0, 0]
+    #expect(throws: ApusError.self) { try ImageClassifier(model: model.model(), labels: labels) }
+  }
+
+  private func pixels(of model: DetectorModel) throws -> Assumption {
+    try #require(
+      try ImageClassifier(model: model.model()).assumptions.readings.first { $0.subject == "pixels" })
   }
 
   @Test("options go over metadata, metadata over the exporter, the exporter over the guess")

@@ -7,6 +7,7 @@ enum ReferenceResize {
   /// The source pixels and weights of each result of an axis.
   static func taps(source: Int, target: Int, _ resampling: Resampling) -> [[(pixel: Int, weight: Int)]] {
     (0..<target).map { index in
+      if resampling == .mediaPipe { return fromCorner(index, source, target) }
       if resampling == .nearest { return [((2 * index + 1) * source / (2 * target), 32_768)] }
       if resampling == .area || resampling == .automatic && source > 2 * target {
         return area(index, source, target)
@@ -27,6 +28,13 @@ enum ReferenceResize {
       total = rounded
     }
     return result
+  }
+
+  private static func fromCorner(_ index: Int, _ source: Int, _ target: Int) -> [(Int, Int)] {
+    // Sizes are such that the quotients of halves are exact.
+    let steps = Int((Double(32 * index * source) / Double(target)).rounded(.toNearestOrEven))
+    let (first, second) = (steps / 32, steps % 32 * 1024)
+    return [(min(first, source - 1), 32_768 - second), (min(first + 1, source - 1), second)]
   }
 
   private static func bilinear(_ index: Int, _ source: Int, _ target: Int) -> [(Int, Int)] {

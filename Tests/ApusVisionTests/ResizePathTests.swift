@@ -61,6 +61,18 @@ import Testing
     }
   }
 
+  @Test(
+    "MediaPipe's resampling has the bytes of the crop that its landmark models get",
+    arguments: [(640, 480, 96, 96), (300, 200, 224, 224), (97, 61, 32, 48), (64, 64, 192, 96)])
+  func resamplesAsMediaPipe(width: Int, height: Int, inputWidth: Int, inputHeight: Int) throws {
+    let image = try noise(width, height, .rgb, seed: UInt64(width))
+    let processor = try ImageProcessor(width: inputWidth, height: inputHeight, resampling: .mediaPipe)
+    let crop = try PictureView(image).crop(
+      Region(PixelRect(x: 0, y: 0, width: Float(width), height: Float(height))), width: inputWidth,
+      height: inputHeight, border: .replicate)
+    #expect(processor.prepare(image).bytes == crop.bytes)
+  }
+
   @Test("weights that round to nothing and to all are exact", arguments: Resampling.allCases)
   func longSides(resampling: Resampling) throws {
     // The longest side there is, and results of one row of very many taps.

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What OpenCV, Pillow and Ultralytics' rule have for resized pictures; made by `Tools/pictures/resizing.py`.
+/// Pictures resized by OpenCV, Pillow and Ultralytics' rule; made by `Tools/pictures/resizing.py`.
 struct ResizingGoldens: Decodable {
   /// Noise, and OpenCV's interpolations of it.
   struct Resized: Decodable {

@@ -3,7 +3,7 @@ import Apus
 import ApusVision
 import Testing
 
-/// What shares count where a segmenter sees only a part of the picture.
+/// Class shares of a segmenter that sees only a part of the picture.
 @Suite struct SegmentedRegionTests {
   /// A segmenter whose left quarter is of class 0, and the rest of class 1.
   private func segmenter(_ fit: FitPolicy?) throws -> ImageSegmenter {

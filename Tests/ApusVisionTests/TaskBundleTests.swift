@@ -23,6 +23,29 @@ import Testing
     }
   }
 
+  @Test("two entries of one name are refused: programs differ in which of them they read")
+  func refusesRepeatedNames() throws {
+    let twice = storedArchive([("a.tflite", model), ("b.tflite", model), ("a.tflite", [1])])
+    let error = #expect(throws: ApusError.self) { try TaskBundle(bytes: twice) }
+    #expect(error?.code == .malformedModel)
+    #expect(
+      error?.message == "the bundle has two entries 'a.tflite': programs differ in which of them they read")
+    let outer = try TaskBundle(bytes: storedArchive([("inner.task", twice)]))
+    let inner = #expect(throws: ApusError.self) { try outer.bundle(named: "inner.task") }
+    #expect(inner?.message.contains("'inner.task' has two entries 'a.tflite'") == true)
+  }
+
+  @Test("bytes may follow a bundle, as other readers allow")
+  func readsBeforeOtherBytes() throws {
+    let bytes = storedArchive([("a.tflite", model)])
+    for rest in [
+      [0], [UInt8](repeating: 0, count: 100), Array("PK\u{5}\u{6}".utf8) + [UInt8](repeating: 9, count: 60),
+    ] {
+      _ = try TaskBundle(bytes: bytes + rest).model(named: "a.tflite")
+    }
+    #expect(throws: ApusError.self) { try TaskBundle(bytes: bytes + [UInt8](repeating: 0, count: 1 << 17)) }
+  }
+
   @Test("an error names what is missing, and what there is")
   func namesMissingEntries() throws {
     let bundle = try TaskBundle(bytes: storedArchive([("b.tflite", model)]))

@@ -46,7 +46,7 @@ struct TaskCase: Decodable, Sendable, CustomTestStringConvertible {
   /// The class of each pixel.
   let mask: [UInt8]?
   let poses: [Pose]?
-  /// What an error must name.
+  /// A part of the error's message.
   let error: String?
 
   var testDescription: String { "\(task): \(name)" }

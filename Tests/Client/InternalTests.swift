@@ -5,7 +5,7 @@ import Testing
 
 @testable import TensorFlowLite
 
-/// What a client's `@testable import` sees: the initializers that tests of TensorFlowLiteSwift use.
+/// A client's `@testable import`: the initializers that tests of TensorFlowLiteSwift use.
 struct InternalTests {
   private let bytes = Data(EmbeddedShapes.modelBytes)
 

@@ -31,7 +31,7 @@ import Apus
     }
   }
 
-  /// What the system is asked to run for each call: see `linux/seccomp.h`.
+  /// A filter that the system runs for each call: see `linux/seccomp.h`.
   @safe struct Program {
     var count: UInt16
     var start: UnsafePointer<Instruction>?

@@ -10,7 +10,7 @@ struct Case {
     let bytes: [UInt8]
   }
 
-  /// What a preparation and a run may take, and what integers of inputs are below.
+  /// Limits of a preparation and a run, and the exclusive bound of inputs' integers.
   struct Limits {
     var milliseconds = 0
     var byteCount = 0
@@ -60,7 +60,7 @@ struct Case {
   }
 }
 
-/// What one tensor holds after a run.
+/// The values of one tensor after a run.
 struct Output: Equatable {
   let type: ElementType
   let shape: [Int]

@@ -6,7 +6,7 @@
   import Darwin
 #endif
 
-/// What this process takes: processor time and memory.
+/// This process's use of processor time and memory.
 enum ProcessUse {
   /// The processor time of all threads. Unlike wall time, it hardly depends on what else the machine does.
   static var processorNanoseconds: Int {

@@ -5,8 +5,8 @@ import TestSupport
 
 /// Tries to refute that rows of a batch are independent where the engine says so: rows together, and each alone.
 ///
-/// What makes a model mix rows may be one number beyond a bound, so there are numbers of all magnitudes, one row of large numbers
-/// among small ones, limits of types, infinities and NaN.
+/// One number beyond a bound may make a model mix rows, so there are numbers of all magnitudes, one row of
+/// large numbers among small ones, limits of types, infinities and NaN.
 struct RowTrial {
   private let model: Model
   private let shapes: [TensorShape]
@@ -26,7 +26,7 @@ struct RowTrial {
     random = SeededGenerator(seed: UInt64(given.model.count))
   }
 
-  /// What came of it: `proved`, `refuted: …`, or why there is no proof.
+  /// The trial's outcome: `proved`, `refuted: …`, or why there is no proof.
   mutating func result() -> String {
     guard shapes.allSatisfy({ $0.rank > 0 }) else { return "an input is a scalar" }
     do throws(ApusError) {

@@ -47,7 +47,7 @@ extension Interpreter {
     return found
   }
 
-  /// What every tensor holds that can be read; the others are missing.
+  /// The values of every tensor that can be read; the others are missing.
   func allTensors() -> [(index: Int, output: Output)] {
     tensors.compactMap { tensor in
       bytes(of: tensor).map {

@@ -5,8 +5,8 @@ import TestSupport
 
 /// Runs sets of data in an order: other shapes, other data, other signatures, sets that are refused, and back.
 ///
-/// What one run leaves behind must not reach the next. So each interpreter that runs the order is compared with others: one for each
-/// set alone, other orders, threads and options.
+/// A run's leftovers must not reach the next run. So each interpreter that runs the order is compared with
+/// others: one for each set alone, other orders, threads and options.
 struct SequenceTrial {
   /// The interpreters of a model, one for each signature; they share their variables. Each is prepared for the first set that it takes.
   private final class Functions {

@@ -236,7 +236,7 @@ struct Ways {
 }
 
 extension Ways {
-  /// What every tensor holds after a run of the first kernel set with the first set of data.
+  /// The values of every tensor after a run of the first kernel set with the first set of data.
   static func tensors(of given: Case) throws(ApusError) -> [(index: Int, output: Output)] {
     var options = Interpreter.Options()
     options.kernels = given.kernels.first.map(KernelSetName.init(rawValue:))

@@ -21,7 +21,7 @@ package struct ReferenceDetection {
   package var overlapThreshold: Float = 0.5
   package var scales: [Float] = [10, 10, 5, 5]
 
-  /// What is written.
+  /// The outputs.
   package struct Result: Equatable {
     /// Four edges for each row.
     package var boxes: [Float]

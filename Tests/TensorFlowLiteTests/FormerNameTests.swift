@@ -3,7 +3,7 @@
 import TensorFlowLite
 import Testing
 
-/// What TensorFlowLiteSwift 1 called otherwise, reached through a protocol as its use is a warning.
+/// The former names of TensorFlowLiteSwift 1, reached through a protocol as their use is a warning.
 private protocol FormerNames {
   static func options() -> (Interpreter.Options, Bool)
   static func metalOptions() -> MetalDelegate.Options

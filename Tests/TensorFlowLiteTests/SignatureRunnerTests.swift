@@ -99,13 +99,23 @@ struct SignatureRunnerTests {
     #expect(values(try runner.output(named: "output")) == [Float(1)])
   }
 
-  @Test("a shape that an operator refuses is an error, whose cause the runner knows")
+  @Test("a shape that memory does not hold is an error, whose cause the runner knows")
   func explainsRefusedShapes() throws {
-    let interpreter = try TestModel.difference.interpreter()
-    let runner = try interpreter.signatureRunner(with: try #require(interpreter.signatureKeys.first))
-    try runner.resizeInput(named: "b", toShape: [3])
+    let runner = try TestModel.multiSignatures.interpreter().signatureRunner(with: "add")
+    try runner.resizeInput(named: "x", toShape: [1 << 29])
     #expect(throws: SignatureRunnerError.failedToAllocateTensors) { try runner.allocateTensors() }
-    #expect(runner.failureReason?.contains("operator #0, SUB") == true)
+    #expect(runner.failureReason?.contains("limit") == true)
+  }
+
+  @Test("a dimension that the file fixes stays", arguments: [[3], [2, 1], []])
+  func keepsFixedDimensions(shape: [Int]) throws {
+    let runner = try TestModel.difference.interpreter().signatureRunner(with: "serving_default")
+    #expect(throws: SignatureRunnerError.failedToResizeInputTensor(inputName: "b")) {
+      try runner.resizeInput(named: "b", toShape: Tensor.Shape(shape))
+    }
+    try runner.resizeInput(named: "b", toShape: [2])
+    try runner.invoke(with: ["b": data([Float(1), 2])])
+    #expect(try runner.input(named: "b").shape == [2])
   }
 
   @Test(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs damaged models, pictures, archives, labels, arrays and galleries through every command of `apus` that takes files.
 
-A command may answer or fail with one line and a status from 1 to 64, within a time and an address space. A signal, a hang
+A command may answer or fail with an error, warnings and a status from 1 to 64, within a time and an address space. A signal, a hang
 or another status is a finding, whose files and command are kept.
 """
 
@@ -122,7 +122,8 @@ class Runner:
             self.slowest = (seconds, f"{name} {' '.join(command[:2])} {text[:150].strip()}")
         lines = [line for line in text.splitlines() if line]
         isFine = status == 0 or (
-            status != "hang" and 1 <= status <= 64 and lines and all(line.startswith("error: ") for line in lines))
+            status != "hang" and 1 <= status <= 64 and any(line.startswith("error: ") for line in lines)
+            and all(line.startswith(("error: ", "warning: ")) for line in lines))
         self.commands_run[" ".join(command[:2]) if command[0] == "gallery" else command[0]] += 1
         self.counts["answered" if status == 0 else "refused" if isFine else "FOUND"] += 1
         if not isFine:

@@ -32,9 +32,11 @@ def commands(modules, folder):
             "--landmarks", modules / "pose_landmark/pose_landmark_full.tflite"]
     # The older interfaces of bodies move points to the mean of 9 × 9 cells of heat maps, the newer ones to that of 7 × 7.
     wide = ["--refinement-cells", 9]
+    # The older interfaces merge boxes from an overlap of 0.3, the newer ones of faces and bodies from 0.5.
+    older = ["--iou-threshold", 0.3]
     face = ["--max-results", 4, "--detector", modules / "face_detection/face_detection_short_range.tflite", "--landmarks"]
     hands = ["hands", "--max-results", 4, "--model", folder / "hands.task"]
-    newer_faces = ["face-mesh", "--model", folder / "faces.task", "--iou-threshold", 0.5, "--max-results"]
+    newer_faces = ["face-mesh", "--model", folder / "faces.task", "--max-results"]
     person = ["holistic", *body, *wide, "--hand", modules / "hand_landmark/hand_landmark_full.tflite",
               "--hand-region", modules / "holistic_landmark/hand_recrop.tflite",
               "--face-detector", face[3], "--face", modules / "face_landmark/face_landmark.tflite"]
@@ -44,13 +46,13 @@ def commands(modules, folder):
         # HandLandmarker states 90 in a field for radians.
         "task-hands": ([*hands, "--palm-angle", np.degrees(90.0)], rough),
         "task-one-hand": (["hands", "--model", folder / "hands.task", "--palm-angle", np.degrees(90.0), "--max-results", 1], rough),
-        "solution-faces": (["face-mesh", *face, modules / "face_landmark/face_landmark.tflite"], rough),
-        "solution-attention": (["face-mesh", *face, modules / "face_landmark/face_landmark_with_attention.tflite"], rough),
+        "solution-faces": (["face-mesh", *older, *face, modules / "face_landmark/face_landmark.tflite"], rough),
+        "solution-attention": (["face-mesh", *older, *face, modules / "face_landmark/face_landmark_with_attention.tflite"], rough),
         "task-faces": ([*newer_faces, 4], rough),
         "task-one-face": ([*newer_faces, 1], smooth),
         # Of frames, it smooths where it looks next even without smooth_landmarks.
-        "solution-poses": (["pose", *body, *wide], None),
-        "solution-smooth-poses": (["pose", *body, *wide], ["--smooth-regions"]),
+        "solution-poses": (["pose", *older, *body, *wide], None),
+        "solution-smooth-poses": (["pose", *older, *body, *wide], ["--smooth-regions"]),
         "task-poses": (["pose", *body, "--max-results", 4], rough),
         "task-one-pose": (["pose", *body], smooth),
         "solution-holistic": (person, smooth),

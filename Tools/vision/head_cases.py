@@ -23,6 +23,8 @@ def cases(case):
     yield from transformer_cases(case)
     yield from oriented_cases(case)
     yield from corner_cases(case)
+    yield from best_class_cases(case)
+    yield from denied_cases(case)
 
 
 def place(box, image=SIZE, size=SIZE, fit="letterbox", clips=True):
@@ -379,6 +381,23 @@ def transformer_cases(case):
     found = heads.transformer(boxes, logits, SIZE, "detr")
     yield case("DETR for COCO", models.constant_model([boxes[None], logits[None]]),
                objects=objects(found, fit="stretch"), kind="detr")
+    boxes, logits = queries(300, 4)
+    logits[:4, 3] = 5
+    found = heads.transformer(boxes, logits, SIZE, "rf-detr")
+    for order in ((boxes, logits), (logits, boxes)):
+        name = "boxes first" if order[0] is boxes else "scores first"
+        for title in ("RF-DETR", None):
+            outputs = [{"name": "dets" if part is boxes else "labels"} for part in order] if title else None
+            model = models.constant_model([part[None] for part in order])
+            expected = found if title else heads.transformer(boxes, logits, SIZE)
+            yield case(f"{title or 'a transformer without a name'} of three classes, {name}",
+                       models.with_metadata(model, outputs, title=title) if title else model,
+                       objects=objects(expected, fit="stretch"), kind="rt-detr")
+    boxes, logits = queries(300, 91)
+    logits[3, 90] = 4.5
+    found = heads.transformer(boxes, logits, SIZE)
+    yield case("a transformer with the numbers of COCO", models.constant_model([boxes[None], logits[None]]),
+               objects=objects(found, fit="stretch"), kind="rt-detr")
 
 
 # MARK: Oriented boxes
@@ -426,6 +445,15 @@ def oriented_cases(case):
     labelled = models.with_files(models.constant_model([fractions.T[None]]), {"labels.txt": "\n".join(NAMES)})
     yield case("oriented boxes by the number of names and angles", labelled, objects=oriented_objects(found, NAMES),
                kind="yolo-obb")
+    # Each box overlaps its neighbor enough, so that the last one goes though the first one alone would leave it.
+    chain = np.zeros((len(grid), 8), np.float32)
+    chain[:, :4], chain[:, 7] = [32, 32, 32, 16], 0.2
+    for row, (x, score) in enumerate(((20, 0.9), (28.8, 0.8), (37.6, 0.7))):
+        chain[row, [0, 4]] = x, score
+    found = heads.oriented(chain)
+    assert len(found[1]) == 1
+    yield case("a row of oriented boxes", models.constant_model([chain.T[None]]), options=["--layout", "yolo-obb"],
+               objects=oriented_objects(found), kind="yolo-obb")
     random = np.random.default_rng(111)
     count = 300
     scores = np.sort(random.uniform(0, 1, count))[::-1] ** 4
@@ -463,6 +491,112 @@ def corner_cases(case):
         *int8_rows(rows), models.metadata_json(NAMES, **facts)),
         objects=objects(rules.yolo(models.real(*int8_steps(rows)), "yolo10-raw", SIZE), NAMES), kind="yolo10-raw")
     yield case("corners of a head without a name", plain, refusal="yolo10-raw")
+
+
+def best_class_cases(case):
+    """The best class of each candidate and its score, as Qualcomm AI Hub's YOLO models give them, and short lists of such rows."""
+    size = (128, 128)
+
+    def rows(random, per_cell=1, classes=3):
+        grid = np.repeat(heads.cells(size), per_cell, 0)
+        centers = (grid[:, :2] + 0.5) * grid[:, 2:] + random.normal(0, 2, (len(grid), 2))
+        sizes = random.uniform(8, 50, (len(grid), 2))
+        scores = random.uniform(0, 0.2, (len(grid), classes))
+        strong = random.random(len(grid)) < 0.1
+        scores[strong, random.integers(0, classes, strong.sum())] = random.uniform(0.2, 0.99, strong.sum())
+        return np.concatenate([centers - sizes / 2, centers + sizes / 2, scores], 1).astype(np.float32)
+
+    def find(rows, change):
+        return heads.boxes_and_scores(rows[:, :4], rows[:, 4:], True, **change)
+
+    for per_cell, seed in ((1, 130), (3, 131)):
+        values, found = decided(lambda random: rows(random, per_cell), find, seed)
+        parts = {"boxes": values[None, :, :4], "scores": values[None, :, 4:].max(-1),
+                 "class_idx": values[None, :, 4:].argmax(-1).astype(np.float32)}
+        for names in (list(parts), ["class_idx", "boxes", "scores"]):
+            model = models.constant_model([parts[name] for name in names], size=size)
+            expected = objects(found, image=(200, 90), size=size)
+            named = models.with_metadata(model, [{"name": name} for name in names], title="detector")
+            yield case(f"the best of classes, {per_cell} a cell, {names[0]} first", named, (200, 90), objects=expected,
+                       kind="yolo-best-class")
+            yield case(f"the best of classes, {per_cell} a cell, {names[0]} first, without names", model, (200, 90),
+                       objects=expected, kind="yolo-best-class")
+    # After a suppression, in pixels: left, top, right, bottom.
+    values, found = values[found[3][:20]], [part[:10] for part in found]
+    model = models.constant_model([values[None, :, :4], found_classes(values), values[None, :, 4:].max(-1)], size=size)
+    keep = values[:, 4:].max(-1) >= 0.5
+    order = np.argsort(-values[keep, 4:].max(-1), kind="stable")[:10]
+    chosen = values[keep][order]
+    yield case("boxes, classes and scores in pixels", model, size, kind="post-processed", objects=objects(
+        (chosen[:, :4], chosen[:, 4:].max(-1), chosen[:, 4:].argmax(-1)), image=size, size=size, fit="stretch", clips=False))
+
+
+def found_classes(values):
+    return values[None, :, 4:].argmax(-1).astype(np.float32)
+
+
+def denied_cases(case):
+    """Objects whose best class is denied, which are none of the next best class."""
+    labels = {"labels.txt": "\n".join(NAMES)}
+    denial = ["--deny", "bee"]
+
+    def second(rows, first=4):
+        """Gives rows of the second class a third one that would be enough."""
+        strong = rows[:, first + 1] > 0.4
+        rows[strong, first + 2] = rows[strong, first + 1] * 0.9
+        return rows
+
+    def denied_offsets(random):
+        rows = offsets(random, 3)
+        # A cell away from all others, whose best class is the denied one.
+        rows[0] = [0.5, 0.5, np.log(0.5), np.log(0.5), 0.9, 0, 0.9, 0]
+        return second(rows, 5)
+
+    rows, found = decided(denied_offsets, lambda rows, change: heads.yolox(rows, SIZE, raw=True, denied=1, **change), 140)
+    assert 0 not in found[3]
+    yield case("raw YOLOX without a class", models.with_files(models.constant_model([rows[None]]), models.metadata_json(NAMES)),
+               options=denial, objects=objects(found, NAMES, fit="top-left"), kind="yolox-raw")
+
+    grid = heads.cells(SIZE)
+
+    def scored(random):
+        centers = (grid[:, :2] + 0.5) * grid[:, 2:] + random.normal(0, 2, (len(grid), 2))
+        scores = random.uniform(0, 0.2, (len(grid), 3))
+        strong = random.random(len(grid)) < 0.2
+        scores[strong, random.integers(0, 3, strong.sum())] = random.uniform(0.2, 0.99, strong.sum())
+        return second(np.concatenate([centers, random.uniform(6, 30, (len(grid), 2)), scores], 1).astype(np.float32))
+
+    rows, found = decided(scored, lambda rows, change: heads.boxes_and_scores(
+        rows[:, :4], rows[:, 4:], False, denied=1, **change), 141)
+    model = models.constant_model([rules.corners(rows[:, :4])[None], rows[None, :, 4:]])
+    yield case("YOLO-NAS without a class", models.with_files(model, labels), options=denial, objects=objects(found, NAMES),
+               kind="yolo-nas")
+
+    def turned(random):
+        rows = np.concatenate([scored(random), random.uniform(-0.7, 2.3, (len(grid), 1))], 1)
+        return rows.astype(np.float32)
+
+    rows, found = decided(turned, lambda rows, change: heads.oriented(rows, denied=1, **change), 142)
+    yield case("oriented boxes without a class", models.with_files(models.constant_model([rows.T[None]]), labels),
+               options=["--layout", "yolo-obb", *denial], objects=oriented_objects(found, NAMES), kind="yolo-obb")
+
+    random = np.random.default_rng(143)
+    maps = [random.normal(-6, 1, (SIZE[1] // stride, SIZE[0] // stride, 3, 8)).astype(np.float32) for stride in (8, 16, 32)]
+    for grid_of, row, column, anchor, values in ((0, 2, 3, 0, (4, 3, 2)), (1, 1, 2, 1, (1, 4, 2)), (1, 3, 0, 2, (-3, -2, 3))):
+        maps[grid_of][row, column, anchor] = [0, 0, 0, 0, 4, *values]
+    decoded_rows = heads.anchored(maps, "yolo5-raw")
+    found = heads.best_of(rules.corners(decoded_rows)[:, :4], decoded_rows[:, 5:] * decoded_rows[:, 4:5], denied=1)
+    flat = [grid.reshape(1, *grid.shape[:2], -1) for grid in maps]
+    yield case("raw v5 without a class", models.with_files(models.constant_model(flat), labels),
+               options=["--layout", "yolo5-raw", *denial], objects=objects(found, NAMES), kind="yolo5-raw")
+
+    boxes = np.concatenate([random.uniform(0.2, 0.8, (100, 2)), random.uniform(0.05, 0.4, (100, 2))], 1).astype(np.float32)
+    logits = random.normal(-2, 0.3, (100, 4)).astype(np.float32)
+    logits[:, 3] = 3
+    logits[5], logits[6], logits[7] = [7, 1, 0, 0], [4.5, 5, 0, 0], [0, 1, 8, 2]
+    found = heads.transformer(boxes, logits, SIZE, "detr", threshold=0.3, denied=1)
+    yield case("DETR without a class", models.with_files(models.constant_model([boxes[None], logits[None]]), labels),
+               options=["--layout", "detr", "--score-threshold", "0.3", *denial], objects=objects(found, NAMES, fit="stretch"), kind="detr")
 
 
 def int8_steps(rows):

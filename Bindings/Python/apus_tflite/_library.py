@@ -167,8 +167,9 @@ def _load():
         "TfLiteSignatureRunnerGetOutputCount": (ctypes.c_size_t, [_POINTER]),
         "TfLiteSignatureRunnerGetInputName": (ctypes.c_char_p, [_POINTER, ctypes.c_int32]),
         "TfLiteSignatureRunnerGetOutputName": (ctypes.c_char_p, [_POINTER, ctypes.c_int32]),
-        "TfLiteSignatureRunnerResizeInputTensor": (
+        "ApusSignatureRunnerResizeInputTensor": (
             ctypes.c_int32, [_POINTER, ctypes.c_char_p, _POINTER, ctypes.c_int32]),
+        "ApusTensorGetIndex": (ctypes.c_int32, [_POINTER]),
         "TfLiteSignatureRunnerAllocateTensors": (ctypes.c_int32, [_POINTER]),
         "TfLiteSignatureRunnerGetInputTensor": (_POINTER, [_POINTER, ctypes.c_char_p]),
         "TfLiteSignatureRunnerGetOutputTensor": (_POINTER, [_POINTER, ctypes.c_char_p]),

@@ -22,20 +22,22 @@ def _show(address):
 def _create_methods():
     """The library's function that makes methods, or None where it does not have one for this Python."""
     if sys.implementation.name != "cpython" or os.environ.get("APUS_TFLITE_METHODS") == "python":
-        return None, None
+        return None, None, None
     # These functions work on objects of Python's, so they keep its lock.
     library = ctypes.PyDLL(LIBRARY._name)
     try:
         methods, state = library.ApusPythonMethodsCreate, library.ApusPythonInterpreterCreate
+        user = library.ApusPythonInterpreterGetUser
     except AttributeError:
-        return None, None
+        return None, None, None
     methods.restype = state.restype = ctypes.py_object
     methods.argtypes = [ctypes.py_object] * 3 + [ctypes.POINTER(ctypes.c_ssize_t), ctypes.c_ssize_t]
-    state.argtypes = [ctypes.c_void_p, ctypes.py_object]
-    return methods, state
+    state.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.py_object]
+    user.restype, user.argtypes = ctypes.c_int32, [ctypes.c_void_p]
+    return methods, state, user
 
 
-_METHODS, _STATE = _create_methods()
+_METHODS, _STATE, _USER = _create_methods()
 
 
 def replace(cls, fail):
@@ -62,6 +64,9 @@ def state(native):
     if _STATE is None:
         return None
     try:
-        return _STATE(native.handle, native.arrays)
+        result = _STATE(native.handle, native.arrays, native.turns.callers)
     except ValueError:
         return None
+    handle = ctypes.c_void_p(native.handle)
+    native.turns.watch(lambda: _USER(handle))
+    return result

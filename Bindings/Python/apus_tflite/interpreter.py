@@ -8,12 +8,17 @@ import os
 import numpy as np
 
 from apus_tflite import _methods
-from apus_tflite._native import NativeInterpreter
+from apus_tflite._native import NativeInterpreter, checked_index, integer
 
 _REFERENCES = (
     "There is at least 1 reference to internal data in the interpreter in the form of a numpy array or slice. "
     "Be sure to only hold the function returned from tensor() if you are using raw data access."
 )
+
+
+def _bytes(content):
+    """A model's bytes, from an object that has bytes."""
+    return content if isinstance(content, bytes) else bytes(memoryview(content))
 
 
 @enum.unique
@@ -50,9 +55,11 @@ class SignatureRunner:
         if not signature_key:
             raise ValueError("None signature_key provided.")
         native = interpreter._interpreter
-        if signature_key not in native.signature_keys():
-            raise ValueError('Invalid signature_key provided: "%s".' % signature_key)
-        self._runner = native.runner(signature_key)
+        with native.turns:
+            if signature_key not in native.signature_keys():
+                raise ValueError('Invalid signature_key provided: "%s".' % signature_key)
+            self._runner = native.runner(signature_key)
+        self._native = native
         self._signature_key = signature_key
 
     def __call__(self, **kwargs):
@@ -65,15 +72,21 @@ class SignatureRunner:
         for name in kwargs:
             if name not in names:
                 raise ValueError("Invalid Input name (%s) for SignatureDef" % name)
-        return self._runner.run({name: np.asarray(value) for name, value in kwargs.items()})
+        values = {name: np.asarray(value) for name, value in kwargs.items()}
+        with self._native.turns:
+            if self._native.arrays and self._runner.is_main:
+                raise RuntimeError(_REFERENCES)
+            return self._runner.run(values)
 
     def get_input_details(self):
         """What each input is, by name."""
-        return {name: self._runner.input(name).details(i) for i, name in enumerate(self._runner.inputs)}
+        with self._native.turns:
+            return {name: self._runner.input(name).details() for name in self._runner.inputs}
 
     def get_output_details(self):
         """What each output is, by name."""
-        return {name: self._runner.output(name).details(i) for i, name in enumerate(self._runner.outputs)}
+        with self._native.turns:
+            return {name: self._runner.output(name).details() for name in self._runner.outputs}
 
 
 class Interpreter:
@@ -85,7 +98,7 @@ class Interpreter:
     >>> interpreter.invoke()
     >>> scores = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
-    Options that choose among TensorFlow Lite's kernels or tune its delegates are taken and change nothing.
+    Calls of several threads take turns. Options that choose among TensorFlow Lite's kernels or tune its delegates are taken and change nothing.
     """
 
     def __init__(
@@ -120,10 +133,11 @@ class Interpreter:
             raise ValueError("Apus runs models by itself and takes no delegates")
         self._interpreter = NativeInterpreter(
             os.fsencode(model_path) if model_path else None,
-            None if model_path else bytes(model_content),
+            None if model_path else _bytes(model_content),
             num_threads or 1,
             bool(experimental_preserve_all_tensors),
         )
+        self._compresses_zero_points = experimental_compress_quantization_zero_points
         self._inputs = frozenset(self._interpreter.inputs)
         self._state = _methods.state(self._interpreter)
 
@@ -137,13 +151,15 @@ class Interpreter:
 
     def allocate_tensors(self):
         """Gives the tensors memory. Needed once, and after resize_tensor_input."""
-        self._ensure_safe()
-        self._interpreter.allocate()
+        with self._interpreter.turns:
+            self._ensure_safe()
+            self._interpreter.allocate()
 
     def invoke(self):
         """Computes the outputs. Other threads of Python run meanwhile."""
-        self._ensure_safe()
-        self._interpreter.invoke()
+        with self._interpreter.turns:
+            self._ensure_safe()
+            self._interpreter.invoke()
 
     def _fail(self):
         """Raises the error of a run that failed."""
@@ -151,57 +167,86 @@ class Interpreter:
 
     def resize_tensor_input(self, input_index, tensor_size, strict=False):
         """Sets the shape of an input, by its tensor's index. Call allocate_tensors next."""
-        self._ensure_safe()
-        self._interpreter.resize(int(input_index), np.asarray(tensor_size, np.int64).reshape(-1), strict)
+        input_index = checked_index(input_index)
+        tensor_size = np.array(tensor_size, np.int32)
+        with self._interpreter.turns:
+            self._ensure_safe()
+            if tensor_size.ndim != 1:
+                raise ValueError("Shape should be 1D instead of %d." % tensor_size.ndim)
+            self._interpreter.resize(input_index, tensor_size, strict)
 
     def set_tensor(self, tensor_index, value):
         """Copies an array into an input."""
+        tensor_index = checked_index(tensor_index)
         if tensor_index not in self._inputs:
             raise ValueError("Tensor %s is not an input: only inputs can be set" % tensor_index)
-        self._interpreter.ends[tensor_index].set(value, tensor_index)
+        if type(value) is not np.ndarray:
+            value = np.asarray(value)
+        with self._interpreter.turns:
+            self._interpreter.ends[tensor_index].set(value, tensor_index)
 
     def get_tensor(self, tensor_index, subgraph_index=0):
         """A copy of a tensor's elements."""
-        if not subgraph_index:
-            return self._interpreter.tensor(tensor_index).get()
-        self._check_subgraph(subgraph_index)
-        return self._interpreter.tensor(tensor_index, subgraph_index).get()
+        tensor_index, subgraph_index = checked_index(tensor_index), checked_index(subgraph_index)
+        with self._interpreter.turns:
+            if subgraph_index:
+                self._check_subgraph(subgraph_index)
+            return self._interpreter.tensor(tensor_index, subgraph_index).get()
 
     def tensor(self, tensor_index):
-        """A function that returns an array of the tensor's own memory. Keep the function, not the array."""
-        native = self._interpreter.tensor(int(tensor_index))
-        return lambda: native.view(owner=self._interpreter)
+        """A function that returns an array of the tensor's own memory. Keep the function, not the array.
+
+        The elements of a tensor that is neither an input nor an output are a copy of this moment, which cannot be written.
+        """
+        return lambda: self._view(checked_index(tensor_index))
+
+    def _view(self, tensor_index):
+        with self._interpreter.turns:
+            return self._interpreter.view(tensor_index)
 
     def reset_all_variables(self):
         """Resets what the model keeps between runs."""
-        self._interpreter.reset_variables()
+        with self._interpreter.turns:
+            self._interpreter.reset_variables()
+
+    @property
+    def experimental_compress_quantization_zero_points(self):
+        """The option of this name, which changes nothing."""
+        return self._compresses_zero_points
 
     def get_input_details(self):
         """What each input is: name, index, shape, shape_signature, dtype, quantization."""
-        return [self._get_tensor_details(index, 0) for index in self._interpreter.inputs]
+        with self._interpreter.turns:
+            return [self._interpreter.ends[index].details() for index in self._interpreter.inputs]
 
     def get_output_details(self):
         """What each output is: name, index, shape, shape_signature, dtype, quantization."""
-        return [self._get_tensor_details(index, 0) for index in self._interpreter.outputs]
+        with self._interpreter.turns:
+            return [self._interpreter.ends[index].details() for index in self._interpreter.outputs]
 
     def get_tensor_details(self, subgraph_index=0):
         """What each tensor of a subgraph is."""
-        self._check_subgraph(subgraph_index)
+        subgraph_index = integer(subgraph_index)
         details = []
-        for index in range(self._interpreter.tensor_count(subgraph_index)):
-            try:
-                details.append(self._get_tensor_details(index, subgraph_index))
-            except ValueError:
-                pass
+        with self._interpreter.turns:
+            self._check_subgraph(subgraph_index)
+            for index in range(self._interpreter.tensor_count(subgraph_index)):
+                try:
+                    details.append(self._interpreter.tensor(index, subgraph_index).details())
+                except ValueError:
+                    pass
         return details
 
     def _get_tensor_details(self, tensor_index, subgraph_index):
-        self._check_subgraph(subgraph_index)
-        return self._interpreter.tensor(int(tensor_index), subgraph_index).details(int(tensor_index))
+        tensor_index, subgraph_index = checked_index(int(tensor_index)), integer(subgraph_index)
+        with self._interpreter.turns:
+            self._check_subgraph(subgraph_index)
+            return self._interpreter.tensor(tensor_index, subgraph_index).details()
 
     def num_subgraphs(self):
         """How many subgraphs the model has."""
-        return self._interpreter.subgraph_count()
+        with self._interpreter.turns:
+            return self._interpreter.subgraph_count()
 
     def _check_subgraph(self, index):
         count = self.num_subgraphs()
@@ -212,31 +257,49 @@ class Interpreter:
 
     def _get_ops_details(self):
         """What each operator of the main subgraph is: index, op_name, inputs, outputs, operand_types, result_types."""
-        return [self._get_op_details(index) for index in range(self._interpreter.operator_count())]
+        with self._interpreter.turns:
+            return [self._get_op_details(index) for index in range(self._interpreter.operator_count())]
 
     def _get_op_details(self, op_index):
-        name, inputs, outputs = self._interpreter.operator(int(op_index))
-        return {
-            "index": int(op_index),
-            "op_name": name,
-            "inputs": inputs,
-            "outputs": outputs,
-            "operand_types": [self._get_tensor_details(index, 0)["dtype"] for index in inputs if index != -1],
-            "result_types": [self._get_tensor_details(index, 0)["dtype"] for index in outputs if index != -1],
-        }
+        op_index = checked_index(op_index)
+        with self._interpreter.turns:
+            name, inputs, outputs = self._interpreter.operator(op_index)
+            return {
+                "index": op_index,
+                "op_name": name,
+                "inputs": inputs,
+                "outputs": outputs,
+                "operand_types": self._types(inputs),
+                "result_types": self._types(outputs),
+            }
+
+    def _types(self, indices):
+        return [self._get_tensor_details(index, 0)["dtype"] for index in indices if index != -1]
 
     def get_signature_list(self):
         """The names of each signature's inputs and outputs, by the signature's name."""
-        runners = {key: self._interpreter.runner(key) for key in self._interpreter.signature_keys()}
         return {
-            key: {"inputs": list(runner.inputs), "outputs": list(runner.outputs)}
-            for key, runner in runners.items()
+            key: {"inputs": list(names["inputs"]), "outputs": list(names["outputs"])}
+            for key, names in self._get_full_signature_list().items()
         }
+
+    def _get_full_signature_list(self):
+        """The indices of each signature's inputs and outputs by their names, by the signature's name."""
+        with self._interpreter.turns:
+            runners = {key: self._interpreter.runner(key) for key in self._interpreter.signature_keys()}
+            return {
+                key: {
+                    "inputs": {name: runner.input(name).index for name in runner.inputs},
+                    "outputs": {name: runner.output(name).index for name in runner.outputs},
+                }
+                for key, runner in runners.items()
+            }
 
     def get_signature_runner(self, signature_key=None):
         """A function that runs a signature; without a name, the model's only one."""
         if signature_key is None:
-            keys = self._interpreter.signature_keys()
+            with self._interpreter.turns:
+                keys = self._interpreter.signature_keys()
             if len(keys) != 1:
                 raise ValueError(
                     "SignatureDef signature_key is None and model has {0} Signatures. "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a ModelDataHandler does: loads a model and labels, runs a frame, formats results: DetectObjects MODEL LABELS PICTURE
+// The work of a ModelDataHandler: loads a model and labels, runs a frame, formats results:
+// DetectObjects MODEL LABELS PICTURE
 import ApusImages
 import ApusVision
 

@@ -58,7 +58,7 @@ private struct CallPlayer {
   private var tensors: [UnsafeMutableRawPointer] = []
 
   /// More would make executions slow.
-  private static let mostLive = 4
+  private static let maximumLive = 4
 
   init(calls: ByteSource, model: [UInt8]) { (source, self.model) = (calls, model) }
 
@@ -121,7 +121,7 @@ private struct CallPlayer {
   private mutating func keep(_ handle: OpaquePointer?, _ kind: Kind) {
     guard let handle else { return }
     live[kind.rawValue].append(handle)
-    if live[kind.rawValue].count > Self.mostLive { delete(live[kind.rawValue].removeFirst(), kind) }
+    if live[kind.rawValue].count > Self.maximumLive { delete(live[kind.rawValue].removeFirst(), kind) }
   }
 
   private mutating func keep(_ tensor: UnsafeMutableRawPointer?) {

@@ -15,7 +15,7 @@ public enum ArchiveTarget: FuzzTarget {
   public static func run(_ bytes: [UInt8]) { fuzzArchive(bytes) }
 }
 
-/// What exporters of YOLO models append: JSON and Python literals.
+/// The metadata that exporters of YOLO models append: JSON and Python literals.
 public enum ExportTarget: FuzzTarget {
   public static let name = "export"
   public static func run(_ bytes: [UInt8]) { fuzzExportMetadata(bytes) }

@@ -124,7 +124,7 @@ enum ModelMutation {
     return table + offset
   }
 
-  /// What a table's field refers to.
+  /// The position to which a table's field refers.
   private static func target(_ bytes: [UInt8], _ table: Int, _ index: Int) -> Int? {
     guard let at = place(bytes, table, index), let offset = word(bytes, at) else { return nil }
     return at + Int(offset)

@@ -20,8 +20,10 @@ struct ApusServerCommand: AsyncParsableCommand {
   var model: [String] = []
 
   @Option(
-    help: "A folder of NAME.tflite, NAME/model.tflite or NAME/VERSION/model.tflite; bundles end in .task.")
-  var modelRepository: String?
+    help: ArgumentHelp(
+      "A folder of NAME.tflite, NAME/model.tflite or NAME/VERSION/model.tflite; bundles end in .task. May be repeated.",
+      valueName: "folder"))
+  var modelRepository: [String] = []
 
   @Option(help: "Where to listen for HTTP; port 0 for any free one.")
   var http = "127.0.0.1:8000"
@@ -53,8 +55,15 @@ struct ApusServerCommand: AsyncParsableCommand {
   @Option(help: "How long a request may take, in seconds; 0 for any time.")
   var deadline = 60.0
 
-  @Option(help: "Whether clients may load and unload models: none or explicit.")
+  @Option(
+    help: "Whether clients may load and unload models: none or explicit. Both load every model at the start.")
   var modelControl = ModelControl.none
+
+  @Option(
+    help: ArgumentHelp(
+      "Whether the server is not ready while a model of its folders could not be loaded: true or false.",
+      valueName: "true|false"))
+  var strictReadiness = true
 
   @Flag(help: "Serve the paths of DeepStack and CodeProject.AI, too: /v1/vision/detection and so on.")
   var deepstack = false
@@ -70,7 +79,7 @@ struct ApusServerCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "A camera to look at all the time, at /cameras/NAME: a device, URL, file or test pattern, read by ffmpeg; may be repeated.",
+      "A camera to look at all the time, at /cameras/NAME: a device, or a URL, file or test pattern, which ffmpeg reads; may be repeated.",
       valueName: "name=source"))
   var camera: [String] = []
 

@@ -6,7 +6,7 @@ import ApusServing
 /// A field of two bytes becomes a structure of hundreds, a number of one byte eight. Without this check, a message
 /// within the limit for bodies could take a hundred times that limit.
 public struct DecodedSize {
-  /// What a field of a known number holds.
+  /// The contents of a field with a known number.
   private indirect enum Field {
     /// Bytes or text.
     case bytes

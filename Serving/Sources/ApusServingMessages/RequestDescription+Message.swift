@@ -7,11 +7,15 @@ import NIOFoundationCompat
 import SwiftProtobuf
 
 extension RequestDescription {
-  /// What a message says: data either in the inputs' typed fields or in the raw contents, never in both.
+  /// Reads a message: data either in the inputs' typed fields or in the raw contents, never in both.
   public init(_ message: Inference_ModelInferRequest) throws(ServingError) {
     let isRaw = !message.rawInputContents.isEmpty
     guard message.inputs.count <= Self.maximumTensors else { throw .tooManyTensors("inputs") }
     guard message.outputs.count <= Self.maximumTensors else { throw .tooManyTensors("outputs") }
+    guard message.parameters.count <= Self.maximumParameters else { throw .tooManyParameters }
+    if let index = message.outputs.firstIndex(where: { $0.parameters.count > Self.maximumParameters }) {
+      throw ServingError.tooManyParameters.at("outputs[\(index)] ('\(message.outputs[index].name)')")
+    }
     if isRaw, let index = message.inputs.firstIndex(where: { $0.hasContents }) {
       let name = message.inputs[index].name
       throw ServingError.bad(
@@ -27,6 +31,7 @@ extension RequestDescription {
     for (index, input) in message.inputs.enumerated() {
       do throws(ServingError) {
         guard input.shape.count <= 16 else { throw .bad("the shape has more than 16 dimensions") }
+        guard input.parameters.count <= Self.maximumParameters else { throw .tooManyParameters }
         inputs.append(
           Input(
             name: input.name, datatype: input.datatype, shape: input.shape.map(Int.init),

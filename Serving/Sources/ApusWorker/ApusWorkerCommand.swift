@@ -29,8 +29,22 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "The minimum score.")
   var scoreThreshold: Float?
 
+  @Option(
+    help:
+      "The minimum score of what hands, face-mesh, pose and holistic detect, before they look at the region.")
+  var detectionThreshold: Float?
+
   @Option(help: "The maximum number of results.")
   var maxResults: Int?
+
+  @Option(help: "The overlap above which the better of two boxes stays.")
+  var iouThreshold: Float?
+
+  @Flag(help: "Let boxes of different classes suppress each other.")
+  var classAgnostic = false
+
+  @Flag(help: "Let one box have several classes.")
+  var multiLabel = false
 
   @Option(help: "A label to answer with, and no others but those of further --allow.")
   var allow: [String] = []
@@ -40,6 +54,11 @@ struct ApusWorkerCommand: ParsableCommand {
 
   @Option(help: "How pictures of other proportions are fitted in: stretch, center-crop or letterbox.")
   var fit: Fit?
+
+  @Option(
+    help: "How pixels are computed when a picture is resized: automatic, area, bilinear or nearest.",
+    transform: named)
+  var resampling: Resampling?
 
   @Option(help: "How pixels become numbers: unit (0 to 1), signed (-1 to 1), raw (0 to 255) or MEAN:STD.")
   var pixels: String?
@@ -77,6 +96,15 @@ struct ApusWorkerCommand: ParsableCommand {
   @Flag(help: "Resize a picture that the model makes to the picture that it was given.")
   var fitOutput = false
 
+  @Option(help: "The direction of the middle finger in a palm's region, in degrees.")
+  var palmAngle: Float?
+
+  @Option(help: "How many cells a side of a body's heat map a point is moved to the mean of.")
+  var refinementCells: Int?
+
+  @Option(help: "A .tflite face detector, for embed: each of its faces is aligned and embedded.")
+  var faces: String?
+
   @Option(help: "Threads that one run may use.")
   var threads = 1
 
@@ -104,6 +132,9 @@ struct ApusWorkerCommand: ParsableCommand {
     guard maxResults ?? 1 >= 1 else {
       throw ValidationError("--max-results is \(maxResults ?? 0), not 1 or more")
     }
+    guard refinementCells ?? 1 >= 1 else {
+      throw ValidationError("--refinement-cells is \(refinementCells ?? 0), not 1 or more")
+    }
     do throws(ApusError) { _ = try settings } catch { throw ValidationError(error.message) }
     guard (1...64).contains(threads) else { throw ValidationError("--threads is \(threads), not 1 to 64") }
     guard (0...86_400).contains(deadline) else {
@@ -113,9 +144,14 @@ struct ApusWorkerCommand: ParsableCommand {
 
   func run() throws {
     do throws(ApusError) {
+      var settings = try settings
+      if let faces {
+        settings.faces = .init(
+          try ServedModel(ModelSource(name: "faces", path: faces), maximumBatch: 1))
+      }
       try FrameLoop(
         worker: PictureWorker(
-          kind ?? .detect, source: source, settings: try settings, threads: threads, timeLimit: timeLimit,
+          kind ?? .detect, source: source, settings: settings, threads: threads, timeLimit: timeLimit,
           warn: { Self.writeError("warning: \($0.text)") }),
         deadline: deadline > 0 ? deadline : nil
       ).run()
@@ -125,17 +161,17 @@ struct ApusWorkerCommand: ParsableCommand {
     }
   }
 
-  /// Writes one line to standard error.
+  /// Writes one line to standard error. Names in models may have characters that command terminals.
   private static func writeError(_ text: String) {
     let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
-    FileHandle.standardError.write(Data("\(line)\n".utf8))
+    FileHandle.standardError.write(Data("\(PrintableText.escaped(line))\n".utf8))
   }
 
   /// The least time that the model may take to be prepared, however soon pictures must be answered.
-  private static let leastTimeLimit = 60.0
+  private static let minimumTimeLimit = 60.0
 
   private var timeLimit: Duration? {
-    deadline > 0 ? .seconds(max(deadline, Self.leastTimeLimit)) : nil
+    deadline > 0 ? .seconds(max(deadline, Self.minimumTimeLimit)) : nil
   }
 
   private static let tasks = VisionTaskKind.allCases.map(\.rawValue).joined(separator: ", ")
@@ -152,7 +188,11 @@ struct ApusWorkerCommand: ParsableCommand {
     get throws(ApusError) {
       var settings = PictureTask.Settings()
       settings.scoreThreshold = scoreThreshold
+      settings.detectionThreshold = detectionThreshold
       settings.maximumResults = maxResults
+      settings.iouThreshold = iouThreshold
+      settings.isClassAgnostic = classAgnostic
+      settings.isMultiLabel = multiLabel
       settings.allowed = allow
       settings.denied = deny
       settings.fit =
@@ -162,6 +202,7 @@ struct ApusWorkerCommand: ParsableCommand {
         case .letterbox: .letterbox()
         case nil: nil
         }
+      settings.resampling = resampling
       settings.pixels = try pixels.map { text throws(ApusError) in try Normalization(parsing: text) }
       settings.channels = channels
       settings.boxUnits = boxUnits
@@ -178,6 +219,8 @@ struct ApusWorkerCommand: ParsableCommand {
         try Normalization(parsing: text)
       }
       settings.fitsOutput = fitOutput
+      settings.palmAngle = palmAngle
+      settings.refinementCells = refinementCells
       return settings
     }
   }

@@ -22,25 +22,25 @@ struct FrameLoop {
     self.deadline = deadline
   }
 
-  func run() {
+  /// - Throws: `unwritableFile` if a line cannot be written, as when the disk is full or the reader has closed the pipe.
+  func run() throws(ApusError) {
     while let head = read(8), head.count == 8 {
       let length = Self.number(head.prefix(4))
       let id = UInt32(Self.number(head.suffix(4)))
       guard length <= Self.longestFrame else {
-        guard skip(length) else { return }
-        guard
-          write(
-            PictureWorker.line(
-              id: id, error: "the frame has \(length) bytes, more than \(Self.longestFrame)"))
-        else { return }
+        let isWhole = skip(length)
+        try write(
+          PictureWorker.line(
+            id: id, error: "the frame has \(length) bytes, more than \(Self.longestFrame)"))
+        guard isWhole else { return }
         continue
       }
       let file = length == 0 ? Data() : read(length)
       guard let file, file.count == length else {
-        _ = write(PictureWorker.line(id: id, error: "the input ends within the frame"))
+        try write(PictureWorker.line(id: id, error: "the input ends within the frame"))
         return
       }
-      guard write(answer(id, Array(file))) else { return }
+      try write(answer(id, Array(file)))
     }
   }
 
@@ -68,8 +68,9 @@ struct FrameLoop {
     return true
   }
 
-  /// Writes a line; false if that fails, as when the reader has closed the pipe.
-  private func write(_ line: ByteBuffer) -> Bool {
-    (try? output.write(contentsOf: Data(line.readableBytesView))) != nil
+  private func write(_ line: ByteBuffer) throws(ApusError) {
+    do { try output.write(contentsOf: Data(line.readableBytesView)) } catch {
+      throw ApusError(.unwritableFile, "cannot write to standard output")
+    }
   }
 }

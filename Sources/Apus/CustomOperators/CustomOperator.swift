@@ -88,7 +88,7 @@ public struct CustomOperator: Sendable {
     }
   }
 
-  /// What the engine registers.
+  /// The operator's registration for the engine.
   var registration: OperatorRegistration {
     let prepare = prepare
     return OperatorRegistration(custom: name, versions: versions, types: ElementType.allCases, isPure: isPure)

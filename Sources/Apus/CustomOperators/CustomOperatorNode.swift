@@ -18,6 +18,9 @@ public struct CustomOperatorNode {
   /// The version that the model requests.
   public var version: Int { node.version }
 
+  /// The subgraph that has the operator, and its position there.
+  @_spi(TensorFlowLite) public var place: (subgraph: Int, index: Int) { (node.subgraphIndex, node.index) }
+
   /// How many threads a run may use.
   public var threadCount: Int { node.threadCount }
 

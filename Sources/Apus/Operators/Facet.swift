@@ -2,10 +2,10 @@
 
 import ApusKernels
 
-/// What an operator is to passes: one of the kinds that they know how to change, with all that it can do.
+/// The kind of an operator for passes: one of those that they know how to change, with all that it can do.
 ///
-/// A pass asks the kind that it is about. The switches below are exhaustive, so that the compiler names the questions
-/// that a new kind must answer.
+/// A pass asks the kind that it handles. The switches below are exhaustive, so that the compiler names the
+/// questions that a new kind must answer.
 enum Facet {
   /// Passes leave it alone.
   case plain

@@ -2,7 +2,7 @@
 
 /// Custom operators that no build can run, because they are programs for other machines or operators of TensorFlow.
 enum ForeignOperators {
-  /// What a custom operator is, and what to do; nil for others.
+  /// An explanation of a custom operator, with a remedy; nil for others.
   static func advice(for name: String) -> String? {
     switch name {
     case "edgetpu-custom-op":

@@ -2,7 +2,7 @@
 
 import ApusKernels
 
-/// What several operators require of a tensor.
+/// Requirements on tensors that several operators share.
 extension Node {
   /// Throws unless the zero point is 0, as `int16` tensors require.
   func requireNoZeroPoint(_ slot: TensorSlot) throws(ApusError) {

@@ -64,6 +64,9 @@ extension Node {
 }
 
 extension ElementType {
+  /// Whether quantized elements may be below zero.
+  var isSignedInteger: Bool { integerRange.lowerBound < 0 }
+
   /// The range of a quantized element; that of `Int32` for types that are not 8 or 16 bits wide.
   var integerRange: ClosedRange<Int> {
     switch self {

@@ -24,7 +24,7 @@ class Node {
   /// How many threads a run may use; scratch memory is sized by it.
   var threadCount: Int { context.threads.count }
 
-  /// What planning shares with the operator.
+  /// The state that planning shares with the operator.
   let preparation: Preparation
   /// The operator as it is in the file; looked up, as nodes are made several times and read little.
   var entry: OperatorEntry { preparation.wiring.subgraph.operators[index] }

@@ -20,7 +20,7 @@ protocol Operator {
   /// ``PreparedConvolution/summation``; nil if unknown.
   var summation: String? { get }
 
-  /// What it is to passes.
+  /// Its kind for passes.
   var facet: Facet { get }
 
   /// The operator as one that has weights to pack; nil if it is ready.

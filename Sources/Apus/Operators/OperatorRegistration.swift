@@ -2,7 +2,7 @@
 
 import ApusFormat
 
-/// What the engine knows about a kind of operator. It is a class, so that models pass it on at little cost.
+/// The engine's description of a kind of operator. It is a class, so that models pass it on at little cost.
 final class OperatorRegistration: Sendable {
   /// Stands for an operator that this build does not have.
   static let unknown = OperatorRegistration(custom: "", versions: 0...0, types: [], isPure: false) {
@@ -38,8 +38,8 @@ final class OperatorRegistration: Sendable {
   /// The subgraphs that an operator's options name.
   enum Subgraphs: Sendable {
     case none
-    /// The operator runs them.
-    case called(@Sendable (OperatorOptions) throws(ApusError) -> [Int])
+    /// The operator runs them on its inputs, from a position on.
+    case called(@Sendable (OperatorOptions) throws(ApusError) -> [Int], argumentsFrom: Int = 0)
     /// The only operator of one of them names a function that folds elements; the subgraph does not run.
     case body(@Sendable (OperatorOptions) throws(ApusError) -> Int)
   }
@@ -58,7 +58,7 @@ final class OperatorRegistration: Sendable {
   let data: Place
   /// The types of the first input if it is not the data: an index, a shape, a condition, a handle.
   let firstInputTypes: [ElementType]
-  /// What decides the type of its results.
+  /// The rule for the type of its results.
   let result: ResultType
   /// How it treats the rows of a batch.
   let rows: RowRule
@@ -103,7 +103,8 @@ final class OperatorRegistration: Sendable {
 
   /// Registers a custom operator.
   init(
-    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType], isPure: Bool = true,
+    custom name: String, versions: ClosedRange<Int> = 1...1, types: [ElementType],
+    result: ResultType = .declared, isPure: Bool = true,
     _ prepare: @escaping Preparation
   ) {
     code = .custom
@@ -112,7 +113,7 @@ final class OperatorRegistration: Sendable {
     self.types = types
     data = .input(0)
     firstInputTypes = []
-    result = .declared
+    self.result = result
     rows = .mixed
     subgraphs = .none
     self.isPure = isPure

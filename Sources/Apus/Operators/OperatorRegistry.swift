@@ -210,7 +210,7 @@ enum OperatorRegistry {
     case .if:
       .init(
         code, versions: 1...1, types: ElementType.movable + [.resource], at: .input(1), first: [.bool],
-        rows: .mixed, subgraphs: .called(If.subgraphs), isPure: false, If.prepare)
+        rows: .mixed, subgraphs: .called(If.subgraphs, argumentsFrom: 1), isPure: false, If.prepare)
     case .imag:
       .init(code, versions: 1...1, types: complex, rows: .elements, ComplexParts.prepare(.imaginary))
     case .l2Normalization:
@@ -329,8 +329,7 @@ enum OperatorRegistry {
     case .reduceAny: .init(code, versions: 1...1, types: [.bool], rows: .folding, Reduce.any)
     case .reduceMax: .init(code, versions: 1...3, types: reducible, rows: .folding, Reduce.maximum)
     case .reduceMin: .init(code, versions: 1...3, types: reducible, rows: .folding, Reduce.minimum)
-    case .reduceProd:
-      .init(code, versions: 1...2, types: reducible.filter { $0 != .uint8 }, rows: .folding, Reduce.product)
+    case .reduceProd: .init(code, versions: 1...2, types: reducible, rows: .folding, Reduce.product)
     case .reduceWindow:
       .init(code, versions: 1...1, types: ReduceWindow.types, rows: .mixed, ReduceWindow.prepare)
     case .relu: .init(code, versions: 1...3, types: common + [.int16], rows: .elements, Relu.prepare)
@@ -432,8 +431,8 @@ enum OperatorRegistry {
         code, versions: 1...1, types: StableHLOFunctions.bitTypes, rows: .elements, StableHLOFunctions.and)
     case .stablehloCase:
       .init(
-        code, versions: 1...1, types: [.int32], rows: .mixed, subgraphs: .called(StableHLOCase.subgraphs),
-        isPure: false, StableHLOCase.prepare)
+        code, versions: 1...1, types: [.int32], rows: .mixed,
+        subgraphs: .called(StableHLOCase.subgraphs, argumentsFrom: 1), isPure: false, StableHLOCase.prepare)
     case .stablehloComposite:
       .init(
         code, versions: 1...1, types: ElementType.movable + [.resource], rows: .mixed,
@@ -551,6 +550,9 @@ enum OperatorRegistry {
     .init(custom: "MaxPoolingWithArgmax2D", types: [.float32], ArgmaxPooling2D.pool),
     .init(custom: "MaxUnpooling2D", types: [.float32], ArgmaxPooling2D.unpool),
     .init(custom: "Mfcc", types: [.float32], Mfcc.prepare),
+    .init(
+      custom: "NumericVerify", types: [.float16, .uint8, .int8, .int16], result: .fixed(.float32),
+      isPure: false, NumericVerify.prepare),
     .init(custom: "PosenetDecoderOp", types: [.float32, .uint8], PosenetDecoder.prepare),
     .init(custom: "TFLite_Detection_PostProcess", types: [.float32, .uint8], DetectionPostProcess.prepare),
     .init(custom: "TransformLandmarks", versions: 1...2, types: [.float32], TransformLandmarks.prepare),

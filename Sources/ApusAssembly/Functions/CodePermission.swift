@@ -32,7 +32,7 @@ package struct CodePermission: Sendable {
     #endif
   }
 
-  /// What restricts this process, as far as Linux says.
+  /// The restrictions of this process, as far as Linux reports them.
   private static func restrictions() -> [String] {
     #if os(Linux)
       var found: [String] = []
@@ -55,7 +55,7 @@ package struct CodePermission: Sendable {
 }
 
 extension ExecutableMemory {
-  /// What the system says to a page that is written and then made executable; nil if it allows that.
+  /// The system's error for a page that is written and then made executable; nil if it allows that.
   fileprivate static func refusalOfPages() -> String? {
     let byteCount = Int(sysconf(Int32(_SC_PAGESIZE)))
     #if canImport(Darwin)

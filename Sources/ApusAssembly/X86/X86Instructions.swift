@@ -15,8 +15,8 @@ extension X86Assembler {
     case scalar
   }
 
-  /// What identifies a vector instruction. Copies are copies of bytes: a name that is counted would make each instruction in a
-  /// generator count references.
+  /// The name and the encoding of a vector instruction. The name is a `StaticString`, so that a generator copies instructions
+  /// without counting references.
   @usableFromInline package struct Instruction: Hashable, Sendable {
     package let name: StaticString
     let prefix: UInt8  // 0: none, 1: 66, 2: F3, 3: F2

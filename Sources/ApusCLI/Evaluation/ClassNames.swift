@@ -10,7 +10,7 @@ struct ClassNames {
   private let given: LabelMap?
   private let labels: LabelMap?
   private let count: Int
-  /// What is added to numbers of classes.
+  /// The offset that is added to class numbers.
   private let offset: Int
   private let exact: [String: [Int]]
   private let loose: [String: [Int]]
@@ -23,7 +23,7 @@ struct ClassNames {
   ///   - path: The file of the names that the truth uses, one for each score or from class 1 on; nil if it uses labels or numbers.
   ///   - labels: The labels of the model.
   ///   - count: How many classes the model has.
-  ///   - offset: What is added to numbers of classes.
+  ///   - offset: The offset that is added to class numbers.
   init(_ path: String?, labels: LabelMap?, count: Int, offset: Int) throws(ApusError) {
     given = try path.map { path throws(ApusError) in
       try Self.checked(LabelMap(contentsOfFile: path).aligned(toScoreCount: count), count: count)
@@ -77,9 +77,11 @@ struct ClassNames {
     guard let number = Int(text) else {
       let names = (0..<min(count, 3)).compactMap { (given ?? labels)?[$0] }.map { "'\($0)'" }
       let known =
-        names.isEmpty
-        ? "the model has no labels: give --labels, or --class-names with the names that the truth uses, or numbers"
-        : "classes are \(names.joined(separator: ", ")), …; --class-names names a file of other names, in the order of the classes"
+        count == 1
+        ? Self.pairAdvice
+        : names.isEmpty
+          ? "the model has no labels: give --labels, or --class-names with the names that the truth uses, or numbers"
+          : "classes are \(names.joined(separator: ", ")), …; --class-names names a file of other names, in the order of the classes"
       throw ApusError(.invalidArgument, "\(place): no class of the model is called '\(text)'; \(known)")
     }
     let (index, overflow) = number.addingReportingOverflow(offset)
@@ -87,14 +89,21 @@ struct ClassNames {
       throw ApusError(
         .invalidArgument,
         "\(place): the class is \(number)" + (offset != 0 ? " with --class-offset \(offset)" : "")
-          + ", but the model's classes are 0 to \(count - 1); --class-offset shifts numbers")
+          + ", but "
+          + (count == 1
+            ? "class 0 is the model's only one; \(Self.pairAdvice)"
+            : "the model's classes are 0 to \(count - 1); --class-offset shifts numbers"))
     }
     return index
   }
 
-  /// What a class is called; nil if it has no name.
+  /// How one score becomes that of two classes.
+  private static let pairAdvice =
+    "the model gives one score: --labels with two names makes it that of the second"
+
+  /// The name of a class; nil if it has none.
   func name(of index: Int) -> String? { labels?[index] ?? given?[index] }
 
-  /// What a class is called, or its number, for people.
+  /// The name of a class, or its number, for people.
   func text(of index: Int) -> String { name(of: index) ?? "class \(index)" }
 }

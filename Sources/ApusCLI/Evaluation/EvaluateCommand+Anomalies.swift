@@ -33,7 +33,7 @@ extension EvaluateCommand {
     let failures: [EvaluationFailure]
   }
 
-  /// What classes of normal files are called.
+  /// The names for the class of normal files, in lower case.
   private static let normalNames: Set = ["normal", "good", "ok", "0"]
 
   /// Measures the area under the curve.
@@ -94,7 +94,7 @@ extension EvaluateCommand {
     var worst: [Report.File] = []
     for (anomaly, normal) in zip(low, high) where files[anomaly].score <= files[normal].score {
       worst += [files[normal], files[anomaly]]
-      if worst.count >= EvaluationReport.mostEntries { break }
+      if worst.count >= EvaluationReport.maximumEntries { break }
     }
     return worst
   }

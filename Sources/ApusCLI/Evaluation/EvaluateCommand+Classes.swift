@@ -25,7 +25,7 @@ private struct EvaluatedClassifier {
   let warnings: @Sendable () -> [String]
   let answer: @Sendable (EvaluationItem) throws(ApusError) -> ClassAnswer
 
-  /// What is said about a model with several outputs.
+  /// The warning about a model with several outputs; empty for others.
   static func headWarning(_ count: Int) -> [String] {
     count > 1 ? ["the model has \(count) outputs; the accuracy is that of the first"] : []
   }
@@ -64,12 +64,10 @@ extension EvaluateCommand {
   func evaluateClasses() throws {
     var files = EvaluationFiles(onlyCommon: common)
     let items = try files.classified(data, truth: truth)
-    let classifier =
-      switch try kind(of: items) {
-      case .picture: try pictureClassifier(count: items.count)
-      case .tensor: try tensorClassifier(count: items.count)
-      case .sound: try soundClassifier(count: items.count)
-      }
+    var classifier = try classifier(for: items, labels: detector.categories.labelMap)
+    if classifier.classCount == 1, classifier.labels == nil, let pair = try pairOfNames(for: items) {
+      classifier = try self.classifier(for: items, labels: pair)
+    }
     try detector.categories.check(classifier.labels)
     let names = try ClassNames(
       classNames, labels: classifier.labels, count: classifier.classCount, offset: classOffset)
@@ -91,6 +89,12 @@ extension EvaluateCommand {
       switch outcome {
       case .failure(let message): failures.append(.init(file: items[place].name, error: message))
       case .answer(let answer):
+        guard answer.classes.allSatisfy({ (0..<classifier.classCount).contains($0) }) else {
+          throw ApusError(
+            .invalidArgument,
+            "'\(resume ?? "")' has a class of '\(items[place].name)' that the model does not have; name another file with --resume"
+          )
+        }
         accuracy.add(ranking: answer.classes, truth: truths[place])
         guard answer.classes.first != truths[place] else { continue }
         wrong.append(
@@ -112,10 +116,10 @@ extension EvaluateCommand {
           index: index, label: names.name(of: index), files: counts.total,
           top1: .init(Double(counts.first) / total), top5: .init(Double(counts.amongFive) / total))
       },
-      confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.mostEntries).map {
+      confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.mostEntries).map { wrong[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { wrong[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, names) }
     try end(failures: failures, files)
   }
@@ -146,14 +150,37 @@ extension EvaluateCommand {
 
   // MARK: Kinds of files
 
-  private func pictureClassifier(count: Int) throws -> EvaluatedClassifier {
+  private func classifier(for items: [EvaluationItem], labels: LabelMap?) throws -> EvaluatedClassifier {
+    switch try kind(of: items) {
+    case .picture: try pictureClassifier(count: items.count, labels: labels)
+    case .tensor: try tensorClassifier(count: items.count, labels: labels)
+    case .sound: try soundClassifier(count: items.count, labels: labels)
+    }
+  }
+
+  /// The minimum score of a class. That of a model's metadata, which decides what people are shown, does not count.
+  private var scoreThreshold: Float { detector.scoreThreshold ?? -.infinity }
+
+  /// The two classes of a model with one score, which is that of the second: two names of `--class-names`, or the numbers 0 and 1 if the
+  /// truth has no other; nil if nothing says that there are two.
+  private func pairOfNames(for items: [EvaluationItem]) throws -> LabelMap? {
+    if let classNames {
+      let names = try LabelMap(contentsOfFile: classNames)
+      return names.rowCount == 2 ? names : nil
+    }
+    let truths = Set(items.map(\.truth))
+    return truths.contains("1") && truths.isSubset(of: ["0", "1"]) && classOffset == 0
+      ? LabelMap(["0", "1"]) : nil
+  }
+
+  private func pictureClassifier(count: Int, labels: LabelMap?) throws -> EvaluatedClassifier {
     var options = ImageClassifier.Options(baseOptions: try input.baseOptions(pictures: count))
     options.scores = detector.scores.scores
     options.resultOptions = detector.categories.resultOptions
     options.maxResults = 5
-    options.scoreThreshold = detector.scoreThreshold
+    options.scoreThreshold = scoreThreshold
     let classifier = try ImageClassifier(
-      model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
+      model: Model(contentsOfFile: model), labels: labels, options: options)
     let (read, reduction) = (pictureReader(), input.reduction(for: classifier))
     let heads = EvaluatedClassifier.headWarning(classifier.assumptions.outputs.count)
     return EvaluatedClassifier(
@@ -166,16 +193,16 @@ extension EvaluateCommand {
       })
   }
 
-  private func soundClassifier(count: Int) throws -> EvaluatedClassifier {
+  private func soundClassifier(count: Int, labels: LabelMap?) throws -> EvaluatedClassifier {
     var options = AudioClassifier.Options()
     options.resultOptions = detector.categories.resultOptions
     options.maxResults = 5
-    options.scoreThreshold = detector.scoreThreshold
+    options.scoreThreshold = scoreThreshold
     options.scores = detector.scores.scores
     options.interpreter = try input.engine.interpreterOptions
     input.limits.apply(to: &options.interpreter, isShared: count > 1)
     let classifier = try AudioClassifier(
-      model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
+      model: Model(contentsOfFile: model), labels: labels, options: options)
     let heads = EvaluatedClassifier.headWarning(classifier.headCount)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
@@ -185,14 +212,14 @@ extension EvaluateCommand {
       })
   }
 
-  private func tensorClassifier(count: Int) throws -> EvaluatedClassifier {
+  private func tensorClassifier(count: Int, labels: LabelMap?) throws -> EvaluatedClassifier {
     let file = try Model(contentsOfFile: model)
     let tensors = try tensorModel(file, count: count)
     var options = detector.categories.resultOptions
     options.maxResults = 5
-    options.scoreThreshold = detector.scoreThreshold
+    options.scoreThreshold = scoreThreshold
     let classifier = try TensorClassifier(
-      file, output: tensors.outputs[0], labels: detector.categories.labelMap, scores: detector.scores.scores,
+      file, output: tensors.outputs[0], labels: labels, scores: detector.scores.scores,
       options: options)
     let reader = try tensorReader(for: tensors)
     let heads = EvaluatedClassifier.headWarning(tensors.outputs.count)

@@ -157,10 +157,10 @@ extension EvaluateCommand {
           index: $0, label: name($0), pixels: accuracy.truthCount(of: $0),
           iou: .init(accuracy.intersectionOverUnion(of: $0)))
       },
-      confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.mostEntries).map {
+      confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.mostEntries).map { found[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { found[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, name) }
     try end(failures: failures, files)
   }

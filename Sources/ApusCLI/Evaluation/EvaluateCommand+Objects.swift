@@ -42,7 +42,7 @@ extension EvaluateCommand {
 
   private struct Report: Encodable {
     struct Counts: Encodable {
-      let scoreThreshold: Double
+      let scoreThreshold: Float
       let found: Int
       let confused: Int
       let missed: Int
@@ -76,9 +76,9 @@ extension EvaluateCommand {
   }
 
   /// The least score of boxes that count for average precision.
-  private static let leastScore: Float = 0.001
+  private static let minimumScore: Float = 0.001
   /// The most boxes of a picture.
-  private static let mostBoxes = 300
+  private static let maximumBoxes = 300
 
   /// Measures average precision and recall.
   func evaluateObjects() throws {
@@ -89,11 +89,16 @@ extension EvaluateCommand {
         "warning: an annotation of '\(oneLine(truthFile))' has the id 0, which pycocotools never counts as found, and so neither is it here; number them from 1"
       )
     }
+    if truth.strayCount > 0 {
+      Output.writeError(
+        "warning: \(truth.strayCount) of the annotations of '\(oneLine(truthFile))' are left out: their pictures are not among the images"
+      )
+    }
     var files = EvaluationFiles(onlyCommon: common)
     let pictures = try matched(files.pictures(data), with: truth, truthFile, files)
     var options = detector
-    options.scoreThreshold = detector.scoreThreshold ?? Self.leastScore
-    options.maxResults = detector.maxResults ?? Self.mostBoxes
+    options.scoreThreshold = detector.scoreThreshold ?? Self.minimumScore
+    options.maxResults = detector.maxResults ?? Self.maximumBoxes
     let objects = try options.detector(model, input, pictures: pictures.count)
     let categories = try categories(of: objects, truth, truthFile)
     let (read, reduction) = (pictureReader(), input.reduction(for: objects))
@@ -104,20 +109,23 @@ extension EvaluateCommand {
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           let result = try objects.detect(image)
-          if let stated = images[item.name], let width = stated.width, let height = stated.height,
-            (width, height) != (result.imageWidth, result.imageHeight)
-          {
-            throw ApusError(
-              .invalidData,
-              "the picture has \(result.imageWidth) × \(result.imageHeight) pixels, but the truth's boxes are for \(width) × \(height)"
-            )
+          let answer = ObjectAnswer(result)
+          if let stated = images[item.name], let difference = Self.difference(of: answer.size, from: stated) {
+            throw ApusError(.invalidData, difference)
           }
-          return ObjectAnswer(result)
+          return answer
         }
       })
     try report(
       outcomes, of: pictures, files, truth, categories,
       threshold: Double(max(objects.layout.defaultScoreThreshold, detector.scoreThreshold ?? 0)))
+  }
+
+  /// Says that a picture has another width and height than the truth; nil if it has the same, or the truth has none.
+  private static func difference(of size: [Int], from image: COCOTruth.Image) -> String? {
+    guard let width = image.width, let height = image.height, size != [width, height] else { return nil }
+    let own = size.map { "\($0)" }.joined(separator: " × ")
+    return "the picture has \(own) pixels, but the truth's boxes are for \(width) × \(height)"
   }
 
   /// The pictures with what the truth says of them, by their names, or else the last parts of their names.
@@ -214,6 +222,13 @@ extension EvaluateCommand {
           throw ApusError(
             .invalidData, "the results have a damaged answer about '\(picture.item.name)'; remove the file")
         }
+        // An answer that was kept is of a truth that may have had other sizes.
+        if let difference = Self.difference(of: answer.size, from: picture.image) {
+          // Nothing has said so yet: the picture was not read again.
+          Output.writeError("error: \(oneLine(picture.item.name)): \(difference)")
+          failures.append(.init(file: picture.item.name, error: difference))
+          continue
+        }
         let truths = truth.truths(ofImage: picture.image.id)
         try accuracy.add(image: picture.image.id, truths: truths, findings: findings)
         let own = DetectionCounts(truths: truths, findings: findings, threshold: threshold)
@@ -237,7 +252,8 @@ extension EvaluateCommand {
       ar10: .init(summary.ar10), ar100: .init(summary.ar100), arSmall: .init(summary.arSmall),
       arMedium: .init(summary.arMedium), arLarge: .init(summary.arLarge),
       counts: .init(
-        scoreThreshold: threshold, found: counts.found, confused: counts.confused, missed: counts.missed,
+        scoreThreshold: Float(threshold), found: counts.found, confused: counts.confused,
+        missed: counts.missed,
         extra: counts.extra),
       categories: accuracy.categories.compactMap { id in
         let objects = accuracy.truthCount(ofCategory: id)
@@ -246,10 +262,10 @@ extension EvaluateCommand {
         return .init(
           id: id, name: names[id] ?? "", objects: objects, ap: .init(own.ap), ap50: .init(own.ap50))
       },
-      confusions: counts.confusions.mistakes.prefix(EvaluationReport.mostEntries).map {
+      confusions: counts.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.mostEntries).map { worst[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { worst[$0] }, failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, summary) }
     try end(failures: failures, files)
   }
@@ -264,7 +280,7 @@ extension EvaluateCommand {
     Output.write(table(zip(texts, summary.values).map { [$0, decimal($1, 4)] }, rightAligned: [1]))
     let counts = report.counts
     Output.write(
-      "from a score of \(decimal(counts.scoreThreshold, 2)) on: \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
+      "from a score of \(decimal(Double(counts.scoreThreshold), 2)) on: \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
         + "\(counts.missed) missed, \(counts.extra) boxes without an object")
     let categories = report.categories.sorted { ($0.ap.value ?? 0, $0.id) < ($1.ap.value ?? 0, $1.id) }
     EvaluationReport.section(

@@ -105,6 +105,9 @@ struct EvaluateCommand: ParsableCommand {
     if task == .detect, truth == nil {
       throw ValidationError("--truth is missing: detect takes a file in COCO's format")
     }
+    if task == .segment, truth == nil, FolderEntry.isFolder(data) {
+      throw ValidationError("--truth is missing: the folder of masks, picture.png for picture.jpg")
+    }
     _ = try tensorShape
     _ = try elementType
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// By what a changed file is recognized.
+/// The size and modification time that identify the version of a file and its mask.
 struct EvaluationFileState: Equatable, Sendable {
   /// The bytes of the file and of its mask; those of files that are missing count as none.
   let bytes: Int

@@ -13,11 +13,9 @@ struct EvaluationFiles {
 
   init(onlyCommon: Bool) { self.onlyCommon = onlyCommon }
 
-  /// Folders deeper than this are not looked into: they may be links in a circle.
-  private static let maximumDepth = 64
   private static let maximumCount = 1 << 22
   /// How many names an error mentions.
-  private static let mostNames = 3
+  private static let maximumNames = 3
 
   // MARK: Classes
 
@@ -149,13 +147,11 @@ struct EvaluationFiles {
       try report(without, "line", "no mask in '\(data)'")
       return try present(items, data)
     }
-    guard let truth, FolderEntry.isFolder(truth) else {
+    let truth = truth ?? ""
+    guard FolderEntry.isFolder(truth) else {
       throw ApusError(
         .invalidArgument,
-        truth.map {
-          "--truth '\($0)' is no folder; it must have a mask for each picture: picture.png for picture.jpg"
-        }
-          ?? "--truth is missing: the folder of masks, picture.png for picture.jpg")
+        "--truth '\(truth)' is no folder; it must have a mask for each picture: picture.png for picture.jpg")
     }
     func stem(_ name: String) -> String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? name }
     var masks: [String: String] = [:]
@@ -194,8 +190,8 @@ struct EvaluationFiles {
   ///   - lack: What it does not have.
   func report(_ names: [String], _ what: String, _ lack: String) throws(ApusError) {
     guard let first = names.first else { return }
-    let more = names.count > Self.mostNames ? ", …" : ""
-    let list = names.prefix(Self.mostNames).map { "'\($0)'" }.joined(separator: ", ") + more
+    let more = names.count > Self.maximumNames ? ", …" : ""
+    let list = names.prefix(Self.maximumNames).map { "'\($0)'" }.joined(separator: ", ") + more
     let many = names.count == 1 ? what : "\(what)s"
     guard onlyCommon else {
       throw ApusError(
@@ -210,15 +206,21 @@ struct EvaluationFiles {
   private func common(
     _ items: [EvaluationItem], with files: [EvaluationItem], truth: String
   ) throws(ApusError) -> [EvaluationItem] {
-    let listed = Set(items.map(\.name))
-    let present = Set(files.map(\.name))
-    try report(files.map(\.name).filter { !listed.contains($0) }, "file", "no line in '\(truth)'")
-    try report(items.map(\.name).filter { !present.contains($0) }, "line", "no file")
-    let complete = items.filter { present.contains($0.name) }
+    let listed = Set(items.map { Self.plain($0.name) })
+    let present = Set(files.map { Self.plain($0.name) })
+    try report(files.map(\.name).filter { !listed.contains(Self.plain($0)) }, "file", "no line in '\(truth)'")
+    try report(items.map(\.name).filter { !present.contains(Self.plain($0)) }, "line", "no file")
+    let complete = items.filter { present.contains(Self.plain($0.name)) }
     guard !complete.isEmpty else {
       throw ApusError(.invalidArgument, "no line of '\(truth)' has its file and class")
     }
     return complete
+  }
+
+  /// A name without parts that lead nowhere, such as the first of `./burger.jpg`.
+  private static func plain(_ name: String) -> String {
+    let parts = name.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
+    return name.hasPrefix("/") ? "/" + parts : parts
   }
 
   // MARK: Folders
@@ -266,25 +268,13 @@ struct EvaluationFiles {
   /// The files of a folder and its subfolders, each with its name in the folder and its path; hidden ones are left out.
   private func names(in folder: String) throws(ApusError) -> [(name: String, path: String)] {
     var found: [(name: String, path: String)] = []
-    try add(folder, "", depth: 0, &found)
-    return found
-  }
-
-  private func add(
-    _ folder: String, _ prefix: String, depth: Int, _ found: inout [(name: String, path: String)]
-  ) throws(ApusError) {
-    for entry in try FolderEntry.all(in: folder) {
-      if entry.isFolder {
-        if depth < Self.maximumDepth {
-          try add(entry.path, "\(prefix)\(entry.name)/", depth: depth + 1, &found)
-        }
-      } else {
-        guard found.count < Self.maximumCount else {
-          throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) files")
-        }
-        found.append((prefix + entry.name, entry.path))
+    try FolderEntry.forEachFile(in: folder, isRecursive: true) { name, entry throws(ApusError) in
+      guard found.count < Self.maximumCount else {
+        throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) files")
       }
+      found.append((name, entry.path))
     }
+    return found
   }
 
   private static func folder(of path: String) -> String {

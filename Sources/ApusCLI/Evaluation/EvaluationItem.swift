@@ -31,7 +31,7 @@ struct EvaluationItem: Sendable {
   var truth = ""
   /// Where the mask is that is the truth.
   var mask: String?
-  /// What says it, such as `line 3 of 'list.csv'`.
+  /// The place that gives the truth, such as `line 3 of 'list.csv'`.
   var place = ""
 
   /// The file and its mask as they are now.

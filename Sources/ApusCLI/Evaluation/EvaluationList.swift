@@ -20,7 +20,7 @@ struct EvaluationList {
   /// The maximum size of a list, in bytes, and of entries.
   private static let maximumFileSize = 1 << 28
   private static let maximumCount = 1 << 22
-  /// What first columns are called in a first line that is a heading.
+  /// The names of first columns that mark a first line as a heading.
   private static let headings: Set = [
     "name", "file", "filename", "file_name", "image", "picture", "path", "filepath", "image_id", "id",
   ]
@@ -41,9 +41,14 @@ struct EvaluationList {
     let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize, check: check)
     try check(bytes)
     var lines: [String: Int] = [:]
-    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-    for (place, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
-      let line = Self.trimmed(Substring(String(decoding: line, as: UTF8.self)))
+    // Line by line: an array of them would take many times the memory of a file of line feeds.
+    var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+    var place = -1
+    while !rest.isEmpty {
+      place += 1
+      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+      let line = Self.trimmed(Substring(String(decoding: rest[..<end], as: UTF8.self)))
+      rest = rest[min(end + 1, rest.endIndex)...]
       guard !line.isEmpty else { continue }
       let (name, truth) = Self.split(line)
       if entries.isEmpty, lines.isEmpty, Self.headings.contains(name.lowercased()) { continue }
@@ -106,7 +111,7 @@ struct EvaluationList {
     return rest.isEmpty ? inside : String(text)
   }
 
-  /// What is between quotes, in which two stand for one, and what follows them.
+  /// The text between quotes, where two quotes stand for one, and the text after them.
   private static func quoted(_ text: Substring) -> (String, Substring) {
     var (inside, rest) = ("", text.dropFirst())
     while let next = rest.popFirst() {

@@ -2,12 +2,12 @@
 
 import ApusConsole
 
-/// What all reports of an evaluation have in common.
+/// The parts that all reports of an evaluation share.
 enum EvaluationReport {
   /// How many confusions and worst files are listed.
-  static let mostRows = 10
+  static let maximumRows = 10
   /// How many of them are in JSON.
-  static let mostEntries = 1_000
+  static let maximumEntries = 1_000
 
   /// A number that is null in JSON if there is none.
   struct Share: Encodable {
@@ -51,8 +51,8 @@ enum EvaluationReport {
   static func section(_ title: String, _ heading: [String], _ rows: [[String]], right: Set<Int>) {
     guard !rows.isEmpty else { return }
     Output.write("")
-    Output.write(rows.count > mostRows ? "\(title) (\(mostRows) of \(rows.count))" : title)
-    Output.write(table([heading] + rows.prefix(mostRows), rightAligned: right))
+    Output.write(rows.count > maximumRows ? "\(title) (\(maximumRows) of \(rows.count))" : title)
+    Output.write(table([heading] + rows.prefix(maximumRows), rightAligned: right))
   }
 
   /// How many files were counted, and how many failed.

@@ -24,12 +24,12 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
   let results: ResultsFile<Answer>?
   /// Whether the next answer may decide how all later ones are read: then files are processed in their order.
   var isUndecided: @Sendable () -> Bool = { false }
-  /// What is suspicious, printed once on standard error.
+  /// Warnings, printed once on standard error.
   let warnings: TaskWarnings
   /// The answer for a file; from several threads.
   let answer: @Sendable (EvaluationItem) throws(ApusError) -> Answer
 
-  /// What threads share.
+  /// The state that threads share.
   private struct Progress {
     var next = 0
     var printed = 0

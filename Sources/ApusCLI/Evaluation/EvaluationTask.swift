@@ -2,7 +2,7 @@
 
 import ArgumentParser
 
-/// What an evaluation measures.
+/// The task that an evaluation measures.
 enum EvaluationTask: String, CaseIterable, ExpressibleByArgument {
   case classify, detect, segment, anomaly
 }

@@ -12,7 +12,7 @@ import Synchronization
 /// The first line says which model and which options they are of, each further line is an answer. A line that was not written to its end is
 /// dropped.
 final class ResultsFile<Answer: Codable & Sendable>: Sendable {
-  /// What decides the answers.
+  /// The facts that decide the answers.
   struct Header: Codable, Equatable {
     /// The version of the format.
     var version = 1
@@ -120,7 +120,7 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
     let marks = Array(beginning.utf8)
     guard bytes.starts(with: marks) || marks.starts(with: bytes) else { throw refusal }
     var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
-    // What follows the last line feed is nothing, or the beginning of a line.
+    // After the last line feed, there is nothing or the beginning of a line.
     lines.removeLast()
     guard let first = lines.first else { return [:] }
     let decoder = JSONDecoder()

@@ -51,7 +51,7 @@ final class TensorModel: Sendable {
     try run(bytes) { interpreter throws(ApusError) in try interpreter.dequantizedOutput(at: output) }
   }
 
-  /// What `body` makes of the interpreter after a run for the bytes of the input.
+  /// The result of `body` for the interpreter after a run on the bytes of the input.
   ///
   /// - Throws: `invalidArgument` if there are more or fewer bytes; errors of the run and of `body`.
   func run<Result>(

@@ -25,8 +25,7 @@ struct SceneOptions: ParsableArguments {
     guard (1...10_000).contains(crossingFrames) else {
       throw ValidationError("--crossing-frames is \(crossingFrames), not 1 to 10000")
     }
-    let names = try (lines + zones).map(\.name)
-    if let twice = names.first(where: { name in names.count { $0 == name } > 1 }) {
+    if let twice = try ScenePlace.repeatedName(in: lines + zones) {
       throw ValidationError("two lines or zones have the name '\(twice)'")
     }
   }

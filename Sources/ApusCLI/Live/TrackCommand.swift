@@ -38,12 +38,15 @@ struct TrackCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
+    guard output != "-" else {
+      throw ValidationError("--output - is no file: the counts go to standard output; name a file")
+    }
     try tracking.check(method, frameRate: frameRate)
   }
 
   private var options: ObjectTracker.Options { tracking.options(method, frameRate: frameRate) }
 
-  /// What the command prints.
+  /// The counts that the command prints.
   private struct Counts: Encodable {
     var frames = 0
     var detections = 0

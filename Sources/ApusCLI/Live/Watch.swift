@@ -12,7 +12,7 @@ import ApusVision
   import Foundation
 #endif
 
-/// What `apus watch` keeps from frame to frame, and prints.
+/// The state of `apus watch` from frame to frame, and its output.
 struct Watch {
   /// The line of a frame.
   private struct FrameLine: Encodable {
@@ -61,24 +61,30 @@ struct Watch {
   private static let lateness: Duration = .milliseconds(150)
 
   private let command: WatchCommand
-  private let isLive: Bool
+  private let video: VideoSource
   private let start = ContinuousClock.now
   private var scene: ObjectScene?
   private var writer: VideoWriter?
+  private var pace: FramePace
   private var lastTime: Double?
   private var late = 0
+  /// The last frame with a result, for pictures of the events at the end; nil if they are not wanted.
+  private var lastLook:
+    (frame: VideoFrame, picture: ImageBuffer, finding: WatchFinding, objects: [ObjectScene.Object])?
   /// The frames with results.
   private(set) var answered = 0
 
-  init(command: WatchCommand, isLive: Bool) {
+  init(command: WatchCommand, video: VideoSource) {
     self.command = command
-    self.isLive = isLive
+    self.video = video
+    pace = FramePace(atMost: command.fps)
   }
 
   /// Whether a frame is looked at: by its number and time alone, so that speed changes nothing.
-  mutating func wants(_ frame: VideoFrame, every: Int, fps: Double?) -> Bool {
-    guard frame.number.isMultiple(of: every) else { return false }
-    if let fps, let lastTime, frame.time - lastTime < 1 / fps - 1e-6 { return false }
+  mutating func wants(_ frame: VideoFrame) -> Bool {
+    guard frame.number.isMultiple(of: command.every), pace.takes(frame.time, isLive: video.isLive) else {
+      return false
+    }
     lastTime = frame.time
     return true
   }
@@ -96,9 +102,10 @@ struct Watch {
       ?? ObjectScene(
         lines: options.lines, zones: options.zones, tracking: command.trackerOptions(frameRate: frameRate),
         width: picture.width, height: picture.height, crossingFrames: options.crossingFrames)
-    let (objects, events) = try scene.update(finding.detections, at: frame.time)
+    let (objects, events) = try scene.update(
+      finding.detections, width: picture.width, height: picture.height, at: frame.time)
     self.scene = scene
-    let age = isLive ? ContinuousClock.now - frame.arrival : nil
+    let age = video.isLive ? ContinuousClock.now - frame.arrival : nil
     if let age, age > Self.lateness { late += 1 }
     if command.json {
       try Output.writeJSON(
@@ -120,17 +127,19 @@ struct Watch {
       try picture.write(toFile: "\(folder)/\(frame.number).png")
     }
 
+    if command.snapshots != nil, !scene.zones.isEmpty { lastLook = (frame, picture, finding, objects) }
     guard command.annotate != nil || command.snapshots != nil && !events.isEmpty else { return }
     let drawn = try draw(finding.draw?(picture) ?? picture, objects, scene)
     if let path = command.annotate {
       let writer =
         try self.writer
         ?? VideoWriter(
-          path, width: drawn.width, height: drawn.height, frameRate: Self.playableRate(frameRate))
+          path, width: drawn.width, height: drawn.height, frameRate: Self.playableRate(frameRate),
+          pixelAspect: video.pixelAspect)
       self.writer = writer
       // A reader of the results that wants no more, such as head, ends the process; the video is complete even then.
       Output.beforeEnding { try? writer.finishWaiting() }
-      try writer.appendWaiting(drawn, at: frame.time)
+      try writer.appendWaiting(Self.scaled(drawn, to: writer), at: frame.time)
     }
     if let folder = command.snapshots, !events.isEmpty { try save(drawn, events, frame, in: folder) }
   }
@@ -138,6 +147,15 @@ struct Watch {
   /// The rate of a video with a picture for each frame: a whole multiple of slow rates, which players do not expect.
   private static func playableRate(_ rate: Double) -> Double {
     rate < 1 ? rate * (1 / rate).rounded(.up) : rate
+  }
+
+  /// A picture of the video's size: a stream that starts again may have another one than before.
+  private static func scaled(_ picture: ImageBuffer, to writer: VideoWriter) throws(ApusError) -> ImageBuffer
+  {
+    if (picture.width, picture.height) == (writer.width, writer.height) { return picture }
+    let prepared = try ImageProcessor(width: writer.width, height: writer.height).prepare(picture)
+    return try ImageBuffer(
+      bytes: prepared.bytes, width: prepared.width, height: prepared.height, format: .rgb)
   }
 
   private func write(_ events: [ObjectScene.Event]) throws {
@@ -181,8 +199,10 @@ struct Watch {
     var paths: [(points: [PixelPoint], color: PixelColor)] = []
     var texts: [(text: String, place: PixelRect, color: PixelColor)] = []
     let color = PixelColor(red: 255, green: 214, blue: 0, alpha: 255)
+    // The places of a scene are in pixels of its first picture.
+    let (scaleX, scaleY) = (width / Float(scene.width), height / Float(scene.height))
     func add(_ corners: [TrackingPoint], _ text: String) {
-      let points = corners.map { PixelPoint(x: Float($0.x), y: Float($0.y)) }
+      let points = corners.map { PixelPoint(x: Float($0.x) * scaleX, y: Float($0.y) * scaleY) }
       paths.append((points, color))
       let (x, y) = (points.map(\.x).min() ?? 0, points.map(\.y).min() ?? 0)
       texts.append(
@@ -205,16 +225,22 @@ struct Watch {
     return try picture.drawing(detections, paths: paths, texts: texts)
   }
 
-  /// Completes the video.
-  func finishVideo() throws(ApusError) { try writer?.finishWaiting() }
-
-  /// Ends the stays in zones, completes the video, and prints the summary.
+  /// Ends the stays in zones, completes the video, and prints the summary, also if the video cannot be completed.
   mutating func finish(_ statistics: VideoStatistics) throws {
     if var scene {
-      try write(scene.finish(at: lastTime ?? 0))
+      let events = scene.finish(at: lastTime ?? 0)
       self.scene = scene
+      try write(events)
+      if let folder = command.snapshots, let (frame, picture, finding, objects) = lastLook, !events.isEmpty {
+        try save(draw(finding.draw?(picture) ?? picture, objects, scene), events, frame, in: folder)
+      }
     }
-    try finishVideo()
+    let completion = Result { () throws(ApusError) in try writer?.finishWaiting() }
+    try summarize(statistics)
+    _ = try completion.get()
+  }
+
+  private func summarize(_ statistics: VideoStatistics) throws {
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     let rate = elapsed > 0 ? Double(answered) / elapsed : 0
     if command.json {

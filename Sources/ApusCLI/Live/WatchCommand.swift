@@ -6,6 +6,7 @@ import ApusTracking
 import ApusVideo
 import ApusVision
 import ArgumentParser
+import Dispatch
 
 /// `apus watch`: objects in a video or before a camera, followed and counted.
 struct WatchCommand: ParsableCommand {
@@ -106,8 +107,8 @@ struct WatchCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    if let fps, !(fps > 0 && fps <= 1000) {
-      throw ValidationError("--fps is \(fps), not above 0 and at most 1000")
+    if let fps, !(fps >= 1e-6 && fps <= 1000) {
+      throw ValidationError("--fps is \(fps), not 0.000001 to 1000")
     }
     if let frames, frames < 1 { throw ValidationError("--frames is \(frames), not 1 or more") }
     if let seconds, !(seconds > 0 && seconds <= 1e9) {
@@ -129,10 +130,10 @@ struct WatchCommand: ParsableCommand {
     if let method = trackingMethod { try tracking.check(method, frameRate: usualRate) }
     if camera.isUsed, !source.hasPrefix("/dev/") {
       throw ValidationError(
-        "--camera-format, --camera-rate and --control are for a camera, not for \(source.prefix(200))")
+        "--camera-format, --camera-rate and --control are for a camera, not for \(shownSource)")
     }
     if realTime, let location = try? VideoLocation(source), !location.isPaced {
-      throw ValidationError("--real-time is for files and test patterns, not for \(source.prefix(200))")
+      throw ValidationError("--real-time is for files and test patterns, not for \(shownSource)")
     }
     try checkIdleOptions()
   }
@@ -157,6 +158,14 @@ struct WatchCommand: ParsableCommand {
     try landmarks.check(task, bundle: model)
   }
 
+  /// The source without the secrets of a URL.
+  private var shownSource: Substring { VideoSource.shownName(source).prefix(200) }
+
+  /// Ends a source that gives no frame any more, whose time then does not come.
+  private static func stop(_ video: VideoSource, after seconds: Double) {
+    DispatchQueue.global().asyncAfter(deadline: .now() + min(seconds, 1e6)) { [weak video] in video?.stop() }
+  }
+
   private var scaledSize: (width: Int, height: Int)? {
     get throws {
       guard let size else { return nil }
@@ -178,7 +187,11 @@ struct WatchCommand: ParsableCommand {
 
   /// How many frames per second are looked at, for the tracker and the video alike.
   private func frameRate(_ video: VideoSource) -> Double {
-    video.frameRate(every: every, atMost: fps) ?? usualRate
+    if let rate = video.frameRate(every: every, atMost: fps) { return rate }
+    guard video.isLive, let fps else { return usualRate }
+    // The numbers that live sources announce are often wrong: one above 30 counts only if as many frames are wanted.
+    let rate = camera.cameraRate ?? max(30, video.announcedFrameRate ?? 30)
+    return min(fps, min(max(rate, 1), 1000) / Double(every))
   }
 
   /// The tracker's options at a rate; nil if nothing needs tracks.
@@ -198,12 +211,19 @@ struct WatchCommand: ParsableCommand {
     options.isRealTime = realTime
     options.camera = camera.options
     let video = try VideoSource(source, options: options)
+    let losses = LossReport(of: video.name)
+    video.observeInterruptions { losses.write($0) }
     let interruption = Interruption { video.stop() }
-    var watch = Watch(command: self, isLive: video.isLive)
+    var watch = Watch(command: self, video: video)
+    var hasAlarm = false
     do {
       while let frame = try video.waitForNext() {
-        if let seconds, frame.time >= seconds { break }
-        guard watch.wants(frame, every: every, fps: fps) else { continue }
+        if let seconds {
+          if frame.time >= seconds { break }
+          if video.isLive, !hasAlarm { Self.stop(video, after: seconds - frame.time + 1) }
+          hasAlarm = true
+        }
+        guard watch.wants(frame) else { continue }
         let picture = frame.picture()
         let finding = try finder.find(picture, frame.time)
         finder.warnings.write()
@@ -211,8 +231,8 @@ struct WatchCommand: ParsableCommand {
         if let frames, watch.answered >= frames { break }
       }
     } catch {
-      // What was written so far is a complete file.
-      try? watch.finishVideo()
+      // The counts and the output so far are complete.
+      if watch.answered > 0 { try? watch.finish(video.statistics) }
       throw error
     }
     video.stop()

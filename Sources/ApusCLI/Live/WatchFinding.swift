@@ -2,7 +2,7 @@
 import Apus
 import ApusVision
 
-/// What a task of `apus watch` found in a frame.
+/// The result of a task of `apus watch` for a frame.
 struct WatchFinding {
   /// The objects, which can be followed and counted; empty for tasks that find none.
   var detections: [Detection] = []

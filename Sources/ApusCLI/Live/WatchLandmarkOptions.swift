@@ -3,7 +3,7 @@ import Apus
 import ApusVision
 import ArgumentParser
 
-/// What the tasks of `apus watch` with landmarks take beside a bundle of models.
+/// The options of `apus watch` for tasks with landmarks, besides a bundle of models.
 struct WatchLandmarkOptions: ParsableArguments {
   @Option(
     name: .long, help: "Instead of a bundle, for tasks with landmarks: the .tflite model that finds regions.")

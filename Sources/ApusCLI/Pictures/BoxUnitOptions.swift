@@ -2,7 +2,7 @@
 import ApusVision
 import ArgumentParser
 
-/// What a model's positions are, and where, for the tasks that find boxes or points.
+/// The unit of a model's positions, and the axis of its candidates, for the tasks that find boxes or points.
 struct BoxUnitOptions: ParsableArguments {
   @Option(name: .long, help: "The unit of the model's boxes and points: fraction or pixel.")
   var boxUnits: BoxUnits?

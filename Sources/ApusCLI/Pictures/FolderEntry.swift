@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusVision
 import FoundationEssentials
 
 /// A file or folder inside of a folder.
@@ -9,8 +10,8 @@ struct FolderEntry {
   let path: String
   let isFolder: Bool
 
-  /// What a folder has, in the order of the names' bytes. Names that begin with a dot are hidden and not among them: systems keep thumbnails
-  /// and copies of attributes under such names.
+  /// The entries of a folder, in the order of the names' bytes. Names that begin with a dot are hidden and
+  /// not among them: systems keep thumbnails and copies of attributes under such names.
   ///
   /// - Throws: `unreadableFile` for a folder that cannot be read.
   static func all(in folder: String) throws(ApusError) -> [FolderEntry] {
@@ -22,6 +23,42 @@ struct FolderEntry {
     return names.filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map {
       FolderEntry(name: $0, path: start + $0, isFolder: isFolder(start + $0))
     }
+  }
+
+  /// Folders deeper than this are not looked into.
+  private static let maximumDepth = 64
+
+  /// Hands over each file of a folder and of its subfolders, in the order of the names' bytes. A folder that links lead to several times is
+  /// looked into once, so that links in a circle end and no file is handed over twice.
+  ///
+  /// - Parameters:
+  ///   - isRecursive: Whether subfolders are looked into.
+  ///   - take: Is called with each file and its path from the folder on.
+  /// - Returns: How many folders were not looked into.
+  /// - Throws: `unreadableFile` for a folder that cannot be read, or what `take` throws.
+  @discardableResult
+  static func forEachFile(
+    in folder: String, isRecursive: Bool, take: (_ name: String, FolderEntry) throws(ApusError) -> Void
+  ) throws(ApusError) -> Int {
+    var seen: Set<FileIdentity> = []
+    var leftOut = 0
+    func walk(_ folder: String, _ prefix: String, depth: Int) throws(ApusError) {
+      if let identity = FileIdentity(ofFolderAt: folder), !seen.insert(identity).inserted {
+        leftOut += 1
+        return
+      }
+      for entry in try all(in: folder) {
+        if !entry.isFolder {
+          try take(prefix + entry.name, entry)
+        } else if isRecursive, depth < maximumDepth {
+          try walk(entry.path, "\(prefix)\(entry.name)/", depth: depth + 1)
+        } else {
+          leftOut += 1
+        }
+      }
+    }
+    try walk(folder, "", depth: 0)
+    return leftOut
   }
 
   /// Whether there is a folder at a path, or where its links lead to.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What folders have besides files that are read, counted by kind.
+/// The files of folders that are not read, counted by kind.
 struct LeftOutFiles {
   /// The folders that were looked into.
   var folders: [String] = []
   private var counts: [String: Int] = [:]
   private var folderCount = 0
-  /// What to say behind the number of folders.
+  /// The text behind the number of folders: why they are left out.
   var folderHint = " (see --recursive)"
   /// Whether some of them are pictures.
   private(set) var hasPictures = false
   /// Whether some of them are sounds.
   private(set) var hasSounds = false
 
-  /// What extensions of picture files that are not read stand for.
+  /// The format names of picture files that are not read, by file extension.
   private static let formats = [
     "heic": "HEIC", "heif": "HEIC", "hif": "HEIC", "avif": "AVIF", "gif": "GIF", "tif": "TIFF",
     "tiff": "TIFF", "jxl": "JPEG XL",
@@ -27,7 +27,7 @@ struct LeftOutFiles {
     "caf", "wma", "rf64", "w64", "mka", "weba",
   ]
   /// More kinds are not named.
-  private static let mostKinds = 8
+  private static let maximumKinds = 8
 
   /// Counts a file by its name.
   mutating func addFile(_ name: String) {
@@ -41,15 +41,15 @@ struct LeftOutFiles {
     counts[Self.formats[ending] ?? ".\(ending)", default: 0] += 1
   }
 
-  /// Counts a folder that is not looked into.
-  mutating func addFolder() { folderCount += 1 }
+  /// Counts folders that are not looked into.
+  mutating func addFolders(_ count: Int) { folderCount += count }
 
   /// For example `2 HEIC, 1 .txt left out`; nil if nothing is.
   var text: String? {
     // The most frequent first; ties in the order of the alphabet.
     let kinds = counts.sorted { $0.value > $1.value || $0.value == $1.value && $0.key < $1.key }
-    var parts = kinds.prefix(Self.mostKinds).map { "\($0.value) \($0.key)" }
-    let others = kinds.dropFirst(Self.mostKinds).reduce(0) { $0 + $1.value }
+    var parts = kinds.prefix(Self.maximumKinds).map { "\($0.value) \($0.key)" }
+    let others = kinds.dropFirst(Self.maximumKinds).reduce(0) { $0 + $1.value }
     if others > 0 { parts.append("\(others) of other kinds") }
     if folderCount > 0 {
       parts.append("\(folderCount) folder\(folderCount == 1 ? "" : "s")\(folderHint)")

@@ -13,7 +13,10 @@ struct ModelInputOptions: ParsableArguments {
   )
   var fit: PictureFit?
 
-  @Option(name: .long, help: "How pixels are computed: automatic, area, bilinear or nearest.")
+  @Option(
+    name: .long,
+    help:
+      "How pixels are computed: automatic, area, bilinear, mediapipe (bilinear as MediaPipe's) or nearest.")
   var resampling = Resampling.automatic
 
   @OptionGroup var reading: ReadingOptions

@@ -34,9 +34,11 @@ struct PictureOptions: ParsableArguments {
   }
 
   /// The pictures that the arguments name, in order.
-  func sources() throws -> PictureSources {
+  ///
+  /// - Parameter areFrames: Whether they are those of one video.
+  func sources(areFrames: Bool = false) throws -> PictureSources {
     guard !image.isEmpty else { throw ValidationError("no picture is given") }
-    return try PictureSources(image, recursive: recursive)
+    return try PictureSources(image, recursive: recursive, areFrames: areFrames)
   }
 }
 
@@ -69,6 +71,7 @@ struct AnnotationOptions: ParsableArguments {
     guard let annotateDir else { return [] }
     let files = Self.stems(of: sources).map { "\(annotateDir)/\($0).png" }
     try sources.protect(from: files, of: "--annotate-dir")
+    sources.warn(ofReplaced: files, in: annotateDir)
     return files
   }
 

@@ -20,11 +20,13 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   var annotations: [String] = []
   /// The folder that is made for them.
   var annotationFolder: String?
+  /// The files that `finish` writes into a folder, one for each source, which the results name; otherwise empty.
+  var outputs: [String] = []
   /// How far files may be reduced while they are read; those of pictures that are annotated may not.
   var reduction = ImageReduction.none
   /// Whether `answer` or `finish` copies the picture, which then takes as much memory as one that is drawn on.
   var copiesPicture = false
-  /// What is suspicious, printed once on standard error.
+  /// Warnings, printed once on standard error.
   var warnings: TaskWarnings?
   /// Whether the next answer may decide how all later ones are read: then pictures are processed in their order.
   var isUndecided: @Sendable () -> Bool = { false }
@@ -34,8 +36,11 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   let text: (@Sendable (Answer) -> String)?
   /// Draws the result on its picture.
   var draw: (@Sendable (ImageBuffer, Answer) throws(ApusError) -> ImageBuffer)?
-  /// What else is done with a result, given the picture's position among the sources; from several threads.
+  /// Further work on a result, given the picture's position among the sources; from several threads.
   var finish: (@Sendable (Int, ImageBuffer, Answer) throws(ApusError) -> Void)?
+
+  /// Whether results name the files that were made of a picture: of one picture alone, they are known.
+  private var isOneOfMany: Bool { sources.count > 1 }
 
   /// The outcome for a picture.
   private enum Outcome {
@@ -44,7 +49,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     case failure(line: String, json: String?)
   }
 
-  /// What threads share.
+  /// The state that threads share.
   private struct Progress {
     var next = 0
     var printed = 0
@@ -140,7 +145,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
         file = annotations[place]
         Trace.record(.annotate, since: annotating)
       }
-      return .answer(try printed(source, answer, annotation: file))
+      let output = isOneOfMany && outputs.indices.contains(place) ? outputs[place] : nil
+      return .answer(try printed(source, answer, output: output, annotation: file))
     } catch {
       if error.code == .unwritableFile { throw error }
       let message = error.message(isPicture: true)
@@ -149,11 +155,15 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     }
   }
 
-  private func printed(_ source: PictureSource, _ answer: Answer, annotation: String?) throws(ApusError)
-    -> String?
-  {
+  private func printed(
+    _ source: PictureSource, _ answer: Answer, output: String?, annotation: String?
+  ) throws(ApusError) -> String? {
     if options.json {
-      do { return try Output.json(PictureReport(image: source.name, answer: answer)) } catch {
+      let report = PictureReport(
+        image: source.name, output: output,
+        annotated: isOneOfMany && annotationFolder != nil ? annotation : nil,
+        answer: answer)
+      do { return try Output.json(report) } catch {
         throw ApusError(.invalidData, "the result cannot be written as JSON")
       }
     }
@@ -165,6 +175,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
     lines.append(
       "\(decimal(timings.preprocess / .milliseconds(1), 1)) ms preprocessing, \(decimal(timings.inference / .milliseconds(1), 1)) ms inference, "
         + "\(decimal(timings.postprocess / .milliseconds(1), 1)) ms postprocessing")
+    if let output { lines.append("written → \(oneLine(output))") }
     if let annotation { lines.append("annotated → \(oneLine(annotation))") }
     return lines.joined(separator: "\n")
   }
@@ -190,19 +201,23 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 }
 
-/// A result with the picture's name.
+/// A result with the picture's name, and those of the files that were made of it.
 private struct PictureReport<Answer: VisionResult>: Encodable {
   let image: String
+  let output: String?
+  let annotated: String?
   let answer: Answer
 
   private enum CodingKeys: CodingKey {
-    case image
+    case image, output, annotated
   }
 
   func encode(to encoder: any Encoder) throws {
     try answer.encode(to: encoder)
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(image, forKey: .image)
+    try container.encodeIfPresent(output, forKey: .output)
+    try container.encodeIfPresent(annotated, forKey: .annotated)
   }
 }
 

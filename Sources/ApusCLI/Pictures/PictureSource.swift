@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusConsole
+import ApusFormat
 import ApusImages
 import ApusVision
 import FoundationEssentials
@@ -14,7 +15,7 @@ struct PictureSource: Sendable {
 
   /// How much of a file is read to learn the size of its picture, and how much where that is not enough.
   private static let beginningByteCount = 1 << 18
-  private static let mostBeginningByteCount = 1 << 21
+  private static let maximumBeginningByteCount = 1 << 21
 
   /// The file's bytes.
   func bytes() throws(ApusError) -> [UInt8] {
@@ -43,7 +44,7 @@ struct PictureSource: Sendable {
       var beginning = try file.next(min(size, Self.beginningByteCount))
       var found = picture(beginning)
       if found == nil, size > beginning.count {
-        beginning += try file.next(min(size, Self.mostBeginningByteCount) - beginning.count)
+        beginning += try file.next(min(size, Self.maximumBeginningByteCount) - beginning.count)
         found = picture(beginning)
       }
       guard let picture = found else { return size > beginning.count ? nil : size }
@@ -65,10 +66,20 @@ struct PictureSource: Sendable {
   /// How much of standard input is read at a time.
   private static let pieceByteCount = 1 << 16
 
+  /// Refuses the beginning of standard input that is a picture or a sound itself. Names in UTF-8 are none, whatever they begin with.
+  private static func refuseFile(_ bytes: [UInt8]) throws(ApusError) {
+    guard String(validating: bytes, as: UTF8.self) == nil, let kind = FileKind(beginning: bytes),
+      kind.pictureFormat != nil || kind.isSound
+    else { return }
+    throw ApusError(
+      .invalidData, "standard input is \(kind.name), not names of files, one a line: give the file's name")
+  }
+
   /// The lines of standard input that are not empty; or the texts between its zeros, as `find -print0` writes them.
   static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
     let input = FileReader.standardInput
     var line: [UInt8] = []
+    var isFirst = true
     // Between zeros, a name may have ends of lines.
     var hasZeros = false
     func end() throws(ApusError) {
@@ -78,6 +89,8 @@ struct PictureSource: Sendable {
     }
     while true {
       let bytes = try input.next(pieceByteCount)
+      if isFirst { try refuseFile(bytes) }
+      isFirst = false
       hasZeros = hasZeros || bytes.contains(0)
       for byte in bytes {
         if byte == 0 || !hasZeros && byte == UInt8(ascii: "\n") {

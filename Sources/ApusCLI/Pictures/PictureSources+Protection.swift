@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusConsole
+import ApusImages
 import ApusVision
 import ArgumentParser
 import FoundationEssentials
@@ -22,6 +24,20 @@ extension PictureSources {
         "\(option) would replace the picture '\(source.name)'"
           + (output == source.name ? "" : ", which is '\(output)'") + ": choose another place")
     }
+  }
+
+  /// Says which files results replace in a folder that has pictures of this command: they may be other pictures, whose names were not
+  /// given.
+  func warn(ofReplaced files: [String], in folder: String) {
+    guard let identity = FileIdentity(ofFolderAt: folder) else { return }
+    let hasPictures = contains { source in
+      source.embedded == nil && FileIdentity(ofFolderAt: parentFolder(of: source.name)) == identity
+    }
+    let replaced = hasPictures ? files.filter { FileIdentity(ofFileAt: $0) != nil } : []
+    guard let first = replaced.first else { return }
+    Output.writeError(
+      "warning: '\(oneLine(first))'" + (replaced.count > 1 ? " and \(replaced.count - 1) more" : "")
+        + " in the folder of the pictures \(replaced.count > 1 ? "are" : "is") replaced")
   }
 
   /// Refuses a folder for results, any number of a picture, that would replace one of these pictures.

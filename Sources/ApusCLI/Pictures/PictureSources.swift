@@ -10,25 +10,28 @@ struct PictureSources: Sendable {
   /// Whether folders have pictures of kinds that are not read: then the command ends with status 2.
   private(set) var leaveOutPictures = false
 
-  /// Folders deeper than this are not looked into: they may be links in a circle.
-  private static let maximumDepth = 64
   /// The maximum number of pictures.
   private static let maximumCount = 1 << 22
 
   /// The files that arguments name: files themselves, the pictures of folders in the order of their names' bytes, and the
   /// lines of standard input for `-`.
   ///
-  /// What folders have besides is counted on standard error.
+  /// Other files in folders are counted on standard error.
   ///
+  /// - Parameter areFrames: Whether the pictures are those of one video: numbers in names of a folder then count by their value, as in
+  ///   `f1.png`, `f2.png`, `f10.png`.
   /// - Throws: `unreadableFile` for a folder that cannot be read, `resourceLimit` for too many pictures, or `invalidArgument` if
   ///   there are none.
-  init(_ arguments: [String], recursive: Bool) throws(ApusError) {
+  init(_ arguments: [String], recursive: Bool, areFrames: Bool = false) throws(ApusError) {
     var leftOut = LeftOutFiles()
+    if recursive { leftOut.folderHint = " that links lead to again, or that lie too deep" }
     for argument in arguments {
       if argument == "-" {
-        try PictureSource.forEachLine { line throws(ApusError) in try add(line, recursive, &leftOut) }
+        try PictureSource.forEachLine { line throws(ApusError) in
+          try add(line, recursive, areFrames, &leftOut)
+        }
       } else {
-        try add(argument, recursive, &leftOut)
+        try add(argument, recursive, areFrames, &leftOut)
       }
     }
     guard !sources.isEmpty else {
@@ -50,29 +53,21 @@ struct PictureSources: Sendable {
   }
 
   private mutating func add(
-    _ path: String, _ recursive: Bool, _ leftOut: inout LeftOutFiles
+    _ path: String, _ recursive: Bool, _ areFrames: Bool, _ leftOut: inout LeftOutFiles
   ) throws(ApusError) {
     guard FolderEntry.isFolder(path) else { return try append(path) }
     leftOut.folders.append(path)
-    try addFolder(path, recursive, depth: 0, &leftOut)
-  }
-
-  private mutating func addFolder(
-    _ path: String, _ recursive: Bool, depth: Int, _ leftOut: inout LeftOutFiles
-  ) throws(ApusError) {
-    for entry in try FolderEntry.all(in: path) {
-      if entry.isFolder {
-        if recursive, depth < Self.maximumDepth {
-          try addFolder(entry.path, recursive, depth: depth + 1, &leftOut)
-        } else {
-          leftOut.addFolder()
-        }
-      } else if ImageFileFormat(path: entry.name) != nil {
+    let first = sources.count
+    let folders = try FolderEntry.forEachFile(in: path, isRecursive: recursive) {
+      _, entry throws(ApusError) in
+      if ImageFileFormat(path: entry.name) != nil {
         try append(entry.path)
       } else {
         leftOut.addFile(entry.name)
       }
     }
+    leftOut.addFolders(folders)
+    if areFrames { sources[first...].sort { $0.name.precedesByNumbers($1.name) } }
   }
 }
 

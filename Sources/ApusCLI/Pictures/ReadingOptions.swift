@@ -17,7 +17,7 @@ struct ReadingOptions: ParsableArguments {
   var channels: ImageProcessor.Channels?
 
   func validate() throws {
-    // What is written as a range, 0 to 1, would be taken for a mean of 0 and a divisor of 1.
+    // The range 0 to 1, written as 0:1, would be taken for a mean of 0 and a divisor of 1.
     let normalization = try ApusError.usage { () throws(ApusError) in try self.normalization }
     if let pixels, pixels != "raw", normalization == .raw {
       Output.writeError(

@@ -2,7 +2,7 @@
 import ApusVision
 import ArgumentParser
 
-/// What a model's scores are, for the tasks that read scores.
+/// The form of a model's scores, for the tasks that read scores.
 struct ScoreOptions: ParsableArguments {
   @Option(
     name: .long,

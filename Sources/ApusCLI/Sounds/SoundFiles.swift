@@ -17,7 +17,7 @@ struct SoundFiles {
 
   /// Files themselves, the sounds of folders in the order of their names' bytes, and the lines of standard input for `-`.
   ///
-  /// What folders have besides is counted on standard error.
+  /// Other files in folders are counted on standard error.
   ///
   /// - Throws: `unreadableFile` for a folder that cannot be read or has no sound; `resourceLimit` for too many.
   init(_ arguments: [String]) throws(ApusError) {
@@ -39,7 +39,7 @@ struct SoundFiles {
       let name = entry.name
       let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
       if entry.isFolder {
-        leftOut.addFolder()
+        leftOut.addFolders(1)
       } else if Self.endings.contains(ending) {
         sounds.append(entry.path)
       } else {

@@ -3,7 +3,7 @@ import Apus
 import ApusConsole
 import ApusVision
 
-/// What `apus hear` assumes about a model.
+/// The assumptions of `apus hear` about a model.
 struct SoundInspection: Encodable {
   private let task = "sound"
   private let sampleRate: Int

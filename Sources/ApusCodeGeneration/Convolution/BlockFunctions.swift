@@ -16,13 +16,13 @@ struct BlockFunctions: Sendable {
   init(
     _ shapes: [BlockShape], placement: CodePlacement, generator: (BlockShape) -> (any CodeGenerator)?
   ) throws(Decline) {
-    var (mostRows, mostColumns) = (0, 0)
+    var (maximumRows, maximumColumns) = (0, 0)
     for shape in shapes {
-      mostRows = max(mostRows, shape.rowCount)
-      mostColumns = max(mostColumns, shape.columnCount)
+      maximumRows = max(maximumRows, shape.rowCount)
+      maximumColumns = max(maximumColumns, shape.columnCount)
     }
-    listLength = mostRows + 1
-    lists = [UInt8](repeating: 0, count: mostColumns + 1)
+    listLength = maximumRows + 1
+    lists = [UInt8](repeating: 0, count: maximumColumns + 1)
     // A panel has far fewer columns than `UInt8` can count.
     var listCount: UInt8 = 0
     for shape in shapes where lists[shape.columnCount] == 0 {

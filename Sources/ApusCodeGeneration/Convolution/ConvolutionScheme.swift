@@ -35,7 +35,7 @@ final class ConvolutionScheme: @unchecked Sendable {
   let packedSumLimit: Int?
   /// The channels that are packed with other factors and biases than the model has.
   let faint: FaintChannels?
-  /// What plain Swift does because there is no code for it.
+  /// The parts that plain Swift computes because there is no code for them.
   private let plainParts: [String]
   /// The quantization of float activations at run time; nil for other activations.
   private let quantization: HybridQuantization?
@@ -63,7 +63,7 @@ final class ConvolutionScheme: @unchecked Sendable {
     self.operands = operands
     targetName = target.name
     isHybrid = matrixOperands.isHybrid
-    var faint = FaintChannels(epilogue, leastShift: target.leastShift)
+    var faint = FaintChannels(epilogue, minimumShift: target.minimumShift)
     var common = faint?.epilogue ?? epilogue
     var unsimplified: Decline?
     var simplified: LoweredEpilogue?
@@ -101,7 +101,7 @@ final class ConvolutionScheme: @unchecked Sendable {
     } else {
       lanes = TileGathering.Lanes(
         product, operands, isHybrid: matrixOperands.isHybrid, flips: flips,
-        flipping: flips ? code("signs are turned") { () throws(Decline) in try target.flipping() } : nil
+        flipping: flips ? code("sign bits flipped") { () throws(Decline) in try target.flipping() } : nil
       ) { isSigned in
         code("bytes are widened") { () throws(Decline) in try target.widening(isSigned: isSigned) }
       }

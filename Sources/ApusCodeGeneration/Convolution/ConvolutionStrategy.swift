@@ -15,7 +15,7 @@ package enum ConvolutionStrategy: CaseIterable, Hashable, Sendable {
   var name: StaticString {
     switch self {
     case .filter: "as a depthwise convolution"
-    case .winograd: "Winograd's way"
+    case .winograd: "Winograd convolution"
     case .product: "as a product"
     }
   }

@@ -73,11 +73,13 @@ extension DepthwiseKernel {
 }
 
 extension DepthwisePlan {
-  /// The part of each line that a function computes: all columns, or those that are read in place; all but
-  /// the last; the last one, or one that is gathered.
+  /// The part of each line that a function computes.
   enum LinePart: Int, CaseIterable {
+    /// All columns, or those that are read in place.
     case whole
+    /// All columns but the last one.
     case butLast
+    /// The last column, or one that is gathered.
     case last
   }
 

@@ -58,8 +58,8 @@ import ApusRuntime
     weightPacking = DepthwisePacking(
       plan: plan, terms: WeightTerms(scheme, target: target, areCentered: !plan.widensInPlace))
 
-    let mostColumns = plan.mostColumns
-    takesRows = mostColumns > 0
+    let maximumColumns = plan.maximumColumns
+    takesRows = maximumColumns > 0
     takesLines = plan.groupsAreColumns && plan.runs.isEmpty
     blockColumns = plan.blocks(plan.columnCount).columns
     code = try unsafe Self.code(scheme.epilogue, plan, scheme, target, placement)
@@ -101,7 +101,7 @@ import ApusRuntime
       takesLines ? plan.lineShapes : plan.shapes(most: plan.blocks(plan.columnCount).columns),
       placement: placement,
       generator: {
-        guard plan.mostColumns > 0 else {
+        guard plan.maximumColumns > 0 else {
           return target.depthwiseGenerator(scheme.gatheredProduct, c.operands, epilogue, $0)
         }
         var shape = rowShape(columns: $0.rowCount, channels: $0.columnCount, step: plan.columnStep)
@@ -267,7 +267,7 @@ import ApusRuntime
         let pixel =
           (image &* convolution.outputHeight &+ lines.lowerBound) &* convolution.outputWidth
         arguments.rows = unsafe Int(
-          bitPattern: scratch + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount)
+          bitPattern: scratch + (block &- firstBlock) &* plan.blockChannels &* plan.operandByteCount)
         arguments.output = unsafe Int(
           bitPattern: work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
             &* elementByteCount)
@@ -280,7 +280,7 @@ import ApusRuntime
         let pixel = (image &* convolution.outputHeight &+ line) &* convolution.outputWidth
         let rows =
           unsafe scratch + (line &- lines.lowerBound) &* lineStride
-          + (block &- firstBlock) &* plan.blockChannels &* plan.laneByteCount
+          + (block &- firstBlock) &* plan.blockChannels &* plan.operandByteCount
         let output =
           unsafe work.memory.output + pixel &* outputPixelByteCount + block &* plan.blockChannels
           &* elementByteCount

@@ -17,9 +17,9 @@ extension DepthwisePlan {
 
   /// The blocks, and whether they are read in place or gathered.
   var text: String {
-    let columns = mostColumns > 0 ? blocks(columnCount).columns : min(Self.mostPixels, columnCount)
+    let columns = maximumColumns > 0 ? blocks(columnCount).columns : min(Self.maximumPixels, columnCount)
     let block =
-      runs.first.map { "\($0.columns) columns" } ?? "\(columns) \(mostColumns > 0 ? "columns" : "pixels")"
+      runs.first.map { "\($0.columns) columns" } ?? "\(columns) \(maximumColumns > 0 ? "columns" : "pixels")"
     let source =
       !runs.isEmpty
       ? "read in place"

@@ -17,10 +17,11 @@ import ApusRuntime
 /// all channels would not stay in the cache, a plane has only a *chunk* of the channels: some blocks.
 final class DepthwisePlan: Sendable {
   /// The maximum number of pixels that a generated function computes at once.
-  static let mostPixels = 4
+  static let maximumPixels = 4
 
   let convolution: Convolution
-  let laneByteCount: Int
+  /// Bytes per value in the rows that the code reads.
+  let operandByteCount: Int
   let tapsPerGroup: Int
 
   let channels: Int
@@ -55,7 +56,7 @@ final class DepthwisePlan: Sendable {
 
   /// The maximum number of columns in a block, if functions multiply rows of taps; 0 if they multiply groups
   /// of taps one by one.
-  let mostColumns: Int
+  let maximumColumns: Int
   /// Why groups of taps are multiplied one by one; nil if they are not.
   let singleTaps: SingleTaps?
   /// Whether bytes are read in place and widened to `int16`.
@@ -77,7 +78,7 @@ final class DepthwisePlan: Sendable {
   /// Whether threads share chunks rather than lines.
   private let sharesChannels: Bool
   /// The maximum number of lines in a tile.
-  let mostLines: Int
+  let maximumLines: Int
   let planeRows: Int
 
   init(
@@ -96,8 +97,8 @@ final class DepthwisePlan: Sendable {
     guard c.outputHeight > 0, c.outputWidth > 0 else {
       throw Decline("the output, \(c.outputHeight)×\(c.outputWidth), is empty")
     }
-    laneByteCount = product.laneByteCount
-    tapsPerGroup = product.lanesPerStep
+    operandByteCount = product.operandByteCount
+    tapsPerGroup = product.depthPerStep
     channels = c.outputChannels
     var runs: [ColumnRun] = []
     var gathered: Decline?
@@ -123,9 +124,9 @@ final class DepthwisePlan: Sendable {
     // Gathering columns by phase costs more than lanes without channels, unless there are many taps; a depth
     // multiplier needs such gathering anyway.
     let isFilter = Self.isFilter(c)
-    let mostTogether =
+    let maximumTogether =
       isFilter ? 16 : !runs.isEmpty || c.strideWidth > 1 && c.depthMultiplier == 1 ? 1 : 8
-    for count in [1, 2, 4, 8, 16] where count == 1 || count <= mostTogether && channels * count <= 1024 {
+    for count in [1, 2, 4, 8, 16] where count == 1 || count <= maximumTogether && channels * count <= 1024 {
       let cost = ceilingQuotient(c.outputWidth, count) * ceilingQuotient(channels * count, blockChannels)
       if cost < best.cost { best = (cost, count) }
     }
@@ -134,14 +135,14 @@ final class DepthwisePlan: Sendable {
     columnCount = ceilingQuotient(c.outputWidth, best.count)
     lastColumnPixels = c.outputWidth - (columnCount - 1) * best.count
     phases = best.count > 1 ? c.strideWidth : 1
-    mostColumns =
+    maximumColumns =
       phases > 1 || product == .words && !widensInPlace
       ? 0
-      : target.depthwiseRows?.mostColumns(
+      : target.depthwiseRows?.maximumColumns(
         product, columnStep: best.count * c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
         tapColumns: c.filterWidth) ?? 0
     singleTaps =
-      mostColumns > 0
+      maximumColumns > 0
       ? nil
       : phases > 1
         ? .phases : product == .words && !widensInPlace ? .words : .shape
@@ -151,18 +152,18 @@ final class DepthwisePlan: Sendable {
     try Decline.require(phases, below: 9, "the stride of pixels taken together")
     try Decline.require(planeWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
     try Decline.require(reachHeight, below: 1 << 10, "the rows that an output reaches")
-    let columnByteCount = max(1, phases * phaseWidth * laneByteCount)
+    let columnByteCount = max(1, phases * phaseWidth * operandByteCount)
     var chunkBlocks = blockCount
     if runs.isEmpty, best.count == 1, reachHeight * columnByteCount * channels > machine.depthwisePlane {
       let fitting = machine.depthwisePlane / (2 * reachHeight * columnByteCount * blockChannels)
       chunkBlocks = max(1, min(fitting, blockCount))
     }
     var interior = 0..<0
-    if product.laneByteCount == 1 {
+    if product.operandByteCount == 1 {
       do throws(Decline) {
         let together = best.count
         guard together == 1 else { throw Decline("\(together) pixels are taken as one") }
-        guard mostColumns > 0, target.depthwiseRows?.readsBytesInPlace ?? false else {
+        guard maximumColumns > 0, target.depthwiseRows?.readsBytesInPlace ?? false else {
           throw Decline("there is no code for rows of such a filter")
         }
         guard !c.operands.isHybrid else { throw Decline("activations are quantized at run time") }
@@ -174,7 +175,7 @@ final class DepthwisePlan: Sendable {
     // With few lines that cannot be shared evenly, or whose parts would each gather most rows, threads share
     // channels.
     let products = Double(c.outputCount) * Double(c.taps)
-    nanoseconds = Int(min(products, 0x1p40)) >> (laneByteCount == 1 ? 6 : laneByteCount == 2 ? 5 : 4)
+    nanoseconds = Int(min(products, 0x1p40)) >> (operandByteCount == 1 ? 6 : operandByteCount == 2 ? 5 : 4)
     let hasFewLines =
       c.outputHeight < 16 && !c.outputHeight.isMultiple(of: 2)
       || c.outputHeight * c.strideHeight < 4 * (reachHeight - 1) && runs.isEmpty
@@ -192,13 +193,13 @@ final class DepthwisePlan: Sendable {
         "the bytes that a tile gathers")
     }
     let fitting = (machine.depthwisePlane / rowByteCount - reachHeight) / c.strideHeight + 1
-    mostLines = max(1, min(fitting, c.outputHeight))
-    planeRows = (mostLines - 1) * c.strideHeight + reachHeight
+    maximumLines = max(1, min(fitting, c.outputHeight))
+    planeRows = (maximumLines - 1) * c.strideHeight + reachHeight
   }
 
   /// Whether the convolution has many taps and one channel, so that many pixels are merged.
   private static func isFilter(_ c: Convolution) -> Bool {
-    c.inputChannels == 1 && c.taps >= Convolution.leastFilterTaps
+    c.inputChannels == 1 && c.taps >= Convolution.minimumFilterTaps
   }
 
   /// The blocks of columns of bytes that are widened to `int16` as they are loaded; throws if they must be gathered.
@@ -240,7 +241,7 @@ final class DepthwisePlan: Sendable {
   ) throws(Decline) -> [ColumnRun] {
     let lastTop = (c.outputHeight - 1) * c.strideHeight - c.paddingTop
     guard let code = target.depthwiseRows else { throw Decline("the target has no code for rows of taps") }
-    let most = code.mostColumns(
+    let most = code.maximumColumns(
       product, columnStep: c.strideWidth, tapStep: c.dilationWidth, tapRows: c.filterHeight,
       tapColumns: c.filterWidth)
     guard
@@ -288,8 +289,8 @@ final class DepthwisePlan: Sendable {
 
   /// Cuts `count` columns into blocks of equal width, and the rest.
   func blocks(_ count: Int) -> (columns: Int, count: Int, rest: Int) {
-    guard mostColumns > 0, count > 0 else { return (Self.mostPixels, 0, 0) }
-    let columns = ceilingQuotient(count, ceilingQuotient(count, mostColumns))
+    guard maximumColumns > 0, count > 0 else { return (Self.maximumPixels, 0, 0) }
+    let columns = ceilingQuotient(count, ceilingQuotient(count, maximumColumns))
     return (columns, count / columns, count % columns)
   }
 
@@ -314,7 +315,7 @@ final class DepthwisePlan: Sendable {
   var tapCount: Int { convolution.taps }
   /// Whether a group is a column of up to four taps, or two for `int16`, of the filter; taps of the remaining
   /// rows are grouped consecutively.
-  var groupsAreColumns: Bool { mostColumns > 0 && tapsPerGroup > 1 }
+  var groupsAreColumns: Bool { maximumColumns > 0 && tapsPerGroup > 1 }
   var groupCount: Int {
     columnGroupCount + ceilingQuotient(tapCount - rowsInColumns * convolution.filterWidth, tapsPerGroup)
   }
@@ -345,7 +346,7 @@ final class DepthwisePlan: Sendable {
   /// Bytes per pixel of the plane, or of the input if it is read in place.
   var pixelByteCount: Int {
     runs.isEmpty
-      ? chunkChannels * laneByteCount : convolution.inputChannels * (widensInPlace ? 1 : laneByteCount)
+      ? chunkChannels * operandByteCount : convolution.inputChannels * (widensInPlace ? 1 : operandByteCount)
   }
   var rowByteCount: Int { phases * phaseWidth * pixelByteCount }
   /// The size of the plane, with room to read a block and merged pixels beyond the last one. If bytes are
@@ -364,7 +365,7 @@ final class DepthwisePlan: Sendable {
   /// Several threads need more tiles, but only a few per thread, because a tile gathers rows that its
   /// neighbors gather too.
   func tilesPerImage(threads: Int) -> Int {
-    let least = ceilingQuotient(convolution.outputHeight, mostLines)
+    let least = ceilingQuotient(convolution.outputHeight, maximumLines)
     let products = Double(convolution.outputHeight * convolution.outputWidth * channels) * Double(tapCount)
     let isShared = sharesChannels && (convolution.batches * chunkCount).isMultiple(of: threads)
     guard threads > 1, !isShared else { return least }

@@ -7,7 +7,7 @@ import ApusKernels
 /// bytes, with a block of columns.
 protocol DepthwiseRowCode {
   /// The maximum number of columns in a block; 0 if there is no such code.
-  func mostColumns(
+  func maximumColumns(
     _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int
   /// Whether float rows can be read in place if `channels` do not fill whole vectors.

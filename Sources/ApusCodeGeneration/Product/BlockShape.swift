@@ -37,7 +37,7 @@ struct BlockShape: Hashable {
   }
 
   /// The block's shape when its epilogue does not overlap with the next block.
-  var alone: BlockShape {
+  var withoutOverlap: BlockShape {
     var shape = self
     if case .overlapping = innerLoop { shape.innerLoop = .plain }
     return shape

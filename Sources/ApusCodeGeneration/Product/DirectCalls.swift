@@ -29,7 +29,7 @@ final class DirectCalls {
     taps: Int, elementByteCount: Int
   ) {
     let c = plan.convolution
-    guard plan.movesAlongPanels, plan.isInPlace, c.groups == 1, plan.alone.count == 1,
+    guard plan.movesAlongPanels, plan.isInPlace, c.groups == 1, plan.singleThreadTiling.count == 1,
       !weightPacking.terms.mayHaveExtras, plan.rowTerms == nil
     else { return nil }
     let panelCount = plan.panels.count

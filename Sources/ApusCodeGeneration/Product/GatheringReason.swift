@@ -19,7 +19,7 @@ enum GatheringReason {
     case .padding: "padding"
     case .widening: "bytes become 16-bit integers"
     case .partialSteps: "taps are no whole steps"
-    case .signs: "signs are turned"
+    case .signs: "sign bits flipped"
     }
   }
 }

@@ -15,17 +15,17 @@ struct InnerProduct: Hashable {
 
 extension InnerProduct {
   /// The maximum height of a block of floats; throws if other strategies are faster, or the target has no such code.
-  static func mostRows(
+  static func maximumRows(
     _ convolution: Convolution, _ target: any CodeTarget, _ taps: TapLayout
   ) throws(Decline) -> Int {
     let (columns, depth) = (convolution.columnCount, convolution.depth)
     // The horizontal add takes about three K-steps; blocks of rows and panels do two values of K in the time
     // of one K-step.
-    let steps = taps.count * ceilingQuotient(taps.lanesPerTap, target.lanes) + 3
+    let steps = taps.count * ceilingQuotient(taps.depthPerTap, target.lanes) + 3
     guard columns > 0, 2 * columns * steps < depth else {
       throw Decline("twice \(columns) columns of \(steps) K-steps are not below K, \(depth)")
     }
-    guard let rows = target.mostInnerRows(columnCount: columns) else {
+    guard let rows = target.maximumInnerRows(columnCount: columns) else {
       throw Decline("there is no code for \(columns) columns")
     }
     return rows
@@ -34,7 +34,7 @@ extension InnerProduct {
 
 extension ProductPlan {
   /// The number of K-steps per tap in the tap list; for inner products, only whole ones.
-  var listedStepsPerTap: Int { strategy.isInner ? lanesPerTap / lanesPerStep : stepsPerTap }
+  var listedStepsPerTap: Int { strategy.isInner ? depthPerTap / depthPerStep : stepsPerTap }
 }
 
 extension PanelLayout.Panel {
@@ -62,13 +62,13 @@ extension ProductPacking {
         for step in 0..<plan.stepsPerTap {
           sinceClock &+= 1
           if sinceClock & 0x7FFF == 0, packed.mustStop { return }
-          let first = step * plan.lanesPerStep
+          let first = step * plan.depthPerStep
           let place =
-            (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.lanesPerStep
+            (tap * plan.stepsPerTap + step) * stepByteCount + column * plan.depthPerStep
             * plan.weightByteCount
           unsafe (target + place).copyMemory(
             from: weights + (source + first) * 4,
-            byteCount: min(plan.lanesPerStep, plan.lanesPerTap - first) * 4)
+            byteCount: min(plan.depthPerStep, plan.depthPerTap - first) * 4)
         }
       }
     }

@@ -11,19 +11,19 @@ import ApusRuntime
 /// alone would leave half of the processor idle. Weights are packed as for blocks that do not overlap.
 enum OverlappingBlocks {
   /// Shorter lines have too few blocks to overlap.
-  private static let leastLength = 16
+  private static let minimumLength = 16
 
   /// The strategy for a convolution of bytes; throws if its lines are short, or the target has no such code.
   static func strategy(
     _ convolution: Convolution, _ epilogue: LoweredEpilogue, _ product: ProductKind, _ target: any CodeTarget,
     _ taps: TapLayout, lineLength: Int
   ) throws(Decline) -> ProductStrategy {
-    guard lineLength >= leastLength else {
-      throw Decline("lines of \(lineLength) pixels are shorter than \(leastLength)")
+    guard lineLength >= minimumLength else {
+      throw Decline("lines of \(lineLength) pixels are shorter than \(minimumLength)")
     }
     let steps = ProductSteps(
-      taps: taps.count, perTap: ceilingQuotient(taps.lanesPerTap, product.lanesPerStep))
+      taps: taps.count, perTap: ceilingQuotient(taps.depthPerTap, product.depthPerStep))
     return .overlapping(
-      steps, mostRows: try target.mostOverlappingRows(steps, convolution.operands, epilogue))
+      steps, maximumRows: try target.maximumOverlappingRows(steps, convolution.operands, epilogue))
   }
 }

@@ -19,10 +19,10 @@ struct PanelLayout {
   }
 
   /// The width of a full panel, in vectors.
-  let mostVectors: Int
+  let maximumVectors: Int
   let panels: [Panel]
   /// The maximum height of a block, indexed by the panel's width in vectors.
-  let mostRows: [Int]
+  let maximumRows: [Int]
   /// Whether weights come from beyond the second-level cache.
   let hasFarWeights: Bool
 
@@ -45,15 +45,15 @@ struct PanelLayout {
     switch strategy {
     case .inner(let rows):
       hasFarWeights = false
-      mostVectors = 1
+      maximumVectors = 1
       panels = [Panel(innerColumns: c.columnCount, lanes: target.lanes)]
-      mostRows = [0, rows]
+      maximumRows = [0, rows]
     case .overlapping(_, let rows):
       hasFarWeights = false
-      mostVectors = rows.count
+      maximumVectors = rows.count
       panels = Self.panels(
-        columns: c.columnCount, mostVectors: rows.count, target: target, areInOrder: areInOrder)
-      mostRows = [0] + rows
+        columns: c.columnCount, maximumVectors: rows.count, target: target, areInOrder: areInOrder)
+      maximumRows = [0] + rows
     case .pairs, .blocks:
       hasFarWeights =
         c.weightCount * (product == .floats ? 4 : product.isBFloat16 ? 2 : 1) >= Self.farByteCount
@@ -62,11 +62,11 @@ struct PanelLayout {
         ? Self.vectors(
           byteCount: stepCount * target.lanes * 4, lineLength: lineLength, isMatrix: isMatrix, product, target
         )
-        : target.mostVectors
-      mostVectors = most
+        : target.maximumVectors
+      maximumVectors = most
       panels = Self.panels(
-        columns: c.columnCount, mostVectors: most, target: target, areInOrder: areInOrder)
-      mostRows = [0] + (1...most).map { target.mostRows(product, vectorCount: $0) }
+        columns: c.columnCount, maximumVectors: most, target: target, areInOrder: areInOrder)
+      maximumRows = [0] + (1...most).map { target.maximumRows(product, vectorCount: $0) }
     }
   }
 
@@ -77,20 +77,20 @@ struct PanelLayout {
   private static func vectors(
     byteCount: Int, lineLength: Int, isMatrix: Bool, _ product: ProductKind, _ target: any CodeTarget
   ) -> Int {
-    var most = target.mostVectors
-    guard lineLength > target.mostRows(product, vectorCount: most) else { return most }
+    var most = target.maximumVectors
+    guard lineLength > target.maximumRows(product, vectorCount: most) else { return most }
     while most > 2, most * byteCount > Self.panelByteCount { most -= 1 }
-    guard !isMatrix, lineLength > target.mostRows(product, vectorCount: most) else { return most }
-    return (2..<most).last { lineLength <= target.mostRows(product, vectorCount: $0) } ?? most
+    guard !isMatrix, lineLength > target.maximumRows(product, vectorCount: most) else { return most }
+    return (2..<most).last { lineLength <= target.maximumRows(product, vectorCount: $0) } ?? most
   }
 
   /// Full panels, then one for the rest. Lanes are sorted by column if `areInOrder`, otherwise in the
   /// target's order for bytes.
   static func panels(
-    columns: Int, mostVectors: Int, target: any CodeTarget, areInOrder: Bool
+    columns: Int, maximumVectors: Int, target: any CodeTarget, areInOrder: Bool
   ) -> [Panel] {
     let lanes = target.lanes
-    let most = mostVectors * lanes
+    let most = maximumVectors * lanes
     var panels: [Panel] = []
     panels.reserveCapacity(ceilingQuotient(columns, most))
     var first = 0

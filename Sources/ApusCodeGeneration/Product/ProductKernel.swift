@@ -93,7 +93,7 @@ import ApusRuntime
     if let general = scheme.general, !ExecutableMemory.growsFreely {
       // Later there might be no executable memory for it.
       self.general = unsafe try Self.code(
-        general, shapes.map(\.alone), plan, scheme, target, unsafe placement)
+        general, shapes.map(\.withoutOverlap), plan, scheme, target, unsafe placement)
     }
     self.target = target
 
@@ -127,7 +127,7 @@ import ApusRuntime
   private func code(for packed: PackedWeights) -> EpilogueCode {
     guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return code }
     return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
-      let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.alone)
+      let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.withoutOverlap)
       return try unsafe Self.code(epilogue, shapes, plan, scheme, target, placement)
     }
   }
@@ -155,8 +155,8 @@ import ApusRuntime
     scheme.layout(
       "columns",
       [
-        plan.tapRows, plan.tapColumns, plan.lanesPerTap, convolution.columnCount, convolution.groups,
-        plan.hasNarrowWeights ? 1 : 0, plan.mostVectors, plan.lanesPerStep,
+        plan.tapRows, plan.tapColumns, plan.depthPerTap, convolution.columnCount, convolution.groups,
+        plan.hasNarrowWeights ? 1 : 0, plan.maximumVectors, plan.depthPerStep,
       ])
   }
 
@@ -255,7 +255,8 @@ import ApusRuntime
         : (image &* convolution.inputHeight &+ first &* convolution.strideHeight) &* convolution.inputWidth
           &* convolution.inputChannels
       unsafe rows =
-        unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup) &* plan.laneByteCount
+        unsafe work.memory.input + (elements &+ group &* convolution.channelsPerGroup)
+        &* plan.operandByteCount
     } else {
       let (lines, columns) = plan.gathered(range)
       unsafe gathering.gather(
@@ -405,7 +406,7 @@ import ApusRuntime
   /// The multiply-accumulates of a long tile, which takes some milliseconds.
   private static let longTile = 0x1p28
   /// The maximum duration of a call, in the units of ``StopPoll``, unless a single block takes longer.
-  private static let mostSteps = 1 << 22
+  private static let maximumSteps = 1 << 22
 
   /// Calls a function for some blocks at a time, and checks for cancellation in between.
   @inline(never)
@@ -417,7 +418,7 @@ import ApusRuntime
       if poll.mustStop(before: call.arguments.blocks &* stepsPerBlock) { return }
       return code.functions.call(rows: rowCount, columns: columns, &call.arguments)
     }
-    let (start, most) = (call.arguments, max(1, Self.mostSteps / stepsPerBlock))
+    let (start, most) = (call.arguments, max(1, Self.maximumSteps / stepsPerBlock))
     var first = 0
     while first < start.blocks {
       let count = min(start.blocks &- first, most)

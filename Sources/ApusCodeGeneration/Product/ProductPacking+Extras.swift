@@ -70,7 +70,7 @@ extension ProductPacking {
       guard greatest != SIMD16() else { return }
       for step in 0..<run.stepCount {
         var most: UInt8 = 0
-        for lane in step &* plan.lanesPerStep..<min((step &+ 1) &* plan.lanesPerStep, run.count) {
+        for lane in step &* plan.depthPerStep..<min((step &+ 1) &* plan.depthPerStep, run.count) {
           most = max(most, greatest[lane])
         }
         let count = reach.extraCount(most)
@@ -92,8 +92,8 @@ extension ProductPacking {
     let reach = Reach(terms, operands)
     let (columns, depth) = (position(group: group, column: panel.firstColumn, tap: 0), convolution.depth)
     let (places, stepByteCount) = (panel.columns, panel.paddedCount &* plan.weightByteCount)
-    let stepShift = plan.lanesPerStep.trailingZeroBitCount
-    let byteOfStep = plan.lanesPerStep &- 1
+    let stepShift = plan.depthPerStep.trailingZeroBitCount
+    let byteOfStep = plan.depthPerStep &- 1
     var count = 0
     forEachRun { run in
       let first = count
@@ -136,16 +136,16 @@ extension ProductPacking {
   /// Calls `body` for runs of up to 16 values that cover a column.
   @inline(__always)
   private func forEachRun(_ body: (Run) -> Void) {
-    let (lanesPerTap, lanesPerStep) = (plan.lanesPerTap, plan.lanesPerStep)
+    let (depthPerTap, depthPerStep) = (plan.depthPerTap, plan.depthPerStep)
     for tap in 0..<plan.tapCount {
       var lane = 0
-      while lane < lanesPerTap {
-        let count = min(16, lanesPerTap &- lane)
+      while lane < depthPerTap {
+        let count = min(16, depthPerTap &- lane)
         body(
           Run(
-            term: tap &* lanesPerTap &+ lane, count: count,
-            step: tap &* plan.stepsPerTap &+ lane / lanesPerStep,
-            stepCount: (count &+ lanesPerStep &- 1) / lanesPerStep))
+            term: tap &* depthPerTap &+ lane, count: count,
+            step: tap &* plan.stepsPerTap &+ lane / depthPerStep,
+            stepCount: (count &+ depthPerStep &- 1) / depthPerStep))
         lane &+= 16
       }
     }

@@ -48,7 +48,7 @@ extension ProductPacking {
     let least = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.lowerBound))
     let most = SIMD8(repeating: Int16(truncatingIfNeeded: terms.bounds.upperBound))
     let ones = SIMD8<Int16>(repeating: 1)
-    let (lanesPerTap, stepByteCount) = (plan.lanesPerTap, quad.stepByteCount)
+    let (depthPerTap, stepByteCount) = (plan.depthPerTap, quad.stepByteCount)
     let (areNarrow, areWords, mayHaveExtras) = (plan.hasNarrowWeights, terms.areWords, terms.mayHaveExtras)
     let (sources, masks) = (quad.sources, quad.masks)
     let (mask0, mask1, mask2, mask3) = (
@@ -67,15 +67,15 @@ extension ProductPacking {
     )
     let lowBytes = SIMD8<Int16>(repeating: 0xFF)
     for tap in 0..<plan.tapCount {
-      let start = unsafe weights + tap &* lanesPerTap
+      let start = unsafe weights + tap &* depthPerTap
       var lane = 0
-      var end = min(lanesPerTap, Self.lanesTogether)
+      var end = min(depthPerTap, Self.lanesTogether)
       // 16 bytes at a time: four K-steps.
       while arePlain {
         if lane &+ 16 > end {
-          guard end < lanesPerTap else { break }
+          guard end < depthPerTap else { break }
           if packed.mustStop { return nil }
-          end = min(lanesPerTap, end &+ Self.lanesTogether)
+          end = min(depthPerTap, end &+ Self.lanesTogether)
           continue
         }
         @inline(__always)
@@ -106,12 +106,12 @@ extension ProductPacking {
         plainCount &+= 16
       }
       // Eight values at a time: four K-steps of `int16`, or two of bytes.
-      while lane < lanesPerTap {
+      while lane < depthPerTap {
         if lane >= end {
           if packed.mustStop { return nil }
-          end = min(lanesPerTap, end &+ Self.lanesTogether)
+          end = min(depthPerTap, end &+ Self.lanesTogether)
         }
-        let count = min(8, lanesPerTap &- lane)
+        let count = min(8, depthPerTap &- lane)
         @inline(__always)
         func terms(_ source: Int) -> SIMD8<Int16> {
           unsafe eightTerms(start + source, lane, count: count, flips: flips, zeroPoints: zeroPoints)

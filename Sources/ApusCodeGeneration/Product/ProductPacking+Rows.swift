@@ -9,7 +9,7 @@ extension ProductPacking {
   var packsRows: Bool {
     let arePlain =
       terms.operands == nil && !plan.product.isBFloat16
-      || plan.laneByteCount == 1 && !terms.mayHaveExtras && !plan.hasColumnSums
+      || plan.operandByteCount == 1 && !terms.mayHaveExtras && !plan.hasColumnSums
         && terms.packedOperands?.rhsZeroPoint == 128 && terms.hasPlainOffsets(count: convolution.depth)
     return arePlain && !plan.strategy.isInner && plan.tapCount == 1 && convolution.groups == 1
   }
@@ -45,7 +45,7 @@ extension ProductPacking {
         } else {
           unsafe (packed.address + next).copyMemory(from: source, byteCount: panel.columnCount * 4)
         }
-        unsafe source += convolution.columnCount * plan.lanesPerStep * 4
+        unsafe source += convolution.columnCount * plan.depthPerStep * 4
         next += stepByteCount
       }
       WeightTerms.setRecord(

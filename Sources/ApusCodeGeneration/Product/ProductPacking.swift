@@ -96,7 +96,7 @@ struct ProductPacking {
 
   /// The index of a column's first weight for a tap.
   func position(group: Int, column: Int, tap: Int) -> Int {
-    (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.lanesPerTap
+    (group &* convolution.columnCount &+ column) &* convolution.depth &+ tap &* plan.depthPerTap
   }
 
   private func packPanel(

@@ -45,10 +45,10 @@ final class ProductPlan: Sendable {
   let convolution: Convolution
   /// Whether it always runs on one thread, and so needs no functions for the tiles of several.
   let isForOneThread: Bool
-  /// What a K-step multiplies.
+  /// The kind of product in a K-step.
   let product: ProductKind
   /// Bytes per value of K in the rows that the product reads.
-  let laneByteCount: Int
+  let operandByteCount: Int
   let strategy: ProductStrategy
   /// Why faster strategies declined.
   let declined: [Decline]
@@ -58,15 +58,15 @@ final class ProductPlan: Sendable {
   let tapRows: Int
   let tapColumns: Int
   /// Values of K per tap.
-  let lanesPerTap: Int
+  let depthPerTap: Int
   /// Values of K per K-step.
-  let lanesPerStep: Int
+  let depthPerStep: Int
   let stepsPerTap: Int
   /// The width of a full panel, in vectors.
-  let mostVectors: Int
+  let maximumVectors: Int
   let panels: [Panel]
   /// The maximum height of a block, indexed by the panel's width in vectors.
-  private let mostRows: [Int]
+  private let maximumRows: [Int]
 
   /// Whether one line holds all pixels.
   let isDense: Bool
@@ -79,9 +79,9 @@ final class ProductPlan: Sendable {
   let lineCount: Int
   let lineLength: Int
   /// The tiles for one thread: as large as the second-level cache allows.
-  let alone: Tiling
-  /// The tiles for several threads: no larger than ``alone``, and enough for all threads.
-  let shared: Tiling
+  let singleThreadTiling: Tiling
+  /// The tiles for several threads: no larger than ``singleThreadTiling``, and enough for all threads.
+  let sharedTiling: Tiling
 
   /// The estimated duration on one thread.
   let nanoseconds: Int
@@ -110,7 +110,7 @@ final class ProductPlan: Sendable {
   /// From this many weights on, weights for `int16` products are packed as bytes.
   static let narrowCount = 1 << 16
   /// With more passes over a panel, its first load is negligible, and it is not prefetched.
-  private static let mostPasses = 48
+  private static let maximumPasses = 48
   /// The maximum number of K-steps if some may need extra ones: their list must stay small in the first-level
   /// cache.
   static let stepLimit = 8192
@@ -122,11 +122,11 @@ final class ProductPlan: Sendable {
     self.convolution = convolution
     self.isForOneThread = isForOneThread
     self.product = product
-    laneByteCount = product.laneByteCount
+    operandByteCount = product.operandByteCount
     let c = convolution
     if product.isBFloat16 { try c.requirePairs() }
     nanoseconds = Self.nanoseconds(c, product, target)
-    let isSmall = nanoseconds < ThreadPolicy.leastNanoseconds
+    let isSmall = nanoseconds < ThreadPolicy.minimumNanoseconds
     // Images that are quantized at run time have their own scales, so rows of several images form a line only
     // if each row is an image.
     let pixels = c.outputHeight * c.outputWidth
@@ -135,19 +135,19 @@ final class ProductPlan: Sendable {
 
     // The strategy, and the K-step.
     let taps = TapLayout(c)
-    (tapRows, tapColumns, lanesPerTap) = (taps.rows, taps.columns, taps.lanesPerTap)
+    (tapRows, tapColumns, depthPerTap) = (taps.rows, taps.columns, taps.depthPerTap)
     rowTerms = isMatrix ? RowTerms(c, product, target) : nil
     (strategy, declined) = ProductStrategy.choose(
       c, epilogue, product, target, taps: taps, lineLength: lineLength, pipes: machine.pipes,
       hasRowTerms: rowTerms != nil)
-    lanesPerStep = strategy.lanesPerStep(product, target)
-    stepsPerTap = ceilingQuotient(lanesPerTap, lanesPerStep)
+    depthPerStep = strategy.depthPerStep(product, target)
+    stepsPerTap = ceilingQuotient(depthPerTap, depthPerStep)
     let stepCount = taps.count * stepsPerTap
 
     // The panels.
     let layout = PanelLayout(
       c, strategy, product, target, stepCount: stepCount, lineLength: lineLength, isMatrix: isMatrix)
-    (mostVectors, panels, mostRows) = (layout.mostVectors, layout.panels, layout.mostRows)
+    (maximumVectors, panels, maximumRows) = (layout.maximumVectors, layout.panels, layout.maximumRows)
 
     // Larger sizes might overflow the arithmetic below; other kernels compute such shapes.
     let sizes = [
@@ -160,7 +160,7 @@ final class ProductPlan: Sendable {
 
     // The lines.
     gatheringReason = Self.gatheringReason(
-      c, strategy, product, target, lanesPerTap: lanesPerTap, stepsPerTap: stepsPerTap,
+      c, strategy, product, target, depthPerTap: depthPerTap, stepsPerTap: stepsPerTap,
       lineLength: lineLength, pipes: machine.pipes, isSmall: isSmall)
     isInPlace = gatheringReason == nil
     isDense = isMatrix || isInPlace && c.batches == 1 && c.outputHeight == 1
@@ -180,15 +180,15 @@ final class ProductPlan: Sendable {
       ? 1 : lineLength == 1 ? 4 : lineLength == 2 ? 2 : 1
     let isOneBlock =
       isDense
-      && layout.panels.allSatisfy { [lineLength] in lineLength <= layout.mostRows[$0.vectorCount] }
+      && layout.panels.allSatisfy { [lineLength] in lineLength <= layout.maximumRows[$0.vectorCount] }
     movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
     // A panel is read once per block of rows; each pass prefetches its share of the next panel.
-    let passes = lineCount * ceilingQuotient(max(lineLength, 1), mostRows[mostVectors])
+    let passes = lineCount * ceilingQuotient(max(lineLength, 1), maximumRows[maximumVectors])
     let bytesPerLane = hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4
     fetches =
       layout.hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
-        && passes <= Self.mostPasses
-      ? ceilingQuotient(mostVectors * bytesPerLane * target.lanes * 4 / 64, max(passes, 1)) : 0
+        && passes <= Self.maximumPasses
+      ? ceilingQuotient(maximumVectors * bytesPerLane * target.lanes * 4 / 64, max(passes, 1)) : 0
 
     try Decline.require(lineWidth, below: 1 << 22, "the pixels that a line of outputs reaches")
     if !isInPlace { try Decline.require(c.reachHeight, below: 1 << 10, "the rows that an output reaches") }
@@ -197,7 +197,7 @@ final class ProductPlan: Sendable {
     mayLeaveOutPadding =
       !isInPlace && !takesPixels && Self.leavesOutPadding(c, strategy, product, target)
     let lengths = TileLengths(
-      c, machine, laneByteCount: laneByteCount, lineLength: lineLength, lineWidth: lineWidth,
+      c, machine, operandByteCount: operandByteCount, lineLength: lineLength, lineWidth: lineWidth,
       isDense: isDense, isInPlace: isInPlace, takesPixels: takesPixels,
       leavesOutPadding: mayLeaveOutPadding, hasFarWeights: layout.hasFarWeights, isSmall: isSmall)
     (planeWidth, planeRows) = (lengths.planeWidth, lengths.planeRows)
@@ -209,17 +209,17 @@ final class ProductPlan: Sendable {
     let cutter = TileCutter(
       length: length, takesPixels: takesPixels, planes: (isDense ? 1 : c.batches) * c.groups,
       panelCount: panels.count, isEmpty: lineLength == 0)
-    alone = cutter.cut(lengths.most, leastCount: 1)
+    singleThreadTiling = cutter.cut(lengths.most, minimumCount: 1)
     // If weights are larger than activations, each thread reads a part of the weights rather than of the
     // pixels.
     let sharesPanels =
       (takesPixels || layout.hasFarWeights) && length <= lengths.most && panels.count > 3
       && c.weightCount > 2 * (c.inputCount + c.outputCount)
     // Each thread gathers all pixels.
-    shared =
+    sharedTiling =
       sharesPanels
-      ? cutter.cut(lengths.most, leastCount: isInPlace ? lengths.wanted : min(lengths.wanted, 4))
-      : cutter.cut(min(lengths.most, lengths.part), leastCount: lengths.wanted)
+      ? cutter.cut(lengths.most, minimumCount: isInPlace ? lengths.wanted : min(lengths.wanted, 4))
+      : cutter.cut(min(lengths.most, lengths.part), minimumCount: lengths.wanted)
   }
 
   /// The estimated duration of a convolution on one thread.
@@ -233,7 +233,7 @@ final class ProductPlan: Sendable {
   /// Why rows are gathered; nil if they are read in place.
   private static func gatheringReason(
     _ c: Convolution, _ strategy: ProductStrategy, _ product: ProductKind, _ target: any CodeTarget,
-    lanesPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
+    depthPerTap: Int, stepsPerTap: Int, lineLength: Int, pipes: VectorPipes, isSmall: Bool
   ) -> GatheringReason? {
     guard !product.isBFloat16 else { return .rounding }
     let needsNoPadding =
@@ -242,7 +242,7 @@ final class ProductPlan: Sendable {
       && (c.outputWidth - 1) * c.strideWidth + c.reachWidth <= c.inputWidth
     guard needsNoPadding else { return .padding }
     // Activations quantized at run time already have the right type, and there is room to read beyond them.
-    let areRowsReady = c.operands.isHybrid || product != .words && lanesPerTap % product.lanesPerStep == 0
+    let areRowsReady = c.operands.isHybrid || product != .words && depthPerTap % product.depthPerStep == 0
     guard areRowsReady else { return product == .words ? .widening : .partialSteps }
     // Flipping signs while gathering pays if flips take time from products, or if K is small. A small layer
     // may copy more than it reads, so that it can use the functions of other layers.
@@ -273,7 +273,7 @@ final class ProductPlan: Sendable {
 
   /// Whether the zero point of the activations differs from image to image. Its share of the sums is then
   /// computed at run time from the column sums, which follow each panel's offsets.
-  var hasColumnSums: Bool { convolution.operands.isHybrid && laneByteCount == 1 }
+  var hasColumnSums: Bool { convolution.operands.isHybrid && operandByteCount == 1 }
   /// Bytes per column for offsets and column sums.
   var offsetByteCount: Int { hasColumnSums ? 8 : 4 }
 
@@ -289,12 +289,12 @@ final class ProductPlan: Sendable {
   /// Bytes between consecutive rows of M.
   var rowStride: Int {
     isDense && !isInPlace
-      ? convolution.depth * laneByteCount : convolution.strideWidth * pixelByteCount
+      ? convolution.depth * operandByteCount : convolution.strideWidth * pixelByteCount
   }
 
   /// Bytes between neighboring pixels of the input, or of the plane if rows are gathered.
   var pixelByteCount: Int {
-    (isInPlace ? convolution.inputChannels : convolution.channelsPerGroup) * laneByteCount
+    (isInPlace ? convolution.inputChannels : convolution.channelsPerGroup) * operandByteCount
   }
 
   /// Bytes between the image rows of the input, or of the plane if rows are gathered.
@@ -317,7 +317,7 @@ final class ProductPlan: Sendable {
   var text: String {
     let panel = panels.first
     let columns = panels.count > 1 ? panel?.paddedCount ?? 0 : panel?.columnCount ?? 0
-    let length = takesPixels ? alone.length : lineLength
+    let length = takesPixels ? singleThreadTiling.length : lineLength
     let rows = panel.map { blocks(length, vectorCount: $0.vectorCount).rows } ?? 0
     let details =
       strategy.isInner
@@ -325,7 +325,7 @@ final class ProductPlan: Sendable {
       : [
         strategy.text,
         movesAlongPanels ? "panels in one call" : nil, hasNarrowWeights ? "weights as bytes" : nil,
-        sumSets > 1 ? "\(sumSets) sets of sums" : nil, fetches > 0 ? "weights fetched ahead" : nil,
+        sumSets > 1 ? "\(sumSets) accumulators per output" : nil, fetches > 0 ? "weights fetched ahead" : nil,
       ].compactMap(\.self)
     return
       ([
@@ -335,7 +335,7 @@ final class ProductPlan: Sendable {
       .joined(separator: ", ")
   }
 
-  /// What decides the order of a sum's terms, see ``PreparedConvolution/summation``; the rows of a block do not.
+  /// A text that fixes the order of a sum's terms (``PreparedConvolution/summation``), whatever the blocks.
   var summation: String {
     let half = strategy.isPaired ? ", in panels of \(panels.map(\.columnCount))" : ""
     let padding = mayLeaveOutPadding ? ", without padding" : ""
@@ -347,7 +347,7 @@ final class ProductPlan: Sendable {
   /// The last block may be a whole one that overlaps with the one before it, if computing rows twice takes
   /// next to no time: that saves a function.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
-    let most = mostRows[vectorCount]
+    let most = maximumRows[vectorCount]
     if length <= most { return (length, min(length, 1), 0) }
     let rows = ceilingQuotient(length, ceilingQuotient(length, most))
     let (count, rest) = length.quotientAndRemainder(dividingBy: rows)
@@ -365,7 +365,7 @@ final class ProductPlan: Sendable {
   }
 
   /// The pixels or lines of the longest tile.
-  var longestTile: Int { max(alone.longest, isForOneThread ? 0 : shared.longest) }
+  var longestTile: Int { max(singleThreadTiling.longest, isForOneThread ? 0 : sharedTiling.longest) }
 
   /// The multiply-accumulates of the longest tile, with all panels.
   var longestTileProducts: Double {
@@ -373,7 +373,7 @@ final class ProductPlan: Sendable {
     return pixels * Double(convolution.depth) * Double(convolution.columnCount)
   }
 
-  func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? shared : alone }
+  func tiling(threads: Int) -> Tiling { threads > 1 && !isForOneThread ? sharedTiling : singleThreadTiling }
 
   /// Whether rows may be computed twice. Functions with a scale per row may not: they advance the scales in
   /// memory.
@@ -390,7 +390,7 @@ final class ProductPlan: Sendable {
         isPerRow: areRowsImages, hasNarrowWeights: hasNarrowWeights, sumSets: sumSets,
         movesAlongPanels: movesAlongPanels, hasRowTerms: rowTerms != nil, fetches: fetches,
         innerLoop: innerLoop(panel))
-      shapes.append(isRest ? shape.alone : shape)
+      shapes.append(isRest ? shape.withoutOverlap : shape)
     }
     func add(_ panel: Panel, length: Int) {
       let (rows, _, rest) = blocks(length, vectorCount: panel.vectorCount)
@@ -403,9 +403,9 @@ final class ProductPlan: Sendable {
         add(panels[index], length: lineLength)
         continue
       }
-      alone.forEachLength { add(panels[index], length: $0) }
-      if shared != alone, !isForOneThread {
-        shared.forEachLength { add(panels[index], length: $0) }
+      singleThreadTiling.forEachLength { add(panels[index], length: $0) }
+      if sharedTiling != singleThreadTiling, !isForOneThread {
+        sharedTiling.forEachLength { add(panels[index], length: $0) }
       }
     }
     return shapes
@@ -414,7 +414,7 @@ final class ProductPlan: Sendable {
   /// The inner loop for a panel.
   private func innerLoop(_ panel: Panel) -> BlockShape.InnerLoop {
     switch strategy {
-    case .inner: .inner(InnerProduct(rest: lanesPerTap % lanesPerStep))
+    case .inner: .inner(InnerProduct(rest: depthPerTap % depthPerStep))
     case .pairs: pairs(panel).map { .pairs($0) } ?? .plain
     case .overlapping(let steps, _): .overlapping(steps)
     case .blocks: .plain

@@ -7,13 +7,13 @@ import ApusKernels
 ///
 /// The type that each case links to has its condition and the packing of its weights.
 enum ProductStrategy {
-  /// Vectors run along K, for few columns of floats; a block has up to `mostRows` rows. ``InnerProduct``
-  case inner(mostRows: Int)
+  /// Vectors run along K, for few columns of floats; a block has up to `maximumRows` rows. ``InnerProduct``
+  case inner(maximumRows: Int)
   /// A K-step of two floats, if that saves half a vector. ``TermPairs``
   case pairs
-  /// A block's sums overlap with the previous block's epilogue, for a small K. `mostRows` has the maximum
+  /// A block's sums overlap with the previous block's epilogue, for a small K. `maximumRows` has the maximum
   /// heights for panels of 1, 2, … vectors. ``OverlappingBlocks``
-  case overlapping(ProductSteps, mostRows: [Int])
+  case overlapping(ProductSteps, maximumRows: [Int])
   /// One block after the other: all other products.
   case blocks
 
@@ -38,7 +38,7 @@ enum ProductStrategy {
     case .floats:
       faster =
         ask(innerName) { () throws(Decline) in
-          .inner(mostRows: try InnerProduct.mostRows(convolution, target, taps))
+          .inner(maximumRows: try InnerProduct.maximumRows(convolution, target, taps))
         }
         ?? ask(pairsName) { () throws(Decline) in
           guard pipes.areFullWidth else { throw Decline("half a vector takes half the time of a whole one") }
@@ -57,16 +57,16 @@ enum ProductStrategy {
     return (faster ?? .blocks, declined)
   }
 
-  private static let innerName: StaticString = "each column apart"
-  private static let pairsName: StaticString = "terms in pairs"
-  private static let overlappingName: StaticString = "blocks overlapping"
+  private static let innerName: StaticString = "vectorized along K"
+  private static let pairsName: StaticString = "K in pairs"
+  private static let overlappingName: StaticString = "overlapped epilogue"
 
   /// The values of K per K-step.
-  func lanesPerStep(_ product: ProductKind, _ target: any CodeTarget) -> Int {
+  func depthPerStep(_ product: ProductKind, _ target: any CodeTarget) -> Int {
     switch self {
     case .inner: target.lanes
     case .pairs: 2
-    case .overlapping, .blocks: product.lanesPerStep
+    case .overlapping, .blocks: product.depthPerStep
     }
   }
 

@@ -8,13 +8,13 @@ struct TapLayout {
   let rows: Int
   let columns: Int
   /// Values of K per tap.
-  let lanesPerTap: Int
+  let depthPerTap: Int
 
   init(_ convolution: Convolution) {
     let runsAreRows = convolution.dilationWidth == 1 && convolution.groups == 1
     rows = convolution.filterHeight
     columns = runsAreRows ? 1 : convolution.filterWidth
-    lanesPerTap = (runsAreRows ? convolution.filterWidth : 1) * convolution.channelsPerGroup
+    depthPerTap = (runsAreRows ? convolution.filterWidth : 1) * convolution.channelsPerGroup
   }
 
   /// The number of taps.

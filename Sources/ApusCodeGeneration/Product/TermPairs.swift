@@ -29,17 +29,17 @@ struct TermPairs: Hashable {
 
 extension TermPairs {
   /// The smallest K for which the final horizontal add is negligible.
-  private static let leastDepth = 24
+  private static let minimumDepth = 24
 
   /// Throws unless a convolution of floats gains from this strategy.
   static func requireGain(
     _ convolution: Convolution, _ target: any CodeTarget, _ taps: TapLayout
   ) throws(Decline) {
-    let (length, depth) = (taps.lanesPerTap, taps.count * taps.lanesPerTap)
+    let (length, depth) = (taps.depthPerTap, taps.count * taps.depthPerTap)
     guard length.isMultiple(of: 2) else {
       throw Decline("taps of \(length) values have no pairs of their own")
     }
-    guard depth >= leastDepth else { throw Decline("K is \(depth), below \(leastDepth)") }
+    guard depth >= minimumDepth else { throw Decline("K is \(depth), below \(minimumDepth)") }
     let columns = convolution.columnCount
     guard TermPairs(columnCount: columns, lanes: target.lanes).hasHalf else {
       throw Decline("the last of \(columns) columns fill more than half a vector")

@@ -19,7 +19,8 @@ struct TileLengths {
 
   /// The lengths for a product whose lines cover `lineWidth` pixels of the input.
   init(
-    _ convolution: Convolution, _ machine: MachineModel, laneByteCount: Int, lineLength: Int, lineWidth: Int,
+    _ convolution: Convolution, _ machine: MachineModel, operandByteCount: Int, lineLength: Int,
+    lineWidth: Int,
     isDense: Bool, isInPlace: Bool, takesPixels: Bool, leavesOutPadding: Bool, hasFarWeights: Bool,
     isSmall: Bool
   ) {
@@ -27,7 +28,7 @@ struct TileLengths {
     let reachHeight = c.reachHeight
     // In place, strides may skip pixels and rows.
     let columns = isInPlace ? min(lineWidth, c.outputWidth * c.filterWidth) : lineWidth
-    let lanesPerRow =
+    let depthPerRow =
       if isDense {
         min(c.depth, c.strideWidth * c.inputChannels)
       } else if takesPixels {
@@ -35,7 +36,7 @@ struct TileLengths {
       } else {
         columns * c.channelsPerGroup
       }
-    let bytesPerRow = max(1, lanesPerRow * laneByteCount)
+    let bytesPerRow = max(1, depthPerRow * operandByteCount)
     let rowsPerLine = isInPlace ? min(c.strideHeight, c.filterHeight) : c.strideHeight
     let products = Double(c.outputCount) * Double(c.depth)
     wanted = max(isSmall ? 1 : 2, min(8, Int(min(products, 0x1p30)) >> 18 * 2))
@@ -68,7 +69,7 @@ struct TileLengths {
       isDense || !takesPixels
       ? lineWidth : min(lineWidth, (roundedUp(most, to: 12) + 12) * c.strideWidth + c.reachWidth)
     planeByteCount =
-      isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * laneByteCount
+      isDense ? most * bytesPerRow : planeRows * planeWidth * c.channelsPerGroup * operandByteCount
   }
 
   /// The lines of a tile for a dilated filter: as many as the memory limit allows.

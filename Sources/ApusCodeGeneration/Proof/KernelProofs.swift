@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// A set is compared once, before its first use, if that is required. A set that differs is not used.
 package enum KernelProofs {
-  /// What a set is used for; its code for one may be right where that for the other is wrong.
+  /// The use of a set; its code for one may be right where that for the other is wrong.
   package enum Use: Sendable {
     case models, pictures
   }

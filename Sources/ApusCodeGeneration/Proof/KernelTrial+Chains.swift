@@ -16,9 +16,18 @@ extension KernelTrial {
 
   // MARK: Elementwise chains
 
-  private static let elementwiseChains: [KernelTrial] = [
-    // Each function is one to one, or nearly so: an error of one is not lost in the next.
-    chain("functions of floats in a chain", isFloat: true, [floats]) { set in
+  private static let elementwiseChains: [KernelTrial] = functionChains + mixedChains
+
+  /// Each function with a stage after it that keeps its results apart.
+  private static let functionChains: [KernelTrial] = FloatFunction.samples.map { function in
+    chain("\(function) of floats in a chain", isFloat: true, [floats]) { set in
+      [(unary(function, set), [.tensor(0)]), (unary(.negate, set), [.stage(0)])]
+    }
+  }
+
+  private static let mixedChains: [KernelTrial] = [
+    // A long program. Each function is one to one, or nearly so: an error of one is not lost in the next.
+    chain("functions of floats one after the other in a chain", isFloat: true, [floats]) { set in
       let functions: [FloatFunction] = [
         .tanh, .exp, .swish, .logistic, .square, .elu, .leakyRelu(alpha: 0.3), .gelu(isApproximate: true),
         .gelu(isApproximate: false), .hardSwish, .negate,

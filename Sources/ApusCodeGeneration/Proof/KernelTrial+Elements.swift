@@ -14,11 +14,7 @@ extension KernelTrial {
   // MARK: Functions of one tensor
 
   private static let functions: [KernelTrial] =
-    [
-      .absolute, .negate, .square, .floor, .ceil, .round, .exp, .sin, .cos, .tanh, .logistic, .swish, .elu,
-      .leakyRelu(alpha: 0.3), .hardSwish, .gelu(isApproximate: false), .gelu(isApproximate: true),
-      .clamp(minimum: -1, maximum: 2),
-    ].map { (function: FloatFunction) in
+    FloatFunction.samples.map { function in
       unary("\(function) of floats", isFloat: true, inputs: floatBytes(count, seed: 3), outputs: 4 * count) {
         function.choose(count: count, using: $0)
       }

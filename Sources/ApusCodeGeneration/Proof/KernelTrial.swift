@@ -6,7 +6,7 @@ import ApusRuntime
 
 /// A small computation by which a kernel set is compared with plain Swift.
 struct KernelTrial: Sendable {
-  /// What is computed.
+  /// The name of the computation.
   let name: String
   /// Whether the results are floats that may differ a little.
   let isFloat: Bool
@@ -92,7 +92,7 @@ extension KernelTrial {
     return output
   }
 
-  /// What a kernel computes if it is the set's own; otherwise this throws.
+  /// The results of a kernel if it is the set's own; otherwise this throws.
   static func results<Kernel>(
     of chosen: KernelSet.Chosen<Kernel>, in set: KernelSet, _ body: (Kernel) -> [UInt8]
   ) throws(Decline) -> [UInt8] {

@@ -14,7 +14,7 @@ import ApusKernels
   /// The strategies to try; tests restrict them.
   package var strategies = ConvolutionStrategy.allCases
   /// Whether Winograd's method declines layers for which it is estimated to be slower.
-  package var reckons = true
+  package var comparesCost = true
   /// The machine to lay convolutions out for.
   package var machine: MachineModel
 
@@ -41,14 +41,16 @@ import ApusKernels
       do throws(Decline) {
         switch strategy {
         case .filter:
-          guard target.mostInnerRows(columnCount: 1) == nil, let filter = convolution.filter else { continue }
+          guard target.maximumInnerRows(columnCount: 1) == nil, let filter = convolution.filter else {
+            continue
+          }
           return unsafe try DepthwiseKernel(
             filter, target: target, bytes: bytes, machine: machine, placement: placement)
         case .winograd:
           guard convolution.filterHeight == 3, convolution.filterWidth == 3, convolution.operands != .bfloat16
           else { continue }
           return unsafe try WinogradKernel(
-            convolution, target: target, bytes: bytes, machine: machine, reckons: reckons,
+            convolution, target: target, bytes: bytes, machine: machine, comparesCost: comparesCost,
             isForOneThread: isForOneThread, placement: placement)
         case .product:
           return unsafe try ProductKernel(

@@ -14,12 +14,12 @@ package enum Arm64Target: Hashable, Sendable {
 extension Arm64Target: CodeTarget {
   var name: String { self == .dotProduct ? "arm64 dot" : "arm64 neon" }
   var lanes: Int { 4 }
-  var mostVectors: Int { 4 }
+  var maximumVectors: Int { 4 }
   func depthwiseVectors(_ product: ProductKind) -> Int { 4 }
   var hasFunctionsForFewRows: Bool { false }
 
-  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
-    Arm64ProductGenerator.mostRows(self, product, vectorCount: vectorCount)
+  func maximumRows(_ product: ProductKind, vectorCount: Int) -> Int {
+    Arm64ProductGenerator.maximumRows(self, product, vectorCount: vectorCount)
   }
 
   func byteColumns(vectorCount: Int) -> LaneOrder { LaneOrder(count: vectorCount * lanes) }
@@ -39,7 +39,7 @@ extension Arm64Target: CodeTarget {
     _ epilogue: Epilogue, faint: FaintChannels?, outputsPerChannel: Int, depth: Int
   ) throws(Decline) -> LoweredEpilogue? { nil }
   func epilogueText(_ operands: MatrixOperands, _ epilogue: LoweredEpilogue) -> String { epilogue.name }
-  var leastShift: Int32? { nil }
+  var minimumShift: Int32? { nil }
 
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
     switch epilogue {
@@ -58,8 +58,8 @@ extension Arm64Target: CodeTarget {
   }
 
   // Abilities that only x86 targets have.
-  func mostInnerRows(columnCount: Int) -> Int? { nil }
-  func mostOverlappingRows(
+  func maximumInnerRows(columnCount: Int) -> Int? { nil }
+  func maximumOverlappingRows(
     _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
   ) throws(Decline) -> [Int] { throw Decline("the target has no such code") }
   var depthwiseRows: (any DepthwiseRowCode)? { nil }

@@ -16,11 +16,11 @@ protocol CodeTarget: Sendable {
   /// The number of 32-bit lanes in a vector.
   var lanes: Int { get }
   /// The maximum width of a panel, in vectors.
-  var mostVectors: Int { get }
+  var maximumVectors: Int { get }
   /// The width of a depthwise block of channels, in vectors.
   func depthwiseVectors(_ product: ProductKind) -> Int
   /// The maximum height of a block, in rows of M, that registers and addressing modes allow.
-  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int
+  func maximumRows(_ product: ProductKind, vectorCount: Int) -> Int
   /// The column of each lane in a panel of bytes, vector by vector.
   func byteColumns(vectorCount: Int) -> LaneOrder
   /// Whether the generator can prefetch the next panel's weights.
@@ -60,7 +60,7 @@ protocol CodeTarget: Sendable {
   /// A target with a limit also has code for ``LoweredEpilogue/anySum(_:zeroPoint:minimum:maximum:)``.
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int?
   /// The smallest shift of a factor that the fastest epilogue supports; nil if it supports all.
-  var leastShift: Int32? { get }
+  var minimumShift: Int32? { get }
   /// A faster epilogue with the same outputs; nil if the target has no faster kind.
   ///
   /// Throws if a factor has no such form, or if the search for it would take too long.
@@ -99,10 +99,10 @@ protocol CodeTarget: Sendable {
 
   /// The maximum height of a block of ``InnerProduct`` with that many columns; nil if the target has no such
   /// code.
-  func mostInnerRows(columnCount: Int) -> Int?
+  func maximumInnerRows(columnCount: Int) -> Int?
   /// The maximum heights of blocks of ``OverlappingBlocks``, for panels of 1, 2, … vectors; throws if the target
   /// has no such code.
-  func mostOverlappingRows(
+  func maximumOverlappingRows(
     _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
   ) throws(Decline) -> [Int]
   /// Code for depthwise convolutions by rows of the output; nil if the target has none.

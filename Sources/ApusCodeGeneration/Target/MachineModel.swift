@@ -41,7 +41,7 @@ package struct MachineModel: Hashable, Sendable {
     return min(max(named ?? reportedSecondLevelCache ?? 2 << 20, 256 << 10), 4 << 20)
   }()
 
-  /// What the system reports; nil if it reports nothing.
+  /// The bytes that the system reports; nil if it reports nothing.
   private static var reportedSecondLevelCache: Int? {
     #if canImport(Darwin)
       var size = 0

@@ -5,14 +5,14 @@ import ApusKernels
 
 extension X86Target: CodeTarget {
   var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
-  var mostVectors: Int { self == .avx512 ? 4 : 2 }
+  var maximumVectors: Int { self == .avx512 ? 4 : 2 }
   /// Four interleaved taps of bytes fill four vectors; two of `int16` fill two.
   func depthwiseVectors(_ product: ProductKind) -> Int { self == .avx2 || product == .words ? 2 : 4 }
   var hasFunctionsForFewRows: Bool { true }
   var hasRowTerms: Bool { true }
   var fetchesAhead: Bool { true }
 
-  func mostRows(_ product: ProductKind, vectorCount: Int) -> Int {
+  func maximumRows(_ product: ProductKind, vectorCount: Int) -> Int {
     switch (self, vectorCount) {
     case (.avx512, 4): 6
     case (.avx512, 3): 8
@@ -23,7 +23,7 @@ extension X86Target: CodeTarget {
     }
   }
 
-  func mostInnerRows(columnCount: Int) -> Int? {
+  func maximumInnerRows(columnCount: Int) -> Int? {
     // Beside the accumulators, registers hold the weights of a K-step, a vector of a row and, with AVX2, a
     // mask.
     columnCount > 4 ? nil : min(12, ((self == .avx512 ? 31 : 14) - columnCount) / columnCount)
@@ -36,13 +36,13 @@ extension X86Target: CodeTarget {
       ? LaneOrder(count: vectorCount * lanes) : LaneOrder(quartersOf: vectorCount, lanes: lanes)
   }
 
-  func mostOverlappingRows(
+  func maximumOverlappingRows(
     _ steps: ProductSteps, _ operands: MatrixOperands, _ epilogue: LoweredEpilogue
   ) throws(Decline) -> [Int] {
     guard self == .avx512 else { throw Decline("16 registers are too few for the sums of two blocks") }
     let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     guard outputs.shiftsRight || outputs.isSingle else { throw Decline("outputs are rescaled step by step") }
-    return try X86OverlappingProductGenerator.mostRows(steps)
+    return try X86OverlappingProductGenerator.maximumRows(steps)
   }
 
   func rate(_ product: ProductKind) -> Double {
@@ -76,7 +76,7 @@ extension X86Target: CodeTarget {
     }
   }
 
-  var leastShift: Int32? { X86EpilogueGenerator.leastShift }
+  var minimumShift: Int32? { X86EpilogueGenerator.minimumShift }
 
   func requireCode(for epilogue: LoweredEpilogue) throws(Decline) {
     switch epilogue {
@@ -94,8 +94,9 @@ extension X86Target: CodeTarget {
     default: return epilogue.name
     }
     return outputs.isRectified
-      ? "outputs in fixed point, shifted right and none below the zero point"
-      : outputs.shiftsRight ? "outputs in fixed point, shifted right" : "outputs in fixed point, step by step"
+      ? "outputs in fixed point, right shifts only, ReLU folded"
+      : outputs.shiftsRight
+        ? "outputs in fixed point, right shifts only" : "outputs in fixed point, step by step"
   }
 
   func simplified(

@@ -28,13 +28,13 @@ import ApusRuntime
   private let direct: (any PreparedConvolution)?
   private let target: any CodeTarget
 
-  /// Prepares a convolution; throws if Winograd's method cannot compute it, or with `reckons` is estimated to
+  /// Prepares a convolution; throws if Winograd's method cannot compute it, or with `comparesCost` is estimated to
   /// be slower.
   init(
     _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, machine: MachineModel,
-    reckons: Bool, isForOneThread: Bool, placement: CodePlacement
+    comparesCost: Bool, isForOneThread: Bool, placement: CodePlacement
   ) throws(Decline) {
-    let plan = try WinogradPlan(convolution, target: target, bytes: bytes, reckons: reckons)
+    let plan = try WinogradPlan(convolution, target: target, bytes: bytes, comparesCost: comparesCost)
     let operands = convolution.operands.bytes
     let isSigned = operands?.signFlip == 0x80
     inputs = try unsafe CodeFunction(
@@ -109,7 +109,7 @@ import ApusRuntime
   }
 
   /// Squares are cut from each image alone, and each is summed by itself.
-  var summation: String? { "\(target.name), Winograd's way" }
+  var summation: String? { "\(target.name), Winograd convolution" }
 
   func notes(_ packed: PackedWeights?) -> [String] {
     guard let packed, operands != nil else { return [] }
@@ -117,7 +117,7 @@ import ApusRuntime
       return ["step by step: these weights and biases may take sums beyond ±\(weightPacking.sumLimit)"]
     }
     guard let direct, !WinogradPacking.isPacked(packed) else { return [] }
-    return ["not Winograd's way: these weights and biases may take sums beyond what it is exact for"]
+    return ["not Winograd convolution: these weights and biases may take sums beyond what it is exact for"]
       + ["instead: \(direct.implementation)"] + direct.notes(packed)
   }
 

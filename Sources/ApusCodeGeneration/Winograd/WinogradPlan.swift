@@ -59,12 +59,12 @@ struct WinogradPlan {
         guard length > 0 else { return }
         lines = max(lines, length)
         // A tile with fewer lines may have fewer and so larger batches.
-        rows = max(rows, plan.blockRows(plan.mostSquares(lines: length)))
+        rows = max(rows, plan.blockRows(plan.maximumSquares(lines: length)))
       }
       // An odd number of cache lines, so that one Winograd tile's points do not compete for a few sets of the
       // first-level cache.
       func stride(_ count: Int, _ byteCount: Int) -> Int { roundedUp(count * byteCount, to: 128) + 64 }
-      let panelByteCount = WinogradPlan.mostVectors * plan.vectorByteCount
+      let panelByteCount = WinogradPlan.maximumVectors * plan.vectorByteCount
       inputStride = stride(rows, plan.rowByteCount)
       weightStride = stride(plan.stepCount, panelByteCount)
       sumStride = stride(rows, panelByteCount)
@@ -78,17 +78,17 @@ struct WinogradPlan {
   }
 
   /// The width of a full panel, in vectors.
-  private static let mostVectors = 2
+  private static let maximumVectors = 2
   /// The size of a batch in the caches, beside the weights of a panel.
   private static let batchByteCount = 384 << 10
   /// The usual size of a tile's plane, unless one line of Winograd tiles needs more, and the maximum.
   private static let usualPlane = 192 << 10
   private static let planeLimit = 512 << 10
 
-  /// Plans a convolution; throws if Winograd's method cannot compute it, or with `reckons` is estimated to be
+  /// Plans a convolution; throws if Winograd's method cannot compute it, or with `comparesCost` is estimated to be
   /// slower than direct convolution.
   init(
-    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, reckons: Bool
+    _ convolution: Convolution, target: any CodeTarget, bytes: ProductKind, comparesCost: Bool
   ) throws(Decline) {
     let c = convolution
     let variant = try WinogradVariant(c.operands, c.epilogue)
@@ -106,12 +106,13 @@ struct WinogradPlan {
     stepCount = ceilingQuotient(c.inputChannels, variant.channelsPerStep)
     channelVectors = ceilingQuotient(stepCount, lanes)
     panels = PanelLayout.panels(
-      columns: c.outputChannels, mostVectors: Self.mostVectors, target: target, areInOrder: variant == .floats
+      columns: c.outputChannels, maximumVectors: Self.maximumVectors, target: target,
+      areInOrder: variant == .floats
     )
-    largeRows = target.mostRows(variant.product, vectorCount: Self.mostVectors) / 3 * 3
+    largeRows = target.maximumRows(variant.product, vectorCount: Self.maximumVectors) / 3 * 3
     smallRows = largeRows / 3 * 2
     // The points of one Winograd tile: inputs and sums.
-    let squareByteCount = variant.points * (channelVectors + Self.mostVectors) * vectorByteCount
+    let squareByteCount = variant.points * (channelVectors + Self.maximumVectors) * vectorByteCount
     batchLength = max(16, min(Self.batchByteCount / squareByteCount, 96))
     let products = Double(c.outputCount) * Double(c.depth)
     nanoseconds = Int(min(products, 0x1p40)) >> 6
@@ -121,7 +122,7 @@ struct WinogradPlan {
     rowByteCount = channelVectors * vectorByteCount
     try Decline.require(
       variant.reach * lineByteCount, below: Self.planeLimit + 1, "the bytes that a line of squares gathers")
-    let leastParts = ceilingQuotient(
+    let minimumParts = ceilingQuotient(
       down, max(1, (Self.usualPlane / lineByteCount - 2) / variant.side))
     let columnVectors = ceilingQuotient(c.outputChannels, lanes)
     let (across, batchLength, panelCount) = (across, batchLength, panels.count)
@@ -135,17 +136,17 @@ struct WinogradPlan {
         columnVectors: ceilingQuotient(columnVectors, panelTiles))
       return tile * Double(ceilingQuotient(c.batches * parts * panelTiles, threads))
     }
-    if reckons {
-      let own = time(leastParts, 1, threads: 1) * cost.margin
+    if comparesCost {
+      let own = time(minimumParts, 1, threads: 1) * cost.margin
       let direct = cost.direct(rows: c.rowCount, stepCount: stepCount, columnVectors: columnVectors)
       guard own < direct else {
-        throw Decline("it is reckoned to take \(hundredths(own / direct)) times as long")
+        throw Decline("estimated to take \(hundredths(own / direct)) times as long as the direct method")
       }
     }
     // Each part of the lines transforms all weights; each part of the panels transforms all inputs.
     let tilings = (1...8).map { threads in
-      var best = (parts: leastParts, panelTiles: 1, time: Double.infinity)
-      for parts in leastParts...min(down, leastParts + threads - 1) {
+      var best = (parts: minimumParts, panelTiles: 1, time: Double.infinity)
+      for parts in minimumParts...min(down, minimumParts + threads - 1) {
         for panelTiles in 1...min(panelCount, threads) {
           let time = time(parts, panelTiles, threads: threads)
           if time < best.time { best = (parts, panelTiles, time) }
@@ -200,7 +201,7 @@ struct WinogradPlan {
   func batchCount(_ squares: Int) -> Int { ceilingQuotient(squares, batchLength) }
 
   /// The size of the largest batch in a tile of `lines` lines.
-  private func mostSquares(lines: Int) -> Int {
+  private func maximumSquares(lines: Int) -> Int {
     ceilingQuotient(lines * across, batchCount(lines * across))
   }
 

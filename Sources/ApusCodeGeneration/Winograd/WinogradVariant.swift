@@ -27,7 +27,7 @@ enum WinogradVariant: Hashable {
 
   var product: ProductKind { self == .words ? .words : .floats }
   /// Input channels per K-step.
-  var channelsPerStep: Int { product.lanesPerStep }
+  var channelsPerStep: Int { product.depthPerStep }
   /// The size of an element of input, weights and output.
   var elementByteCount: Int { self == .words ? 1 : 4 }
 }

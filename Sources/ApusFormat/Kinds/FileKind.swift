@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a file is that was given for something else: for errors that say what to do.
+/// The kind of a file that was given for something else, for errors that say what to do.
 ///
-/// Recognized by their first bytes, archives also by the names in them; nothing is unpacked.
+/// Files are recognized by their first bytes, archives also by the names in them; nothing is unpacked.
 package struct FileKind: Hashable, Sendable {
-  /// What it is, with an article: `a Git LFS pointer`.
+  /// The kind's name, with an article: `a Git LFS pointer`.
   package let name: String
-  /// What to do to get a model; empty where nothing helps.
+  /// How to get a model, or a picture that can be read; empty where nothing helps.
   package let advice: String
   /// The format of a picture, such as `HEIC`; nil for other files.
   package let pictureFormat: String?

@@ -4,7 +4,7 @@
 struct FileSignature {
   private let offset: Int
   private let bytes: [UInt8]
-  /// What files with these bytes are.
+  /// The kind of files with these bytes.
   let kind: FileKind
 
   private init(_ bytes: [UInt8], at offset: Int = 0, _ name: String, _ advice: String = "") {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of archive a ZIP file is, by the names in it.
+/// The kind of a ZIP archive, by the names in it.
 struct ZipContents {
   /// The first bytes of an archive with files.
   static let signature: [UInt8] = [0x50, 0x4B, 3, 4]
@@ -43,7 +43,10 @@ struct ZipContents {
     let isBundle =
       path.lowercased().hasSuffix(".task")
       || names.contains { name in Self.parts.contains { name.hasSuffix($0) } }
-    if contains("TF_LITE_PREFILL_DECODE") {
+    if !models.isEmpty || isBundle, let name = ZipArchive.repeatedName(in: names) {
+      kind = FileKind(
+        "a ZIP archive with two files '\(name)'", "pack it anew: programs differ in which of them they read")
+    } else if contains("TF_LITE_PREFILL_DECODE") {
       kind = FileKind("a MediaPipe task bundle (ZIP) of a language model")
     } else if isBundle {
       kind = FileKind(

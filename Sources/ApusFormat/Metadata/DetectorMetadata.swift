@@ -29,13 +29,13 @@ package struct DetectorMetadata: Hashable, Sendable {
   package let anchors: [Anchor]
   /// The number of classes; 0 if unknown.
   package let classCount: Int
-  /// What encoded positions are divided by.
+  /// The divisor of encoded horizontal positions.
   package let xScale: Float
-  /// What encoded positions are divided by.
+  /// The divisor of encoded vertical positions.
   package let yScale: Float
-  /// What encoded sizes are divided by.
+  /// The divisor of encoded widths.
   package let widthScale: Float
-  /// What encoded sizes are divided by.
+  /// The divisor of encoded heights.
   package let heightScale: Float
   /// Whether encoded sizes are logarithms.
   package let hasExponentialSizes: Bool

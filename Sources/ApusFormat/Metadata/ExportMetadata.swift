@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the exporter of a YOLO model appends to its file: a dictionary as JSON or as a Python literal.
+/// The dictionary that the exporter of a YOLO model appends to its file, as JSON or as a Python literal.
 package struct ExportMetadata: Sendable {
   /// The names of files with such a dictionary, the preferred first.
   package static let fileNames = ["metadata.json", "temp_meta.txt", "meta.txt", "edgefirst.json"]
 
   /// The file that contains the dictionary.
   package let fileName: String
-  /// What the model does: `detect`, `segment`, `pose`, `classify`, `obb`; nil if unknown.
+  /// The model's task: `detect`, `segment`, `pose`, `classify`, `obb`; nil if unknown.
   package let task: String?
   /// The names of the classes by index; empty if there are none.
   package let names: [Int: String]
@@ -29,8 +29,12 @@ package struct ExportMetadata: Sendable {
   /// The largest class index that is kept.
   private static let maximumIndex = 1 << 20
 
-  /// Whether the file is one that exporters of YOLO append, so that the model is trained as theirs are.
-  package var isOfYOLO: Bool { fileName.hasSuffix("meta.txt") || fileName == Self.fileNames[0] }
+  /// Whether the file is one that exporters of YOLO append, so that the model is trained as theirs are. Files called `metadata.json` are
+  /// common: one of theirs has names of classes, a task, the stride of the coarsest cells, or the size of the input.
+  package var isOfYOLO: Bool {
+    fileName.hasSuffix("meta.txt") || fileName == Self.fileNames[0] && hasFieldsOfYOLO
+  }
+  private let hasFieldsOfYOLO: Bool
   /// Whether the file is that of YOLO v5.
   package var isOfVersion5: Bool { fileName == "meta.txt" }
 
@@ -52,6 +56,9 @@ package struct ExportMetadata: Sendable {
   package init(_ dictionary: Literal, fileName: String = "") {
     self.fileName = fileName
     task = dictionary["task"]?.text
+    hasFieldsOfYOLO =
+      dictionary["task"]?.text.map(Self.tasks.contains) ?? false || dictionary["stride"]?.integer != nil
+      || Self.pair(dictionary["imgsz"]) != nil || !Self.names(dictionary["names"]).isEmpty
     channels = dictionary["channels"]?.integer
     isEndToEnd = dictionary["end2end"]?.bool
     hasSuppression = dictionary["args"]?["nms"]?.bool ?? false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a model's author says about its inputs and outputs (the `TFLITE_METADATA` buffer).
+/// The author's description of a model's inputs and outputs (the `TFLITE_METADATA` buffer).
 ///
 /// No run needs it, and everything in it may be missing or wrong.
 ///
@@ -15,11 +15,11 @@ package struct ModelMetadata: Hashable, Sendable {
 
   /// The model's name.
   package let name: String
-  /// What the model does.
+  /// The description of what the model does.
   package let description: String
   /// The model's version.
   package let version: String
-  /// Who made the model.
+  /// The model's author.
   package let author: String
   /// The model's license.
   package let license: String
@@ -31,7 +31,7 @@ package struct ModelMetadata: Hashable, Sendable {
   package let outputs: [TensorMetadata]
   /// The files that belong to the whole model or to its first subgraph.
   package let associatedFiles: [AssociatedFile]
-  /// What tools store with the first subgraph, under names of their own.
+  /// The data that tools store with the first subgraph, under names of their own.
   package let custom: [String: [UInt8]]
 
   /// Reads a model's metadata; nil if it has none. Throws if it is damaged.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a model's author says about one input or output.
+/// The author's description of one input or output.
 package struct TensorMetadata: Hashable, Sendable {
-  /// What a tensor contains.
+  /// The content of a tensor.
   package enum Content: Hashable, Sendable {
     /// Not given, or unknown to this build.
     case unknown
@@ -16,7 +16,7 @@ package struct TensorMetadata: Hashable, Sendable {
     case audio(sampleRate: Int, channels: Int)
   }
 
-  /// What a picture is like.
+  /// The properties of a picture.
   package struct ImageProperties: Hashable, Sendable {
     /// The order of colors.
     package enum ColorSpace: Int8, Hashable, Sendable {
@@ -36,7 +36,7 @@ package struct TensorMetadata: Hashable, Sendable {
     package let defaultHeight: Int?
   }
 
-  /// What the numbers of a box mean.
+  /// The meaning of a box's numbers.
   package struct BoundingBoxProperties: Hashable, Sendable {
     /// The kind of a box.
     package enum Kind: Int8, Hashable, Sendable {
@@ -104,7 +104,7 @@ package struct TensorMetadata: Hashable, Sendable {
   package let description: String
   /// The names of its dimensions; often empty.
   package let dimensionNames: [String]
-  /// What it contains.
+  /// The tensor's content.
   package let content: Content
   /// The first and last dimension that the content takes; nil means all but the batch.
   package let valueRange: ClosedRange<Int>?

@@ -79,6 +79,12 @@ package struct ZipArchive: Sendable {
     }
   }
 
+  /// The first name that another entry has, too; nil if all names differ.
+  package static func repeatedName(in names: [String]) -> String? {
+    var known: Set<String> = []
+    return names.first { !known.insert($0).inserted }
+  }
+
   private func read(_ entry: Entry, _ maximumSize: Int) throws(FormatError) -> [UInt8] {
     guard entry.size <= maximumSize else {
       throw FormatError(limit: "it has \(entry.size) bytes, at most \(maximumSize)")

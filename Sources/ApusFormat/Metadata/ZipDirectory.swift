@@ -42,15 +42,27 @@ struct ZipDirectory {
     base = start - Int(offset)
   }
 
-  /// The end record comes last, except for a comment whose length it ends with.
+  /// The last end record whose comment fits into the rest of the file, in its last 65,557 bytes.
+  ///
+  /// Other bytes may follow the comment, as other readers allow, if a directory ends where the record begins.
   private static func endRecord(_ reader: ByteReader) throws(FormatError) -> Int? {
     let last = reader.count - endSize
     guard last >= 0 else { return nil }
     for position in stride(from: last, through: max(0, last - Int(UInt16.max)), by: -1) {
       guard try reader.integer(UInt32.self, at: position) == 0x0605_4B50 else { continue }
-      if Int(try reader.integer(UInt16.self, at: position + 20)) == last - position { return position }
+      let rest = last - position - Int(try reader.integer(UInt16.self, at: position + 20))
+      if rest == 0 { return position }
+      if rest > 0, try hasDirectory(reader, endingAt: position) { return position }
     }
     return nil
+  }
+
+  /// Whether there is a header where the directory of an end record should begin.
+  private static func hasDirectory(_ reader: ByteReader, endingAt record: Int) throws(FormatError) -> Bool {
+    let count = Int(try reader.integer(UInt16.self, at: record + 10))
+    let size = Int(try reader.integer(UInt32.self, at: record + 12))
+    guard count > 0, size >= count * headerSize, size <= record else { return false }
+    return try reader.integer(UInt32.self, at: record - size) == 0x0201_4B50
   }
 
   /// All entries, none of which share bytes with another.

@@ -78,13 +78,15 @@ extension ModelDecoder {
     }
     var sizes = shape + Array(repeating: 0, count: order.count - rank)
     for (block, mapped) in entry.blockMap.enumerated() {
-      guard case .dense(let size) = entry.dimensions[rank + block].format, size > 0 else {
+      guard let level = order.firstIndex(of: rank + block),
+        case .dense(let size) = entry.dimensions[level].format, size > 0
+      else {
         throw FormatError("block dimension \(block) is not dense or has no size")
       }
       guard (0..<rank).contains(mapped), sizes[mapped].isMultiple(of: size) else {
         throw FormatError("block dimension \(block) of size \(size) does not divide dimension \(mapped)")
       }
-      sizes[order[rank + block]] = size
+      sizes[rank + block] = size
       sizes[mapped] /= size
     }
     return sizes

@@ -17,12 +17,12 @@ package struct ModelFile: Sendable {
   package let bytes: FileBytes
   /// The version of the schema: 3.
   package let schemaVersion: Int
-  /// What the converter says about the model.
+  /// The converter's description of the model.
   package let description: String
   /// The operator codes that operators refer to.
   package let operatorCodes: [OperatorCodeEntry]
   /// The subgraphs, at least one; the first is the model's own.
-  package let subgraphs: [SubgraphEntry]
+  package private(set) var subgraphs: [SubgraphEntry]
   /// The range of each buffer's data, inside the FlatBuffer or behind it; empty if there is none.
   package let buffers: [Range<Int>]
   /// The named buffers; those that are damaged are left out.
@@ -42,6 +42,11 @@ package struct ModelFile: Sendable {
     if bytes.hasParts { try readAllButLargeBuffers() }
   }
 
+  /// Gives a tensor another quantization than the file does: that of another tensor.
+  package mutating func requantize(tensor: Int, ofSubgraph index: Int, as quantization: QuantizationEntry?) {
+    subgraphs[index].requantize(tensor, as: quantization)
+  }
+
   /// Whether the bytes have the identifier of a `.tflite` file.
   package static func hasIdentifier(_ bytes: FileBytes) -> Bool {
     let found = try? bytes.withReader { (reader) throws(FormatError) in
@@ -54,19 +59,19 @@ package struct ModelFile: Sendable {
   static let identifier: StaticString = "TFL3"
 
   /// The minimum size of a buffer that is read separately: some blocks.
-  private static let leastUnread = 64 << 10
+  private static let minimumUnread = 64 << 10
 
   private mutating func readAllButLargeBuffers() throws(FormatError) {
-    areUnread = buffers.map { $0.count >= Self.leastUnread }
+    areUnread = buffers.map { $0.count >= Self.minimumUnread }
     var next = 0
-    let large = buffers.filter { $0.count >= Self.leastUnread }
+    let large = buffers.filter { $0.count >= Self.minimumUnread }
     for range in large.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       if next < range.lowerBound { try bytes.require(next..<range.lowerBound) }
       next = max(next, range.upperBound)
     }
     try bytes.require(next..<bytes.count)
     // Others may lie within large ones.
-    for range in buffers where range.count < Self.leastUnread { try bytes.require(range) }
+    for range in buffers where range.count < Self.minimumUnread { try bytes.require(range) }
   }
 
   init(

@@ -5,11 +5,16 @@ package struct SubgraphEntry: Sendable {
   /// The name, often empty.
   package let name: String
   /// The tensors that the indices below refer to.
-  package let tensors: [TensorEntry]
+  package private(set) var tensors: [TensorEntry]
   /// The tensors that a caller fills; each is in range.
   package let inputs: [Int]
   /// The tensors that a caller reads; each is in range.
   package let outputs: [Int]
   /// The operators.
   package let operators: [OperatorEntry]
+
+  /// Gives a tensor another quantization.
+  mutating func requantize(_ tensor: Int, as quantization: QuantizationEntry?) {
+    tensors[tensor] = TensorEntry(tensors[tensor], quantization: quantization)
+  }
 }

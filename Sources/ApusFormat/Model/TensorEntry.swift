@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the file says about one tensor.
+/// The file's description of one tensor.
 package final class TensorEntry: Sendable {
   /// The type of its elements.
   package let type: TensorType
@@ -40,6 +40,21 @@ package final class TensorEntry: Sendable {
     self.quantization = quantization
     self.isVariable = isVariable
     self.sparsity = sparsity
+  }
+
+  /// A tensor with another quantization.
+  init(_ other: TensorEntry, quantization: QuantizationEntry?) {
+    bytes = other.bytes
+    nameText = other.nameText
+    type = other.type
+    shape = other.shape
+    shapeSignature = other.shapeSignature
+    hasRank = other.hasRank
+    buffer = other.buffer
+    data = other.data
+    self.quantization = quantization
+    isVariable = other.isVariable
+    sparsity = other.sparsity
   }
 
   /// The name, possibly empty or shared with other tensors; made of the file's bytes when it is asked for.

@@ -48,11 +48,11 @@ import ApusVision
       where annotation.isOutlined && annotation.box.touches(rows, margin: lineWidth) {
         canvas.stroke(annotation.box, annotation.color, width: lineWidth)
       }
-      for line in sketch.lines.prefix(Sketch.mostLines)
+      for line in sketch.lines.prefix(Sketch.maximumLines)
       where PixelRect(line.from, line.to).touches(rows, margin: lineWidth) {
         canvas.stroke(from: line.from, to: line.to, line.color, width: lineWidth)
       }
-      for dot in sketch.dots.prefix(Sketch.mostDots)
+      for dot in sketch.dots.prefix(Sketch.maximumDots)
       where PixelRect((dot.x, dot.y), (dot.x, dot.y)).touches(rows, margin: lineWidth * 2) {
         canvas.fillCircle(x: dot.x, y: dot.y, radius: lineWidth * 1.5, dot.color)
       }
@@ -68,7 +68,7 @@ import ApusVision
   }
 
   extension PixelRect {
-    /// What lies between two points.
+    /// The rectangle between two points.
     fileprivate init(_ one: (x: Float, y: Float), _ other: (x: Float, y: Float)) {
       self.init(
         x: min(one.x, other.x), y: min(one.y, other.y), width: abs(one.x - other.x),

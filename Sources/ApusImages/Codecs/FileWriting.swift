@@ -4,14 +4,15 @@ import Apus
 import ApusSystem
 import ApusVision
 
-/// Creates or replaces a file. If that fails, an existing file stays as it was.
+/// Creates or replaces a file. If that fails, an existing file stays as it was. A .tflite model is not replaced: no result is one.
 ///
 /// A regular file is written under a temporary name, or none if the system supports that, and then moved to
 /// its place, so that no reader ever sees a part of it. A process that is killed leaves nothing behind if
 /// files without names are supported; except at the moment in which it replaces another file, when the new
-/// one may be left beside it, complete. Pipes and devices are written to directly.
+/// one may be left beside it, complete. Pipes and devices are written to directly, and so is a descriptor of this
+/// process, such as `/dev/stdout`: after what it has written before.
 ///
-/// - Throws: `unwritableFile` with the system's reason.
+/// - Throws: `unwritableFile` with the system's reason, or `invalidArgument` for a model.
 package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError) {
   try writeWholeFile(to: path) { $0 == 0 ? bytes : nil }
 }
@@ -23,6 +24,19 @@ package func writeWholeFile(_ bytes: [UInt8], to path: String) throws(ApusError)
 package func writeWholeFile(
   to path: String, piece: (Int) throws(ApusError) -> [UInt8]?
 ) throws(ApusError) {
+  let target: String
+  switch try destination(path) {
+  case .descriptor(let number):
+    // A copy, so that closing it reports what writing did not.
+    let copy = dup(number)
+    guard copy >= 0 else { throw unwritable(path) }
+    var failure = writeAll(piece, to: copy, path)
+    if close(copy) != 0, failure == nil { failure = unwritable(path) }
+    if let failure { throw failure }
+    return
+  // A link stays a link: what it leads to is made or replaced.
+  case .file(let real): target = real
+  }
   var status = stat()
   let exists = unsafe stat(path, &status) == 0
   if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -33,8 +47,7 @@ package func writeWholeFile(
     if let failure { throw failure }
     return
   }
-  // A link stays a link: what it leads to is replaced.
-  let target = exists ? resolved(path) : path
+  if exists { try refuseModel(path) }
   // A user who may not write to the file may not replace it.
   guard unsafe !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
   let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
@@ -67,14 +80,31 @@ package func writeWholeFile(
 ///
 /// Writing may still fail later, such as on a full disk.
 ///
-/// - Throws: `unwritableFile` with the system's reason.
+/// - Throws: `unwritableFile` with the system's reason, or `invalidArgument` for a model, which no result replaces.
 package func checkWritable(_ path: String) throws(ApusError) {
+  guard case .file(let target) = try destination(path) else {
+    guard unsafe access(path, F_OK) == 0 else { throw unwritable(path) }
+    return
+  }
   let exists = unsafe access(path, F_OK) == 0
-  guard unsafe access(exists ? path : folder(of: path), W_OK) == 0 else { throw unwritable(path) }
+  guard unsafe access(exists ? path : parentFolder(of: target), W_OK) == 0 else { throw unwritable(path) }
+  var status = stat()
+  if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG { try refuseModel(path) }
+}
+
+/// Refuses a regular file that is a .tflite model.
+private func refuseModel(_ path: String) throws(ApusError) {
+  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+  guard descriptor >= 0 else { return }
+  defer { _ = close(descriptor) }
+  var head = [UInt8](repeating: 0, count: 8)
+  guard unsafe read(descriptor, &head, 8) == 8, head[4...].elementsEqual("TFL3".utf8) else { return }
+  throw ApusError(
+    .invalidArgument, "'\(path)' is a .tflite model, which no result replaces: choose another place")
 }
 
 /// The folder that holds a path's file.
-private func folder(of path: String) -> String {
+package func parentFolder(of path: String) -> String {
   path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
 }
 
@@ -85,7 +115,7 @@ private func openNameless(beside path: String, _ mode: mode_t) -> Int32 {
   #if os(Linux)
     // O_TMPFILE, which Glibc's headers show with extensions only.
     let unnamed: Int32 = 0o20000000 | O_DIRECTORY
-    return unsafe open(folder(of: path), O_WRONLY | unnamed | O_CLOEXEC, mode)
+    return unsafe open(parentFolder(of: path), O_WRONLY | unnamed | O_CLOEXEC, mode)
   #else
     return -1
   #endif
@@ -130,11 +160,81 @@ private func writeAll(_ piece: Pieces, to descriptor: Int32, _ path: String) -> 
   }
 }
 
-/// What a path leads to.
-private func resolved(_ path: String) -> String {
-  guard let real = unsafe realpath(path, nil) else { return path }
+/// The file or descriptor to which a path leads.
+private enum Destination {
+  /// A descriptor that this process has.
+  case descriptor(Int32)
+  /// A file behind all links, which need not exist.
+  case file(String)
+}
+
+/// Follows the links of a path by hand: the system's own way does not tell a file from a descriptor that is open
+/// for it, such as `/dev/stdout`, and a new file in place of the one would lose what other processes write to it.
+///
+/// - Throws: `unwritableFile` for a link that cannot be followed.
+private func destination(_ path: String) throws(ApusError) -> Destination {
+  var place = path
+  var linkCount = 0
+  while true {
+    let parts = place.split(separator: "/", omittingEmptySubsequences: false)
+    // A path without a name in an existing folder is no place for a file: writing says why.
+    guard let name = parts.last, !name.isEmpty, name != ".", name != "..",
+      let parent = realPath(parentFolder(of: place))
+    else {
+      guard linkCount == 0 else { throw unresolved(path) }
+      return .file(path)
+    }
+    if let number = Int32(name), let owner = descriptorOwner(parent) {
+      if owner == getpid() { return .descriptor(number) }
+      var status = stat()
+      guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+        throw unresolved(path)
+      }
+      return .file(path)
+    }
+    guard let link = linkText(place) else { break }
+    linkCount += 1
+    guard linkCount <= 40 else { throw unresolved(path) }
+    place = link.hasPrefix("/") ? link : "\(parentFolder(of: place))/\(link)"
+  }
+  // A link that does not lead where its text says is one of the system's own, such as to a deleted file.
+  var asked = stat()
+  var found = stat()
+  if linkCount > 0, unsafe stat(path, &asked) == 0 {
+    guard unsafe stat(place, &found) == 0, asked.st_dev == found.st_dev, asked.st_ino == found.st_ino
+    else { throw unresolved(path) }
+  }
+  return .file(place)
+}
+
+/// The process whose descriptors a folder without links holds; nil for any other folder.
+private func descriptorOwner(_ folder: String) -> pid_t? {
+  if folder == "/dev/fd" { return getpid() }
+  let parts = folder.split(separator: "/")
+  guard parts.count == 3 || parts.count == 5 && parts[2] == "task", parts[0] == "proc", parts.last == "fd"
+  else { return nil }
+  return pid_t(parts[1])
+}
+
+/// The text of a link; nil for what is none.
+private func linkText(_ path: String) -> String? {
+  var bytes = [CChar](repeating: 0, count: 4097)
+  let count = unsafe readlink(path, &bytes, bytes.count)
+  guard count > 0, count < bytes.count else { return nil }
+  return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// The path of an existing folder behind all links.
+private func realPath(_ path: String) -> String? {
+  guard let real = unsafe realpath(path, nil) else { return nil }
   defer { unsafe free(real) }
   return unsafe String(cString: real)
+}
+
+private func unresolved(_ path: String) -> ApusError {
+  ApusError(
+    .unwritableFile,
+    "cannot write the file '\(path)': where its link leads cannot be told; name the file itself")
 }
 
 private func unwritable(_ path: String) -> ApusError {

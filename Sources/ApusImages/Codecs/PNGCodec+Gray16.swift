@@ -18,7 +18,7 @@ import ApusVision
     unsafe control.height = png_uint_32(height)
     unsafe control.format = png_uint_32(PNG_FORMAT_FLAG_LINEAR)
     defer { unsafe png_image_free(&control) }
-    // What deflate and the chunks around it can add to incompressible rows, generously.
+    // The rows, and a generous bound on the bytes that deflate and the chunks add if they are incompressible.
     let capacity = 2 * values.count + height + values.count / 2 + 4_096
     var status: Int32 = 0
     let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in

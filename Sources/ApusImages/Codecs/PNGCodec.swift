@@ -87,7 +87,7 @@ import ApusVision
       unsafe control.flags |= png_uint_32(PNG_IMAGE_FLAG_FAST)
     }
     defer { unsafe png_image_free(&control) }
-    // What deflate and the chunks around it can add to incompressible rows, generously.
+    // The rows, and a generous bound on the bytes that deflate and the chunks add if they are incompressible.
     let capacity = image.bytes.count + image.height + image.bytes.count / 4 + 4_096
     var status: Int32 = 0
     let result = unsafe [UInt8](unsafeUninitializedCapacity: capacity) { target, initialized in

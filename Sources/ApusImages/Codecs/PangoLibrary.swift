@@ -35,7 +35,7 @@
     private let showLayout: Show
     private let release: Free
 
-    /// What sizes are multiplied by, and the number of a bold font.
+    /// The factor of sizes, `PANGO_SCALE`, and the weight of a bold font.
     private static let scale = 1024.0
     private static let bold: Int32 = 700
 

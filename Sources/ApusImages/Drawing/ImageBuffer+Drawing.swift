@@ -17,7 +17,7 @@ extension ImageBuffer {
   /// try annotated.write(toFile: "found.png")
   /// ```
   /// - Throws: `unsupportedImage` if this build cannot draw or the picture is wider or higher than 32,767
-  ///   pixels; `resourceLimit` if memory runs out.
+  ///   pixels; `invalidArgument` if a mask reaches beyond the picture; `resourceLimit` if memory runs out.
   public func drawing(_ detections: [Detection], style: AnnotationStyle = AnnotationStyle()) throws(ApusError)
     -> ImageBuffer
   {

@@ -127,6 +127,14 @@ extension ImageBuffer {
     var bytes = takeBytes()
     for detection in detections.reversed() {
       guard let mask = detection.mask else { continue }
+      guard mask.x + mask.width <= width, mask.y + mask.height <= height else {
+        throw ApusError(
+          .invalidArgument,
+          """
+          the mask of a detection reaches to (\(mask.x + mask.width), \(mask.y + mask.height)), outside a picture of \
+          \(width) × \(height) pixels; draw on the picture that was asked about
+          """)
+      }
       try checkTime()
       let pixels = mask.pixels()
       for row in 0..<mask.height {
@@ -149,7 +157,7 @@ private func blend(_ bytes: inout [UInt8], at start: Int, _ color: PixelColor, _
   bytes[start + 2] = mixed(bytes[start + 2], color.blue)
 }
 
-/// What is to be drawn on a picture: boxes with text, lines, dots.
+/// The shapes to draw on a picture: boxes with text, lines, dots.
 struct Sketch {
   /// A line between two points.
   struct Line {
@@ -166,8 +174,8 @@ struct Sketch {
   }
 
   /// How many lines and dots are drawn at most, the first ones: each takes microseconds.
-  static let mostLines = 1 << 14
-  static let mostDots = 1 << 15
+  static let maximumLines = 1 << 14
+  static let maximumDots = 1 << 15
   /// The maximum number of pixels in memory once more while a picture is drawn on.
   static let bandPixelCount = 1 << 24
 

@@ -2,7 +2,8 @@
 
 import ApusVision
 
-/// What a picture's file says about how its rows are to be seen: EXIF, or else XMP, as Pillow's `ImageOps.exif_transpose` reads it.
+/// The data in a picture's file that give its orientation: EXIF, or else XMP, as Pillow's
+/// `ImageOps.exif_transpose` reads it.
 struct OrientationSources {
   /// The EXIF data, perhaps behind the mark that it has in JPEG.
   var exif: ArraySlice<UInt8>?
@@ -16,12 +17,12 @@ struct OrientationSources {
 
   private static let mark = [UInt8]("Exif".utf8) + [0, 0]
   /// Some writers put the mark of JPEG into other formats, which have one of their own.
-  private static let mostMarks = 2
+  private static let maximumMarks = 2
 
   /// The orientation in EXIF data; `.up` for a value that is none, nil where it does not say it.
   private static func orientation(inEXIF data: ArraySlice<UInt8>) -> ImageOrientation? {
     var tiff = data
-    for _ in 0..<mostMarks where tiff.starts(with: mark) { tiff = tiff.dropFirst(mark.count) }
+    for _ in 0..<maximumMarks where tiff.starts(with: mark) { tiff = tiff.dropFirst(mark.count) }
     return ExifOrientation.orientation(inTIFF: tiff)
   }
 

@@ -9,7 +9,7 @@ enum PNGText {
   private static let xmpKeyword = [UInt8]("XML:com.adobe.xmp".utf8)
   private static let exifKeyword = [UInt8]("Raw profile type exif".utf8)
   /// The maximum number of bytes of a compressed text, as Pillow has it.
-  private static let mostTextBytes = 1 << 20
+  private static let maximumTextBytes = 1 << 20
 
   /// The orientation in the chunk of EXIF, or else in texts of EXIF or XMP; `.up` where there is none or it is damaged.
   static func orientation(in bytes: [UInt8]) -> ImageOrientation {
@@ -55,7 +55,7 @@ enum PNGText {
 
   private static func inflated(_ data: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
     // Two bytes of zlib come first.
-    guard data.count > 2, let text = try? Inflate.inflate(data.dropFirst(2), limit: mostTextBytes) else {
+    guard data.count > 2, let text = try? Inflate.inflate(data.dropFirst(2), limit: maximumTextBytes) else {
       return nil
     }
     return text[...]

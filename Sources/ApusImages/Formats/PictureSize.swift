@@ -45,7 +45,7 @@ extension ImageBuffer {
   ) -> Int? {
     guard let (width, height) = storedSize(ofFile: bytes) else { return nil }
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
-    // What is beyond the limit is refused before memory is allocated.
+    // A picture beyond the limit is refused before memory is allocated.
     guard !overflow, (0...limits.maximumPixelCount).contains(pixels) else { return 0 }
     let drawnByteCount = isDrawnOn ? 12 * pixels : 0
     switch ImageFileFormat(detecting: bytes) {

@@ -42,7 +42,7 @@ final class SoftmaxTable: Sendable {
   /// The results of the larger and the smaller of two bytes, by their difference, for many rows of two.
   private var pairs: Table<Result>?
 
-  var way: String {
+  var loopDescription: String {
     unsafe code != nil
       ? "generated look-up of 64 bytes at a time"
       : pairs == nil ? "portable table of exponentials" : "portable table of all pairs"
@@ -109,7 +109,7 @@ final class SoftmaxTable: Sendable {
     forEachPiece(of: count, &poll) { greatest = unsafe self.greatest(input, $0, besides: greatest) }
     var sum: Int32 = 0
     forEachPiece(of: count, &poll) { sum &+= unsafe self.sum(input, $0, greatest) }
-    // A sum that ended early may be none that has a reciprocal.
+    // If the run was stopped, the sum may be 0, which has no reciprocal.
     if poll.mustStop(before: 1) { return }
     unsafe fill(output, count: count, input: input, greatest, sum: sum) { write in
       forEachPiece(of: count, &poll, write)
@@ -126,7 +126,8 @@ final class SoftmaxTable: Sendable {
     return greatest
   }
 
-  /// The sum of some exponentials. Entries are at 255 minus a difference: moved by the maximum's, at the byte itself.
+  /// The sum of some exponentials. Entry `i` is for the difference `255 − i`; offset by `255 − greatest`, the table is indexed by
+  /// the byte.
   @inline(__always)
   private func sum(_ input: UnsafePointer<UInt8>, _ range: Range<Int>, _ greatest: UInt8) -> Int32 {
     let summands = unsafe table.summands.values + (255 &- Int(greatest))
@@ -159,7 +160,7 @@ final class SoftmaxTable: Sendable {
       return roundingDivideByPowerOfTwo(
         roundingDoublingHighMultiply(values, factors), exponents, masks)
     }
-    if count >= Self.leastTabled {
+    if count >= Self.minimumTabled {
       // The results of all differences, from the last to the first; from some difference on they are zero.
       return unsafe withUnsafeTemporaryAllocation(of: Result.self, capacity: 256) { memory in
         guard let table = memory.baseAddress else { return }
@@ -209,5 +210,5 @@ final class SoftmaxTable: Sendable {
   }
 
   /// The minimum length of rows whose results are looked up in a table.
-  private static var leastTabled: Int { 64 }
+  private static var minimumTabled: Int { 64 }
 }

@@ -29,7 +29,9 @@ package enum LogSoftmax {
   /// Generated code for whole rows.
   let code: FloatMapping?
 
-  var way: String { unsafe code != nil ? "generated loop of a vector at a time" : "portable loop" }
+  var loopDescription: String {
+    unsafe code != nil ? "generated loop of a vector at a time" : "portable loop"
+  }
 
   func fill(
     _ output: UnsafeMutablePointer<Float>, rows: Int, depth: Int, input: UnsafePointer<Float>
@@ -103,7 +105,7 @@ private struct ByteLogSoftmax: RowFunction {
   private let differences: Table<Int32>
   /// Their exponentials as Q12, zero beyond the last that counts.
   private let summands: Table<Int32>
-  private let leastDifference: Int32
+  private let minimumDifference: Int32
   private let inverse: FixedPointMultiplier
 
   init(isSigned: Bool, scale: Float) {
@@ -111,7 +113,7 @@ private struct ByteLogSoftmax: RowFunction {
     let multiplier = FixedPointMultiplier(min(Double(scale) * 0x1p26, 0x1p31 - 1))
     let power = Double(sign: .plus, exponent: Int(multiplier.shift), significand: 1)
     let radius = Int32((31.0 * 0x1p26 / power).rounded(.down).clamped(to: 0...0x1p30))
-    leastDifference = 0 &- radius
+    minimumDifference = 0 &- radius
     inverse = FixedPointMultiplier(0x1p31 / power / Double(multiplier.value))
     let differences = Table(count: 256) { multiplier.apply(0 &- Int32($0)) }
     summands = Table(count: 256) { difference in
@@ -135,9 +137,9 @@ private struct ByteLogSoftmax: RowFunction {
   ) {
     var greatest: UInt8 = 0
     forEachPiece(of: count, &poll) { greatest = unsafe self.greatest(input, $0, besides: greatest) }
-    var sum: Int32 = 0
+    var sum = 0
     forEachPiece(of: count, &poll) { sum &+= unsafe self.sum(input, $0, greatest) }
-    // Of a sum that ended early, there may be no logarithm.
+    // A stopped run's sum may be 0, whose logarithm is undefined.
     if poll.mustStop(before: 1) { return }
     let logarithm = FixedPointFunctions.logarithm(sum)
     forEachPiece(of: count, &poll) { unsafe write(output, input, $0, greatest, logarithm) }
@@ -155,10 +157,10 @@ private struct ByteLogSoftmax: RowFunction {
   }
 
   @inline(__always)
-  private func sum(_ input: UnsafePointer<UInt8>, _ range: Range<Int>, _ greatest: UInt8) -> Int32 {
+  private func sum(_ input: UnsafePointer<UInt8>, _ range: Range<Int>, _ greatest: UInt8) -> Int {
     let flip = flip
-    var sum: Int32 = 0
-    for index in range { sum &+= unsafe summands.values[Int(greatest &- (input[index] ^ flip))] }
+    var sum = 0
+    for index in range { sum &+= unsafe Int(summands.values[Int(greatest &- (input[index] ^ flip))]) }
     return sum
   }
 
@@ -168,7 +170,7 @@ private struct ByteLogSoftmax: RowFunction {
     _ greatest: UInt8, _ logarithm: Int32
   ) {
     let flip = flip
-    let bound = max(leastDifference &- 1, inverse.apply(logarithm &+ .min))
+    let bound = max(minimumDifference &- 1, inverse.apply(logarithm &+ .min))
     for index in range {
       let difference = unsafe Int32(greatest &- (input[index] ^ flip))
       var result: Int32 = 0
@@ -188,6 +190,16 @@ extension Double {
 }
 
 extension FixedPointFunctions {
+  /// The natural logarithm as Q5, for `x ≥ 1` given with 19 bits after the binary point.
+  ///
+  /// From 4,096 on, `x` does not fit the reference's Q12, which wraps around.
+  fileprivate static func logarithm(_ x: Int) -> Int32 {
+    let halvings = max(x.bitWidth - x.leadingZeroBitCount - 31, 0)
+    let logOfTwo = 46_516_320
+    return logarithm(Int32(truncatingIfNeeded: x >> halvings))
+      &+ Int32(truncatingIfNeeded: halvings &* logOfTwo)
+  }
+
   /// The natural logarithm as Q5, for `x ≥ 1` given as Q12.
   static func logarithm(_ x: Int32) -> Int32 {
     func product(_ a: Int32, _ b: Int32) -> Int32 { saturatingRoundingDoublingHighMultiply(a, b) }
@@ -196,7 +208,7 @@ extension FixedPointFunctions {
     let fourthRootOfHalf: Int32 = 1_805_811_301
     // A quarter, and powers of two, as Q6.
     let quarter: Int32 = 1 << 23
-    // Two ways to bring x to around one: by a power of two, or by one and a half power more.
+    // Brings x near 1 in two ways, by a power of two and by √½ times a power of two, and takes the smaller mantissa.
     let zeros = Int32(x.leadingZeroBitCount)
     let nearer = saturatingShiftLeft(
       product(saturatingShiftLeft(x, min(max(zeros &- 1, 0), 30)), rootOfHalf), 1)

@@ -108,7 +108,7 @@ package struct QuantizedHardSwish: Hashable, Sendable {
   ) {
     self.inputZeroPoint = inputZeroPoint
     self.outputZeroPoint = outputZeroPoint
-    // The argument is in units of 1/128 of its own, the clamped value in units of 3/2¹⁵.
+    // The argument is shifted left by seven bits, so its unit is 1/128 of the input's scale. The clamped value's unit is 3/2¹⁵.
     let fineScale: Float = 1 / 128 * inputScale
     output = FixedPointMultiplier(Double(fineScale / outputScale))
     bounded = FixedPointMultiplier(Double(fineScale / (3 / 32768)))

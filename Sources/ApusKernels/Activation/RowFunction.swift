@@ -9,7 +9,7 @@ protocol RowFunction: Sendable {
   associatedtype Result: BitwiseCopyable
 
   /// The function's name in reports. Kernels keep it, so it should be a literal.
-  var way: String { get }
+  var loopDescription: String { get }
 
   /// Computes one row.
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>)
@@ -27,7 +27,7 @@ protocol RowFunction: Sendable {
 }
 
 extension RowFunction {
-  var way: String { "portable loop" }
+  var loopDescription: String { "portable loop" }
 
   static var hasLongRows: Bool { false }
 

@@ -13,14 +13,15 @@ package enum Softmax {
   ) -> KernelSet.Chosen<any UnaryKernel> {
     func kernel(_ code: FloatMapping?) -> any UnaryKernel {
       unsafe UnaryMap(
-        FloatSoftmax(beta: beta, isHalf: isHalf, isNarrow: depth <= FloatSoftmax.mostColumns, code: code),
+        FloatSoftmax(beta: beta, isHalf: isHalf, isNarrow: depth <= FloatSoftmax.maximumColumns, code: code),
         rows: rows, depth: depth)
     }
     return set.choose(otherwise: kernel(nil)) { set throws(Decline) in
       guard !isHalf else { throw Decline("exponentials are rounded to float16") }
-      guard depth > FloatSoftmax.mostColumns else {
+      guard depth > FloatSoftmax.maximumColumns else {
         throw Decline(
-          "rows of \(depth) floats are no more than \(FloatSoftmax.mostColumns), which are done side by side")
+          "rows of \(depth) floats are no more than \(FloatSoftmax.maximumColumns), which are done side by side"
+        )
       }
       guard depth <= longestGeneratedRow else { throw Decline(longRow: depth) }
       return unsafe kernel(try set.generatedKernels().floatSoftmax(beta: beta, depth: depth))
@@ -55,8 +56,8 @@ package enum Softmax {
     }
     return set.choose(otherwise: kernel(nil)) { set throws(Decline) in
       guard !isWord else { throw Decline("results are 16-bit integers") }
-      guard depth >= leastDepth else {
-        throw Decline("rows of \(depth) bytes are shorter than \(leastDepth)")
+      guard depth >= minimumDepth else {
+        throw Decline("rows of \(depth) bytes are shorter than \(minimumDepth)")
       }
       let code = try unsafe set.generatedKernels().byteSoftmax(
         exponentials: (0..<256).map { unsafe table.exponentials.values[$0] },
@@ -66,7 +67,7 @@ package enum Softmax {
   }
 
   /// The minimum length of rows of bytes for which generated code is faster.
-  private static let leastDepth = 12
+  private static let minimumDepth = 12
 
   /// The kernel for `int16`; `factor` is `β` times the scale, results are in units of 2⁻¹⁵.
   package static func words(factor: Double, rows: Int, depth: Int) -> any UnaryKernel {
@@ -82,14 +83,14 @@ package enum Softmax {
   /// Generated code for whole rows.
   let code: FloatMapping?
 
-  var way: String {
+  var loopDescription: String {
     unsafe code != nil
       ? "generated loop of a vector at a time"
       : isNarrow && !isHalf ? "portable vectors of 8 rows" : "portable vectors of 8 lanes"
   }
 
   /// The maximum length of rows that are computed side by side.
-  static let mostColumns = 16
+  static let maximumColumns = 16
 
   func fill(_ output: UnsafeMutablePointer<Float>, count: Int, input: UnsafePointer<Float>) {
     let greatest = unsafe greatest(input, 0..<count, besides: -.greatestFiniteMagnitude)
@@ -154,7 +155,7 @@ package enum Softmax {
     var row = 0
     while row < rows {
       let (from, to) = unsafe (input + row &* depth, output + row &* depth)
-      if depth > Self.mostColumns || isHalf {
+      if depth > Self.maximumColumns || isHalf {
         unsafe fill(to, count: depth, input: from)
         row &+= 1
       } else {

@@ -9,7 +9,7 @@ struct WordSoftmax: RowFunction {
   private let exponentials: WordTable
   private let reciprocals: WordTable
 
-  var way: String { "portable tables of 16-bit integers" }
+  var loopDescription: String { "portable tables of 16-bit integers" }
 
   init(factor: Double) {
     // A difference of 65535 is 10, beyond which exponentials count as zero.

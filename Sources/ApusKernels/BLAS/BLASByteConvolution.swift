@@ -34,7 +34,7 @@ final class BLASByteConvolution: TiledConvolution {
     self.operands = operands
     self.epilogue = epilogue
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 1_024, gatheredCount: 131_072, leastSharedRows: 32, maximumRows: 256,
+      convolution, maximumDepth: 1_024, gatheredCount: 131_072, minimumSharedRows: 32, maximumRows: 256,
       columnStep: 64)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), 256)
   }

@@ -23,7 +23,7 @@ final class BLASFloatConvolution: TiledConvolution {
     self.bounds = bounds
     tiling = ConvolutionTiling(
       convolution, maximumDepth: convolution.readsInputInPlace ? convolution.depth : 1_024,
-      gatheredCount: convolution.readsInputInPlace ? .max : 131_072, leastSharedRows: 32, maximumRows: 512,
+      gatheredCount: convolution.readsInputInPlace ? .max : 131_072, minimumSharedRows: 32, maximumRows: 512,
       columnStep: 64)
   }
 

@@ -145,12 +145,12 @@ extension Convolution {
   }
 
   /// The minimum number of taps for ``filter``.
-  package static let leastFilterTaps = 16
+  package static let minimumFilterTaps = 16
 
   /// This convolution as a depthwise one, whose kernels compute many pixels at once: for filters of a single
   /// float channel; nil for all others.
   package var filter: Convolution? {
-    guard operands == .float32, inputChannels == 1, outputChannels == 1, taps >= Self.leastFilterTaps
+    guard operands == .float32, inputChannels == 1, outputChannels == 1, taps >= Self.minimumFilterTaps
     else { return nil }
     var result = self
     result.isDepthwise = true

@@ -21,12 +21,13 @@ struct ConvolutionTiling {
   let columnTiles: Int
 
   /// The maximum multiply-accumulates of a tile, unless its minimum of columns takes more.
-  private static let mostProducts = 1 << 30
+  private static let maximumProducts = 1 << 30
 
   /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows; few
-  /// rows are shared in multiples of `leastSharedRows`.
+  /// rows are shared in multiples of `minimumSharedRows`.
   init(
-    _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, leastSharedRows: Int, maximumRows: Int,
+    _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, minimumSharedRows: Int,
+    maximumRows: Int,
     columnStep: Int
   ) {
     rowCount = convolution.rowCount
@@ -37,7 +38,7 @@ struct ConvolutionTiling {
     depthPerBlock = max(8, roundedUp(ceilingQuotient(max(depth, 1), blocks), to: 8))
     let rows = min(max(gatheredCount / depthPerBlock, 4), maximumRows) / 4 * 4
     // At least eight tiles if there are enough rows, so that threads share evenly.
-    let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: leastSharedRows)
+    let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: minimumSharedRows)
     rowsPerTile = max(1, min(rows, shared, rowCount))
     rowTiles = ceilingQuotient(rowCount, rowsPerTile)
     // With few rows, columns are cut instead, into ranges that are worth a thread.
@@ -45,7 +46,7 @@ struct ConvolutionTiling {
     let worthwhile = ceilingQuotient(32_768, max(1, rowsPerTile * depth))
     let step = columnStep
     // A run can be stopped between tiles.
-    let most = max(1, Self.mostProducts / max(1, rowsPerTile * depth))
+    let most = max(1, Self.maximumProducts / max(1, rowsPerTile * depth))
     columnsPerTile = min(
       max(1, columnCount),
       roundedUp(min(max(ceilingQuotient(columnCount, wanted), worthwhile, 1), most), to: step))

@@ -27,9 +27,9 @@ import ApusAssembly
 
 extension FlippingCode {
   /// The minimum number of bytes.
-  @inlinable package static var leastCount: Int { 64 }
+  @inlinable package static var minimumCount: Int { 64 }
 
-  /// Copies `count` bytes, at least ``leastCount``; source and target must not overlap.
+  /// Copies `count` bytes, at least ``minimumCount``; source and target must not overlap.
   @inlinable package func copy(
     _ source: UnsafeRawPointer, to target: UnsafeMutableRawPointer, count: Int
   ) {

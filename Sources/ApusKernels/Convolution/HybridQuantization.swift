@@ -291,7 +291,7 @@ struct HybridStep {
   fileprivate var parameters: QuantizationCode.RowParameters {
     QuantizationCode.RowParameters(
       inverse: inverse, least: minimum - zeroPoint, most: maximum - zeroPoint, zeroPoint: byteZeroPoint,
-      leastBytes: UInt32(max(0, minimum + 128)) &* 0x0101_0101)
+      minimumBytes: UInt32(max(0, minimum + 128)) &* 0x0101_0101)
   }
 
   /// Quantizes `count` values to bytes, and adds 128.

@@ -184,7 +184,7 @@ struct CenteredFloat: LaneConversion {
 
   @inlinable @inline(__always)
   package func convert(_ source: UnsafeRawPointer, to lanes: UnsafeMutablePointer<UInt8>, count: Int) {
-    if let code, count >= FlippingCode.leastCount {
+    if let code, count >= FlippingCode.minimumCount {
       return unsafe code.copy(source, to: UnsafeMutableRawPointer(lanes), count: count)
     }
     let target = UnsafeMutableRawPointer(lanes)

@@ -29,7 +29,7 @@ final class PortableByteConvolution: TiledConvolution {
     self.operands = operands
     self.epilogue = epilogue
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 2_048, gatheredCount: 32_768, leastSharedRows: 16, maximumRows: 256,
+      convolution, maximumDepth: 2_048, gatheredCount: 32_768, minimumSharedRows: 16, maximumRows: 256,
       columnStep: 64)
     panelCount = tiling.paddedDepth * 8
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)

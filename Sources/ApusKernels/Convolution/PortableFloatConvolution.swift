@@ -24,7 +24,7 @@ final class PortableFloatConvolution: TiledConvolution {
     self.convolution = convolution
     self.bounds = bounds
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: 1_024, gatheredCount: 32_768, leastSharedRows: 16, maximumRows: 256,
+      convolution, maximumDepth: 1_024, gatheredCount: 32_768, minimumSharedRows: 16, maximumRows: 256,
       columnStep: 64)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
   }
@@ -55,7 +55,7 @@ final class PortableFloatConvolution: TiledConvolution {
   var packedByteCount: Int { biasOffset + (roundedUp(convolution.outputChannels, to: 8) + 8) * 4 }
 
   func pack(weights: RawSpan, bias: RawSpan?, into packed: PackedWeights) {
-    // Types that the compiler sees, so that it makes a loop for each; `run` likewise.
+    // Each branch names a concrete type, for which the compiler specializes the loops; `run` has the same branches.
     if products == PortableBFloat16Products.self {
       pack(PortableBFloat16Products.self, weights: weights, bias: bias, into: packed)
     } else {

@@ -2,14 +2,14 @@
 
 import ApusAssembly
 
-/// What a ``PortableFloatConvolution`` does with its operands.
+/// The operations of a ``PortableFloatConvolution`` on its operands.
 protocol PortableFloatProducts: Sendable {
   /// An element of packed weights.
   associatedtype Weight: BitwiseCopyable
   /// How inputs become lanes of floats.
   associatedtype Conversion: LaneConversion where Conversion.Lane == Float
 
-  /// What is multiplied, for plans of models.
+  /// The name of the multiplied elements, for plans of models.
   static var name: String { get }
   /// The name of the packed layout.
   static var layoutName: String { get }

@@ -32,7 +32,7 @@ final class PortableWordConvolution: TiledConvolution {
     quantization = HybridQuantization(
       convolution.operands, batches: convolution.batches, inputCount: convolution.inputCount)
     tiling = ConvolutionTiling(
-      convolution, maximumDepth: operands.maximumDepth, gatheredCount: 32_768, leastSharedRows: 16,
+      convolution, maximumDepth: operands.maximumDepth, gatheredCount: 32_768, minimumSharedRows: 16,
       maximumRows: 256, columnStep: 64)
     panelCount = tiling.paddedDepth * 8
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
@@ -56,7 +56,7 @@ final class PortableWordConvolution: TiledConvolution {
     """
   }
 
-  /// Of quantized floats: sums are of integers, and each image has a scale of its own.
+  /// One value for all hybrid layers, whose sums of integers have no order: floats are quantized with a scale for each image.
   var summation: String? { "portable, of integers" }
 
   var packing: WeightLayout {

@@ -37,7 +37,8 @@ package protocol PreparedConvolution: AnyObject, Sendable {
   /// reasons for these weights.
   func notes(_ packed: PackedWeights?) -> [String]
 
-  /// What decides the order in which the terms of a float sum are added, besides the shapes of one image and of the weights.
+  /// A text that fixes, with the shapes of one image and of the weights, the order in which the terms of a
+  /// float sum are added.
   ///
   /// Kernels with equal values compute the same bytes for an image, whatever else is in its batch. Nil if the order is unknown.
   /// Integer sums have one value in any order, so their kernels are not asked.

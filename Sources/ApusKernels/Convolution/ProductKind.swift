@@ -2,8 +2,8 @@
 
 import ApusAssembly
 
-/// What one K-step multiplies per lane: four bytes, two `int16`, two bfloat16 or one float of a row with as many
-/// of a column.
+/// The operands of one K-step per lane: four bytes, two `int16`, two bfloat16 or one float of a row with as
+/// many of a column.
 @usableFromInline package enum ProductKind: Hashable, Sendable {
   /// Unsigned bytes of rows with signed bytes of columns.
   case unsignedBytes
@@ -37,7 +37,8 @@ import ApusAssembly
     case (.int8, .fixedPoint), (.int8, .float64): self = bytes == .unsignedBytes ? .signedBytes : bytes
     case (.float32, _), (.uint8, _), (.int8, _), (.hybrid, _):
       throw Decline("there is no generated code for \(epilogue.name) of operands of \(operands.name)")
-    default: throw Decline("there is no generated code for operands of \(operands.name)")
+    case (.bfloat16, _), (.uint8ToInt16, _), (.int8Sums, _), (.int16, _):
+      throw Decline("there is no generated code for operands of \(operands.name)")
     }
   }
 
@@ -53,8 +54,8 @@ import ApusAssembly
     }
   }
 
-  /// Bytes per value.
-  @inlinable package var laneByteCount: Int {
+  /// Bytes per value of K in the rows that are multiplied.
+  @inlinable package var operandByteCount: Int {
     switch self {
     case .unsignedBytes, .signedBytes: 1
     case .words, .bfloat16: 2
@@ -63,22 +64,23 @@ import ApusAssembly
   }
 
   /// Bytes per weight when packed.
-  @inlinable package var weightByteCount: Int { self == .bfloat16AsFloats ? 2 : laneByteCount }
+  @inlinable package var weightByteCount: Int { self == .bfloat16AsFloats ? 2 : operandByteCount }
 
   /// Values of K per K-step. They belong to one tap in products, and to different taps in depthwise
   /// convolutions.
-  @inlinable package var lanesPerStep: Int { isBFloat16 ? 2 : 4 / laneByteCount }
+  @inlinable package var depthPerStep: Int { isBFloat16 ? 2 : 4 / operandByteCount }
 
   /// Whether operands are rounded to bfloat16.
   @inlinable package var isBFloat16: Bool { self == .bfloat16 || self == .bfloat16AsFloats }
 }
 
 extension MatrixOperands {
-  /// The size of an element of input and output.
+  /// The size of an element of the input, and for operands with generated code also of the output.
   @inlinable package var generatedByteCount: Int {
     switch self {
     case .float32, .bfloat16, .hybrid: 4
-    default: 1
+    case .uint8, .int8, .uint8ToInt16, .int8Sums: 1
+    case .int16: 2
     }
   }
 

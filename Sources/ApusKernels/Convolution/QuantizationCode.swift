@@ -18,7 +18,7 @@ package struct QuantizationCode: Sendable {
     /// The zero point, which is added to make bytes.
     package var zeroPoint: Int32
     /// The minimum of the bytes, repeated to fill 32 bits.
-    package var leastBytes: UInt32
+    package var minimumBytes: UInt32
   }
 
   /// The arguments of both functions; addresses and counts.

@@ -31,7 +31,7 @@ package typealias ThinProductCode = @Sendable (ThinProductBlock) -> Void
 /// packing one takes longer than multiplying it.
 package struct ThinProducts: Sendable {
   /// The maximum number of rows for which this pays.
-  private static let mostRows = 8
+  private static let maximumRows = 8
   /// The part of a matrix that one thread reads at a time, in bytes.
   private static let tileByteCount = 1 << 17
 
@@ -48,8 +48,8 @@ package struct ThinProducts: Sendable {
   package init(rows: Int, depth: Int, columns: Int, pairs: MatrixPairs, using set: KernelSet)
     throws(Decline)
   {
-    guard (1...Self.mostRows).contains(rows), depth > 0 else {
-      throw Decline("\(rows) rows are more than \(Self.mostRows)")
+    guard (1...Self.maximumRows).contains(rows), depth > 0 else {
+      throw Decline("\(rows) rows are more than \(Self.maximumRows)")
     }
     code = try set.convolutions.thinProduct(rows: rows, depth: depth, columns: columns)
     (self.rows, self.depth, self.columns, self.pairs) = (rows, depth, columns, pairs)
@@ -64,7 +64,7 @@ package struct ThinProducts: Sendable {
     "generated product of \(rows) rows with matrices as they lie, up to \(min(partLength, columns)) columns at a time"
   }
 
-  /// What decides the order in which the terms of a sum are added: every product is computed by itself.
+  /// A text that fixes the order in which the terms of a sum are added: every product is computed by itself.
   package var summation: String { "\(rows) rows with matrices as they lie" }
 
   /// Computes all products.

@@ -66,9 +66,9 @@ struct DepthwiseTiling {
     columnTiles = ceilingQuotient(width, columnsPerTile)
     // At least eight tiles if there are enough rows, so that threads share evenly.
     let others = max(1, convolution.batches * groupTiles * columnTiles)
-    let mostRows = max(1, min(height, ceilingQuotient(height * others, 8)))
+    let maximumRows = max(1, min(height, ceilingQuotient(height * others, 8)))
     var rowsPerTile = 1
-    while rowsPerTile < mostRows,
+    while rowsPerTile < maximumRows,
       !isTooLarge(rows: rowsPerTile + 1, columns: columnsPerTile, groups: groupsPerTile)
     {
       rowsPerTile += 1

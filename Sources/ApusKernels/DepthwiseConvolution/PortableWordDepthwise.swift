@@ -56,7 +56,7 @@ import ApusRuntime
     """
   }
 
-  /// Of quantized floats: sums are of integers, and each image has a scale of its own.
+  /// One value for all hybrid layers, whose sums of integers have no order: floats are quantized with a scale for each image.
   var summation: String? { "portable, of integers" }
 
   var packing: WeightLayout {

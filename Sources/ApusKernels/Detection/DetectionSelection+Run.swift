@@ -90,7 +90,7 @@ extension DetectionSelection {
     }
   }
 
-  /// Lends what bytes stand for; nil for floats.
+  /// Calls `body` with the floats that the bytes of encodings, scores and anchors represent; nil for float tensors.
   private func withValues(
     _ body: (UnsafePointer<Float>?, UnsafePointer<Float>?, UnsafePointer<Float>?) -> Int?
   ) -> Int? {
@@ -295,7 +295,7 @@ extension DetectionSelection.Elements {
     }
   }
 
-  /// Lends what bytes stand for; nil for floats.
+  /// Calls `body` with the floats that bytes represent; nil for a float tensor.
   func withValues<R>(_ body: (UnsafePointer<Float>?) -> R) -> R {
     switch self {
     case .float32: body(nil)

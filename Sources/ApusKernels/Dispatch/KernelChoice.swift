@@ -39,9 +39,9 @@ extension KernelChoice {
   /// Plain Swift, to which no set has an alternative.
   package static let plain = KernelChoice(set: KernelSet.portable.name)
 
-  /// Why `way` is not faster: the reason of each set that declined.
-  package func notes(on way: String) -> [String] {
-    declined.map { "\(way), as \($0.set) declined: \($0.reason)" }
+  /// Why the described loop is not faster: the reason of each set that declined.
+  package func notes(on loopDescription: String) -> [String] {
+    declined.map { "\(loopDescription), as \($0.set) declined: \($0.reason)" }
   }
 }
 

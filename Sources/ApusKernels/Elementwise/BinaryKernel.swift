@@ -38,10 +38,10 @@ package protocol BinaryFunction: Sendable {
   associatedtype Result: BitwiseCopyable
 
   /// The fewest elements worth a tile of their own: computing them takes longer than another thread needs to begin.
-  static var leastTileLength: Int { get }
+  static var minimumTileLength: Int { get }
 
   /// The loop that computes a stretch, as `apus inspect --plan` reports it. Kernels keep it, so it should be a literal.
-  var way: String { get }
+  var loopDescription: String { get }
 
   /// Why it is not faster code of the same set.
   var notes: [String] { get }
@@ -82,8 +82,8 @@ extension BinaryFunction {
     }
   }
 
-  package static var leastTileLength: Int { 1 << 12 }
-  package var way: String { "portable loop" }
+  package static var minimumTileLength: Int { 1 << 12 }
+  package var loopDescription: String { "portable loop" }
   package var notes: [String] { [] }
 
   @inline(__always)
@@ -117,13 +117,13 @@ extension BinaryFunction {
   private let fill: Fill
   /// Computes several rows in one call; nil if the function is called for each stretch.
   private let fillRows: FillRows?
-  private let way: String
+  private let loopDescription: String
   package let notes: [String]
   private let plan: BroadcastPlan
   private let counts: (lhs: Int, rhs: Int)
-  private let courses: (lhs: BroadcastShapes.Course, rhs: BroadcastShapes.Course)?
+  private let patterns: (lhs: BroadcastShapes.BroadcastPattern, rhs: BroadcastShapes.BroadcastPattern)?
   private let strides: (lhs: Int, rhs: Int, result: Int)
-  private let leastTileLength: Int
+  private let minimumTileLength: Int
   private let computesFloats: Bool
   private let tail: PostOperation?
   /// The function and the tail as a float formula that generated code can compute in a chain.
@@ -142,7 +142,7 @@ extension BinaryFunction {
         lhs: lhs.assumingMemoryBound(to: Function.Left.self), lhsStep: lhsStep,
         rhs: rhs.assumingMemoryBound(to: Function.Right.self), rhsStep: rhsStep)
     }
-    (way, notes) = (function.way, function.notes)
+    (loopDescription, notes) = (function.loopDescription, function.notes)
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result)
     let depth = plan.longestStretch
     if plan.rowSteps != nil, function.takesRows(of: depth) {
@@ -157,13 +157,13 @@ extension BinaryFunction {
       unsafe fillRows = nil
       self.plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     }
-    courses = shapes.courses
+    patterns = shapes.patterns
     counts = (shapes.lhs.reduce(1, &*), shapes.rhs.reduce(1, &*))
     strides = (
       MemoryLayout<Function.Left>.stride, MemoryLayout<Function.Right>.stride,
       MemoryLayout<Function.Result>.stride
     )
-    leastTileLength = Function.leastTileLength
+    minimumTileLength = Function.minimumTileLength
     computesFloats = Function.Result.self == Float.self
     (tail, self.formula) = (nil, formula)
   }
@@ -171,31 +171,31 @@ extension BinaryFunction {
   /// The kernel of `function` with `tail` applied to its results.
   private init(_ function: BroadcastBinary, followedBy tail: PostOperation) {
     unsafe (fill, fillRows) = (function.fill, function.fillRows)
-    (way, notes) = (function.way, function.notes)
-    (plan, counts, courses) = (function.plan, function.counts, function.courses)
-    (strides, leastTileLength) = (function.strides, function.leastTileLength)
+    (loopDescription, notes) = (function.loopDescription, function.notes)
+    (plan, counts, patterns) = (function.plan, function.counts, function.patterns)
+    (strides, minimumTileLength) = (function.strides, function.minimumTileLength)
     computesFloats = function.computesFloats
     self.tail = tail
     formula = tail.floatFunction.flatMap { function.formula?.followed(by: $0) }
   }
 
   package var implementation: String {
-    guard unsafe fillRows == nil else { return "\(way), rows of \(plan.longestStretch)" }
+    guard unsafe fillRows == nil else { return "\(loopDescription), rows of \(plan.longestStretch)" }
     let rows =
       plan.repeated.map {
         "rows of \($0.period) repeated in \(1024 / max(strides.lhs, strides.rhs)) elements"
       }
       ?? "stretches of up to \(plan.longestStretch) elements"
-    return "\(way), \(rows)"
+    return "\(loopDescription), \(rows)"
   }
 
   package var stage: ElementwiseStage? {
-    guard let courses else { return nil }
+    guard let patterns else { return nil }
     return unsafe ElementwiseStage(
-      fill: fill, way: way, tail: tail, formula: formula,
+      fill: fill, loopDescription: loopDescription, tail: tail, formula: formula,
       operands: [
-        .init(period: courses.lhs.period, stride: strides.lhs, repeats: courses.lhs.repeats),
-        .init(period: courses.rhs.period, stride: strides.rhs, repeats: courses.rhs.repeats),
+        .init(period: patterns.lhs.period, stride: strides.lhs, repeats: patterns.lhs.repeats),
+        .init(period: patterns.rhs.period, stride: strides.rhs, repeats: patterns.rhs.repeats),
       ],
       elementCount: self.plan.elementCount, stride: strides.result, mayOverwrite: true)
   }
@@ -227,7 +227,7 @@ extension BinaryFunction {
             return
           }
           let work = unsafe Work(
-            kernel: self, tiling: plan.tiling(threads, least: leastTileLength), lhs: lhs, rhs: rhs,
+            kernel: self, tiling: plan.tiling(threads, least: minimumTileLength), lhs: lhs, rhs: rhs,
             output: output)
           threads.run(tiles: work.tiling.count, work)
         }

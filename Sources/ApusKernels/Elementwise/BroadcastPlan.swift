@@ -10,7 +10,7 @@ package struct BroadcastPlan: Sendable {
 
   /// The sizes of the loops around the innermost one, outermost first.
   private let outerCounts: [Int]
-  /// What each outer loop adds to the operands' offsets.
+  /// The steps that each outer loop adds to the operands' offsets.
   private let outerSteps: [Steps]
   /// The number of elements of the innermost loop.
   private let innerCount: Int
@@ -19,7 +19,8 @@ package struct BroadcastPlan: Sendable {
   /// The operand whose short row the innermost loop reads again and again, if rows were joined.
   let repeated: Repetition?
 
-  /// A type of its own, as an array of `SIMD4<Int>` costs as much time as ten others when a model is loaded.
+  /// The operands' strides in a loop around the innermost one. An array of `SIMD4<Int>` would cost as much time as ten other
+  /// types when a model is loaded.
   private struct Steps {
     var operands: SIMD4<Int>
   }

@@ -94,7 +94,7 @@ private struct PackedCast: UnaryFunction {
 @safe private struct TruncatingCast<Target: CastElement & FixedWidthInteger>: UnaryFunction {
   let mapping: FloatMapping
 
-  var way: String { "generated loop of a vector at a time" }
+  var loopDescription: String { "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> Target { value.cast(to: Target.self) }

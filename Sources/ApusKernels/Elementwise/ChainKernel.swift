@@ -31,7 +31,7 @@ package struct ChainParts: Sendable {
 
   /// One stage, or several that one generated function computes.
   struct Part: Sendable {
-    let way: String
+    let loopDescription: String
     let stageCount: Int
     let isCode: Bool
     /// How the kernel of the stage was chosen.
@@ -50,7 +50,8 @@ package struct ChainParts: Sendable {
   /// The descriptions of the parts, in order.
   var text: String {
     parts.map { part in
-      part.isCode && part.stageCount > 1 ? "generated loop of \(part.stageCount) operators" : part.way
+      part.isCode && part.stageCount > 1
+        ? "generated loop of \(part.stageCount) operators" : part.loopDescription
     }.joined(separator: "; ")
   }
 
@@ -58,7 +59,7 @@ package struct ChainParts: Sendable {
   package var notes: [String] {
     parts.flatMap { part -> [String] in
       if part.isCode { return [] }
-      return (part.choice?.notes(on: part.way) ?? [])
+      return (part.choice?.notes(on: part.loopDescription) ?? [])
         + (part.joining?.notes(on: "no generated loop of several operators") ?? [])
     }
   }
@@ -67,7 +68,7 @@ package struct ChainParts: Sendable {
 /// The addresses and sizes of the tensors that a chain reads in a run.
 package struct ChainInputs {
   /// The maximum number of tensors that a chain may read.
-  package static let mostTensors = 8
+  package static let maximumTensors = 8
 
   var addresses = SIMD8<Int>()
   var byteCounts = SIMD8<Int>()
@@ -78,7 +79,7 @@ package struct ChainInputs {
 
   /// Adds the next tensor, which must stay where it is until the run is over.
   package mutating func add(_ tensor: borrowing RawSpan) {
-    precondition(count < Self.mostTensors)
+    precondition(count < Self.maximumTensors)
     addresses[count] = unsafe tensor.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
     byteCounts[count] = tensor.byteCount
     count += 1

@@ -13,7 +13,7 @@ extension ElementwiseChain {
   }
 
   /// The fewest rows of the result, for each of the 256 bytes, that are worth the computation of tables.
-  private static let leastRowsOfByte = 2
+  private static let minimumRowsOfByte = 2
 
   /// Tabulates the stages by running them on all bytes. Nil unless they compute bytes from one tensor of bytes and from
   /// constants, which are scalars or rows of `depth` elements, and the result has enough rows to be worth it.
@@ -27,7 +27,7 @@ extension ElementwiseChain {
     guard let last = stages.last?.stage, last.stride == 1, depth > 0,
       unsafe tensors.count(where: { unsafe $0 == nil }) == 1,
       let input = unsafe tensors.firstIndex(where: { unsafe $0 == nil }),
-      last.elementCount / depth >= 256 * leastRowsOfByte
+      last.elementCount / depth >= 256 * minimumRowsOfByte
     else { return nil }
     let (whole, count) = (last.elementCount, 256 * depth)
     for (stage, sources) in stages {
@@ -75,7 +75,7 @@ extension ElementwiseStage {
   /// The stage for another number of elements; operands as large as the result are resized as well.
   fileprivate func resized(to count: Int) -> ElementwiseStage {
     unsafe ElementwiseStage(
-      fill: fill, way: way, tail: tail, formula: nil,
+      fill: fill, loopDescription: loopDescription, tail: tail, formula: nil,
       operands: operands.map {
         Operand(
           period: $0.period == elementCount ? count : $0.period, stride: $0.stride, repeats: $0.repeats)

@@ -9,7 +9,7 @@ import ApusRuntime
 ///
 /// Each stage computes what its kernel computes alone: results are bit-identical.
 package struct ElementwiseChain: ChainKernel {
-  /// What a stage reads: a tensor or the result of an earlier stage.
+  /// An operand of a stage: a tensor or the result of an earlier stage.
   package enum Source: Hashable, Sendable {
     /// A tensor, by its index among those that the chain reads.
     case tensor(Int)
@@ -18,18 +18,18 @@ package struct ElementwiseChain: ChainKernel {
   }
 
   /// The maximum number of stages.
-  package static let mostStages = 12
+  package static let maximumStages = 12
   /// The maximum number of tensors that a chain may read.
-  package static let mostTensors = ChainInputs.mostTensors
+  package static let maximumTensors = ChainInputs.maximumTensors
   /// The bytes of a stretch in the tensor with the widest elements.
   private static let stretchByteCount = 4096
   /// The widest element that a stage may compute, in bytes.
-  private static let mostByteCount = 8
+  private static let maximumByteCount = 8
   /// The longest period, in elements, of an operand that is copied side by side. An operand with a longer one is read in place,
   /// and a stretch ends where it starts over.
   private static let longestCopy = 1024
   /// The fewest repetitions of each element for which spreading an operand out is worth its time.
-  private static let leastRepeats = 64
+  private static let minimumRepeats = 64
 
   private struct Step {
     /// The stage, or the last of the stages that `code` computes.
@@ -83,8 +83,8 @@ package struct ElementwiseChain: ChainKernel {
     using set: KernelSet = .portable
   ) throws(Decline) {
     guard let last = stages.last?.stage else { throw Decline("there are no operators") }
-    try Decline.require(stages.count, atMost: Self.mostStages, "the number of operators")
-    try Decline.require(tensorCount, atMost: Self.mostTensors, "the number of tensors")
+    try Decline.require(stages.count, atMost: Self.maximumStages, "the number of operators")
+    try Decline.require(tensorCount, atMost: Self.maximumTensors, "the number of tensors")
     elementCount = last.elementCount
     var tensors = [Tensor?](repeating: nil, count: tensorCount)
     var isRead = Array(repeating: false, count: stages.count)
@@ -92,7 +92,7 @@ package struct ElementwiseChain: ChainKernel {
       guard stage.elementCount == last.elementCount, stage.operands.count == sources.count else {
         throw Decline.stagesDiffer
       }
-      try Decline.require(stage.stride, atMost: Self.mostByteCount, "the bytes of an element")
+      try Decline.require(stage.stride, atMost: Self.maximumByteCount, "the bytes of an element")
       for (operand, source) in zip(stage.operands, sources) {
         switch source {
         case .tensor(let number):
@@ -102,9 +102,9 @@ package struct ElementwiseChain: ChainKernel {
               known.repeats == operand.repeats
             else { throw Decline("a tensor is broadcast in two ways") }
           }
-          guard operand.repeats == 1 || operand.repeats >= Self.leastRepeats else {
+          guard operand.repeats == 1 || operand.repeats >= Self.minimumRepeats else {
             throw Decline(
-              "each element of an operand is repeated \(operand.repeats) times, fewer than \(Self.leastRepeats)"
+              "each element of an operand is repeated \(operand.repeats) times, fewer than \(Self.minimumRepeats)"
             )
           }
           tensors[number] = Tensor(
@@ -134,7 +134,8 @@ package struct ElementwiseChain: ChainKernel {
       groups.map { group in
         let stage = stages[group.last].stage
         return ChainParts.Part(
-          way: stage.way, stageCount: group.stageCount, isCode: group.code != nil, choice: stage.choice,
+          loopDescription: stage.loopDescription, stageCount: group.stageCount, isCode: group.code != nil,
+          choice: stage.choice,
           joining: group.choice)
       }, using: set)
     var (places, end) = StageGroups.places(

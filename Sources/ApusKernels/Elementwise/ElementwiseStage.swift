@@ -18,7 +18,7 @@
 
   let fill: Fill
   /// The loop that computes a stretch, as `apus inspect --plan` reports it.
-  let way: String
+  let loopDescription: String
   /// How that loop was chosen, if there was a choice.
   package var choice: KernelChoice?
   /// The operation applied to the results, which are floats then.
@@ -40,7 +40,7 @@ extension UnaryMap {
     guard takesStretches else { return nil }
     return unsafe ElementwiseStage(
       fill: { [fill = unsafe fill] output, count, input, _, _, _ in unsafe fill(output, count, input) },
-      way: way, tail: nil, formula: formula,
+      loopDescription: loopDescription, tail: nil, formula: formula,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
       stride: elementByteCounts.result, mayOverwrite: mayOverwrite)
   }
@@ -49,15 +49,15 @@ extension UnaryMap {
 extension BroadcastShapes {
   /// How an operand runs along the result: each element is repeated `repeats` times, and after `period` elements it starts
   /// over.
-  package typealias Course = (period: Int, repeats: Int)
+  package typealias BroadcastPattern = (period: Int, repeats: Int)
 
-  /// The courses of both operands; nil if one is broadcast in another way.
-  package var courses: (lhs: Course, rhs: Course)? {
-    guard let lhs = course(lhs), let rhs = course(rhs) else { return nil }
+  /// The patterns of both operands; nil if one is broadcast in another way.
+  package var patterns: (lhs: BroadcastPattern, rhs: BroadcastPattern)? {
+    guard let lhs = pattern(lhs), let rhs = pattern(rhs) else { return nil }
     return (lhs, rhs)
   }
 
-  private func course(_ shape: [Int]) -> Course? {
+  private func pattern(_ shape: [Int]) -> BroadcastPattern? {
     let own = shape.drop { $0 == 1 }
     guard own.count <= result.count else { return nil }
     // Trailing axes of one element are repeated; the axes before them must equal the result's.

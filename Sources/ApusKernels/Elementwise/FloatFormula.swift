@@ -3,7 +3,7 @@
 /// A sequence of functions and operations of floats, computed element by element by generated code in one pass. Each step reads
 /// inputs and results of earlier steps. Inputs and the result may be bytes that stand for floats.
 package struct FloatFormula: Sendable {
-  /// What a step reads: an input or the result of an earlier step.
+  /// An operand of a step: an input or the result of an earlier step.
   package enum Operand: Sendable {
     case input(Int)
     case step(Int)
@@ -43,9 +43,9 @@ package struct FloatFormula: Sendable {
   }
 
   /// The maximum number of inputs.
-  static let mostInputs = 8
+  static let maximumInputs = 8
 
-  /// The inputs, at most ``mostInputs``.
+  /// The inputs, at most ``maximumInputs``.
   package private(set) var inputs: [Input]
   /// The steps, the last of them the result; without steps, the result is the first input.
   package private(set) var steps: [Step]
@@ -162,6 +162,6 @@ extension FloatFormula {
 }
 
 extension FloatFunction {
-  /// Whether formulas can have the function as a step: sine and cosine compute large arguments separately.
-  fileprivate var isStep: Bool { self != .sin && self != .cos }
+  /// Whether formulas can have the function as a step: a formula has no second code for large arguments.
+  fileprivate var isStep: Bool { vectorLimit == nil }
 }

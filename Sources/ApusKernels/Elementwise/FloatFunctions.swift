@@ -67,6 +67,20 @@ package enum FloatFunction: Hashable, Sendable {
   /// Below this, LiteRT's reference computes the logistic function as `eˣ`, with a relative error of up to 1.2·10⁻⁴.
   package static let logisticCutoff: Float = -9
 
+  /// The magnitude from which on code of vectors is imprecise, so that values are computed one at a time; nil if it is precise
+  /// for all values.
+  package var vectorLimit: Float? {
+    switch self {
+    case .sin, .cos: Self.angleLimit
+    case .clamp, .absolute, .negate, .square, .squareRoot, .inverseSquareRoot, .floor, .ceil, .round, .sign,
+      .exp, .log, .tanh, .logistic, .swish, .elu, .leakyRelu, .hardSwish, .gelu, .halfGelu, .fakeQuantize:
+      nil
+    }
+  }
+
+  /// The magnitude of angles from which on vectors leave the argument reduction to the system's library.
+  fileprivate static let angleLimit: Float = 8192
+
   private static func logistic(_ value: Float) -> Float {
     value < logisticCutoff ? expf(value) : 1 / (1 + expf(-value))
   }
@@ -139,7 +153,7 @@ package typealias FloatMapping =
   let function: FloatFunction
   let mapping: FloatMapping
 
-  var way: String { "generated loop of a vector at a time" }
+  var loopDescription: String { "generated loop of a vector at a time" }
 
   func callAsFunction(_ value: Float) -> Float { function(value) }
 
@@ -289,7 +303,7 @@ private struct Sine: FloatVectorFunction {
   func callAsFunction(_ values: SIMD8<Float>) -> SIMD8<Float> {
     let magnitudes = SIMD8<Float>(bits: SIMD8<Int32>(bits: values) & SIMD8(repeating: .max))
     let results = values.sine(isCosine: isCosine)
-    let areSmall = magnitudes .< SIMD8<Float>(repeating: 8192)
+    let areSmall = magnitudes .< SIMD8<Float>(repeating: FloatFunction.angleLimit)
     return all(areSmall) ? results : precise(values).replacing(with: results, where: areSmall)
   }
 

@@ -194,7 +194,7 @@ protocol FloatVectorFunction: UnaryFunction where Argument == Float, Result == F
 }
 
 extension FloatVectorFunction {
-  var way: String { "portable vectors of 8 lanes" }
+  var loopDescription: String { "portable vectors of 8 lanes" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> Float { self(SIMD8(repeating: value))[0] }

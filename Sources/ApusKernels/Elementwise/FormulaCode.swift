@@ -20,7 +20,7 @@ package final class FormulaCode: Sendable {
     package var constants = 0
     /// The divisor of the sums of rows.
     package var divisor: Float = 1
-    /// The packed dword that belongs in each place: packing puts the dwords of all low halves before those of the high halves.
+    /// The permutation of 32-bit lanes, a byte for each, that undoes in-lane packing.
     package var order: UInt64 = 0x0703_0602_0501_0400
   }
 
@@ -99,12 +99,12 @@ package final class FormulaCode: Sendable {
       // The remainder is read before anything is written, as results may overwrite inputs. It is computed in a zero-padded
       // copy.
       unsafe withUnsafeTemporaryAllocation(
-        byteCount: (FloatFormula.mostInputs + 1) * 64, alignment: 16
+        byteCount: (FloatFormula.maximumInputs + 1) * 64, alignment: 16
       ) { memory in
         guard let memory = memory.baseAddress else { return }
         unsafe memory.initializeMemory(
-          as: UInt8.self, repeating: 0, count: (FloatFormula.mostInputs + 1) * 64)
-        let result = unsafe memory + FloatFormula.mostInputs * 64
+          as: UInt8.self, repeating: 0, count: (FloatFormula.maximumInputs + 1) * 64)
+        let result = unsafe memory + FloatFormula.maximumInputs * 64
         let rest = depth &- done
         var last = arguments
         for (index, input) in inputs.enumerated() where input != .repeatedFloat {

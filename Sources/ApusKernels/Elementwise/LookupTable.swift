@@ -27,7 +27,7 @@ package struct ByteTable: Sendable {
       otherwise: isFlip ? UnaryMap(BitFlip(bits: first), count: count) : map(nil)
     ) { set throws(Decline) in
       guard !isFlip else {
-        throw Decline("the table changes the same bits of all bytes, which takes no table")
+        throw Decline("the table is x XOR a constant, so no lookup is needed")
       }
       guard count >= 256 else { throw Decline("\(count) bytes are fewer than 256") }
       return unsafe map(try set.generatedKernels().byteMapping(results))
@@ -64,7 +64,7 @@ extension Int32 {
 private struct BitFlip: UnaryFunction {
   let bits: UInt8
 
-  var way: String { "portable change of bits" }
+  var loopDescription: String { "portable change of bits" }
 
   @inline(__always)
   func callAsFunction(_ value: UInt8) -> UInt8 { value ^ bits }
@@ -75,7 +75,7 @@ private struct BitFlip: UnaryFunction {
   /// Code that maps whole blocks, if there is any.
   let mapping: ByteMapping?
 
-  var way: String {
+  var loopDescription: String {
     unsafe mapping == nil ? "portable table of 256 values" : "generated look-up of vectors of bytes"
   }
 

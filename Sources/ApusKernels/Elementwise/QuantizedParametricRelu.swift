@@ -33,9 +33,9 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
   }
 
   /// The maximum number of channels for generated code, which repeats the factors until they fill whole vectors.
-  private static let mostChannels = 4096
+  private static let maximumChannels = 4096
   /// The fewest rows for which tabulating each channel pays: the tables cost as much as 256 rows.
-  package static let leastRows = 128
+  package static let minimumRows = 128
 
   /// The kernel for rows of bytes with a factor for each channel: code of a kernel set, otherwise tables of each channel.
   package func choose(
@@ -49,8 +49,8 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
     }
     return set.choose(otherwise: tables()) { set throws(Decline) in
       let kernels = try set.generatedKernels()
-      guard factors.count <= Self.mostChannels else {
-        throw Decline("rows of \(factors.count) bytes are longer than \(Self.mostChannels)")
+      guard factors.count <= Self.maximumChannels else {
+        throw Decline("rows of \(factors.count) bytes are longer than \(Self.maximumChannels)")
       }
       let floats = try SinglePrecisionRelu(self, isSigned: isSigned, factors: factors)
       let code = try kernels.parametricRelu(floats)
@@ -79,8 +79,8 @@ package struct QuantizedParametricRelu: Hashable, Sendable {
 /// PRELU of rows of bytes by generated code.
 private struct RectifiedRows: RowFunction {
   private let code: FormulaCode
-  /// The factors, repeated for the rows that the code computes as one. The length of these is a multiple of what it computes at
-  /// a time.
+  /// The factors of a row, repeated `rowsAtOnce` times: a call computes that many rows as one, whose length is a multiple of
+  /// the elements that the code computes at a time.
   private let factors: Table<Float>
   private let rowsAtOnce: Int
 
@@ -92,7 +92,7 @@ private struct RectifiedRows: RowFunction {
     self.factors = Table(count: rows * factors.count) { factors[$0 % factors.count] }
   }
 
-  var way: String { "generated loop of some vectors at a time" }
+  var loopDescription: String { "generated loop of some vectors at a time" }
 
   func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
     unsafe fill(output, rows: 1, depth: count, input: input)

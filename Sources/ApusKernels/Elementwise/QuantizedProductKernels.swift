@@ -41,7 +41,7 @@ private struct ByteProduct: BinaryFunction {
   private let epilogue: QuantizedEpilogue
   private let output: QuantizedResult
 
-  var way: String { "portable vectors of 8 lanes" }
+  var loopDescription: String { "portable vectors of 8 lanes" }
 
   init(_ product: QuantizedProduct, isSigned: Bool) {
     signFlip = isSigned ? 0x80 : 0

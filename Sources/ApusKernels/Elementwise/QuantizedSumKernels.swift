@@ -115,7 +115,7 @@ private struct QuantizedByteSum: BinaryFunction {
   private let epilogue: QuantizedEpilogue
   private let sum: QuantizedSum
 
-  var way: String { "portable vectors of 8 lanes, operands from tables" }
+  var loopDescription: String { "portable vectors of 8 lanes, operands from tables" }
 
   init(_ sum: QuantizedSum, isSigned: Bool) {
     tables = SumTables(sum, isSigned: isSigned)

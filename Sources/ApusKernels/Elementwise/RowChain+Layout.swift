@@ -45,12 +45,12 @@ extension RowChain {
     let strip: Strip
     /// The offset of the row's repeated copy in a worker's memory, in bytes; nil if the tensor is read in place.
     var copy: Int?
-    var byteCount: Int { strip.course.count * strip.stride }
+    var byteCount: Int { strip.extent.count * strip.stride }
   }
 
   /// The layout of a worker's memory for a block of rows: copies of tensors and results of groups of stages.
   struct Layout {
-    private let outline: Outline
+    private let stageLayout: StageLayout
     private let groups: [StageGroup]
     /// The number of rows of a block.
     let blockRows: Int
@@ -67,32 +67,32 @@ extension RowChain {
     /// The longest row, in elements, that is copied side by side if it is broadcast to all rows.
     private static let longestCopy = 256
 
-    init(_ outline: Outline, _ groups: [StageGroup]) {
-      self.outline = outline
+    init(_ stageLayout: StageLayout, _ groups: [StageGroup]) {
+      self.stageLayout = stageLayout
       self.groups = groups
-      let depth = outline.depth
+      let depth = stageLayout.depth
       let hasCode = groups.contains { $0.code != nil }
       let blockRows = max(
-        1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, outline.rows))
+        1, min((hasCode ? Self.codeBlockLength : Self.blockLength) / depth, stageLayout.rows))
       self.blockRows = blockRows
-      let results = groups.map { outline.results[$0.last] }
+      let results = groups.map { stageLayout.results[$0.last] }
       let stride = results.map(\.stride).max() ?? 8
       // One more cache line keeps results from being whole pages apart: the processor would mistake their addresses for one
       // another.
       (places, byteCount) = StageGroups.places(
         of: groups,
-        byteCounts: results.map { roundedUp(blockRows * $0.course.elements * stride, to: 64) + 64 })
+        byteCounts: results.map { roundedUp(blockRows * $0.extent.elements * stride, to: 64) + 64 })
       // Generated code reads tensors in place.
-      var isCopied = Array(repeating: false, count: outline.tensors.count)
+      var isCopied = Array(repeating: false, count: stageLayout.tensors.count)
       for group in groups where group.code == nil {
         for case .tensor(let number) in group.sources { isCopied[number] = true }
       }
       for group in groups where group.code != nil {
         for case .tensor(let number) in group.sources { isCopied[number] = false }
       }
-      for (strip, isCopied) in zip(outline.tensors, isCopied) {
+      for (strip, isCopied) in zip(stageLayout.tensors, isCopied) {
         var tensor = Tensor(strip: strip)
-        if isCopied, strip.course == Course(rows: 1, elements: depth), depth > 1, blockRows > 1,
+        if isCopied, strip.extent == Extent(rows: 1, elements: depth), depth > 1, blockRows > 1,
           depth <= Self.longestCopy
         {
           tensor.copy = byteCount
@@ -107,15 +107,15 @@ extension RowChain {
     func step(_ index: Int) -> Step {
       let group = groups[index]
       let isCode = group.code != nil
-      let length = outline.results[group.last].course.elements
-      let operandLength = outline.operandLength(group.last)
+      let length = stageLayout.results[group.last].extent.elements
+      let operandLength = stageLayout.operandLength(group.last)
       let operands = group.sources.map { operand($0, length: operandLength) }
-      switch outline.stages[group.last].stage {
+      switch stageLayout.stages[group.last].stage {
       case .elements(let kernel):
         return Step(
           operands: UpToEight(operands), place: places[index], length: length,
           byteCount: length * kernel.stride, hasTail: !isCode && kernel.tail != nil,
-          isJoined: isCode ? length < outline.depth : operands.allSatisfy(\.isJoined), divisor: 1)
+          isJoined: isCode ? length < stageLayout.depth : operands.allSatisfy(\.isJoined), divisor: 1)
       case .reduction(let reduction):
         // A reduction takes all rows of a block in one call.
         return Step(
@@ -126,26 +126,26 @@ extension RowChain {
 
     /// Where a group reads an operand that has `length` elements in each row, or one.
     private func operand(_ source: ElementwiseChain.Source, length: Int) -> Operand {
-      let rows = outline.rows
+      let rows = stageLayout.rows
       switch source {
       case .stage(let number):
-        let strip = outline.results[groups[number].last]
-        let isOwn = strip.course.elements == length
+        let strip = stageLayout.results[groups[number].last]
+        let isOwn = strip.extent.elements == length
         return Operand(
-          tensor: -1, place: places[number], rows: rows, stride: strip.course.elements * strip.stride,
+          tensor: -1, place: places[number], rows: rows, stride: strip.extent.elements * strip.stride,
           step: isOwn ? 1 : 0, isJoined: isOwn)
       case .tensor(let number):
         let tensor = tensors[number]
-        let (course, stride) = (tensor.strip.course, tensor.strip.stride)
+        let (extent, stride) = (tensor.strip.extent, tensor.strip.stride)
         if let copy = tensor.copy {
           return Operand(
-            tensor: -1, place: copy, rows: rows, stride: outline.depth * stride, step: 1, isJoined: true)
+            tensor: -1, place: copy, rows: rows, stride: stageLayout.depth * stride, step: 1, isJoined: true)
         }
-        let stays = course.count == 1
+        let stays = extent.count == 1
         return Operand(
-          tensor: number, place: 0, rows: course.rows, stride: course.elements * stride,
-          step: stays || course.elements != length ? 0 : 1,
-          isJoined: stays || course == Course(rows: rows, elements: length))
+          tensor: number, place: 0, rows: extent.rows, stride: extent.elements * stride,
+          step: stays || extent.elements != length ? 0 : 1,
+          isJoined: stays || extent == Extent(rows: rows, elements: length))
       }
     }
   }

@@ -10,7 +10,7 @@ import ApusRuntime
 /// has code for become one generated function, sums of rows included. Each stage computes what its kernel computes alone:
 /// results are bit-identical.
 @safe package struct RowChain: ChainKernel {
-  /// What a stage computes.
+  /// The computation of a stage.
   package enum Stage: Sendable {
     /// A value for each element, or for each row.
     case elements(ElementwiseStage)
@@ -19,7 +19,7 @@ import ApusRuntime
   }
 
   /// The maximum number of stages.
-  package static let mostStages = 16
+  package static let maximumStages = 16
 
   private let rows: Int
   private let depth: Int
@@ -50,17 +50,17 @@ import ApusRuntime
     _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int,
     using set: KernelSet = .portable
   ) throws(Decline) {
-    let outline = try Outline(stages, tensorCount: tensorCount, rows: rows, depth: depth)
-    let groups = outline.groups(using: set)
-    let layout = Layout(outline, groups)
+    let stageLayout = try StageLayout(stages, tensorCount: tensorCount, rows: rows, depth: depth)
+    let groups = stageLayout.groups(using: set)
+    let layout = Layout(stageLayout, groups)
     self.rows = rows
     self.depth = depth
-    columns = outline.columns
+    columns = stageLayout.columns
     blockRows = layout.blockRows
     tensors = layout.tensors
     workerByteCount = layout.byteCount
     steps = groups.indices.map { layout.step($0) }
-    parts = outline.parts(groups, using: set)
+    parts = stageLayout.parts(groups, using: set)
     codes = groups.map(\.code)
     unsafe fills = groups.map { unsafe stages[$0.last].stage.fill }
     tails = groups.map { stages[$0.last].stage.tail }
@@ -80,8 +80,8 @@ import ApusRuntime
   package func mayOverwrite(_ tensor: Int) -> Bool {
     guard columns == nil, let last = steps.last else { return false }
     let own = tensors[tensor].strip
-    guard own.course.rows == rows, own.course.elements * own.stride == last.byteCount,
-      tensors[tensor].copy == nil, own.course.elements == last.length
+    guard own.extent.rows == rows, own.extent.elements * own.stride == last.byteCount,
+      tensors[tensor].copy == nil, own.extent.elements == last.length
     else { return false }
     return lastMayOverwrite || !lastTensors.contains(tensor)
   }

@@ -12,12 +12,12 @@ struct StageGroup {
   let last: Int
   /// The number of stages.
   let stageCount: Int
-  /// What the group reads: tensors and results of groups. Until ``StageGroups`` renumbers them, a group has the number of its
-  /// last stage.
+  /// The group's operands: tensors and results of groups. Until ``StageGroups`` renumbers them, a group has
+  /// the number of its last stage.
   var sources: [ElementwiseChain.Source]
 }
 
-/// What grouping needs to know about a stage.
+/// The properties of a stage that decide its group.
 struct GroupedStage {
   /// The stage's computation, if generated code may do it.
   let formula: FloatFormula?
@@ -51,7 +51,7 @@ enum StageGroups {
           guard !isTaken[index], stages[index].formula?.sums == false,
             stages[index].level == stages[last].level,
             !readers[index].isEmpty, readers[index].allSatisfy(members.contains),
-            sources(of: members + [index], stages).count <= FloatFormula.mostInputs
+            sources(of: members + [index], stages).count <= FloatFormula.maximumInputs
           else { continue }
           members.append(index)
         }
@@ -80,7 +80,7 @@ enum StageGroups {
     return groups
   }
 
-  /// What stages read that is not a result of one of them.
+  /// The operands of stages that are not results of one of them.
   private static func sources(of members: [Int], _ stages: [GroupedStage]) -> [ElementwiseChain.Source] {
     var sources: [ElementwiseChain.Source] = []
     for member in members.sorted() {

@@ -29,7 +29,7 @@ protocol UnaryFunction: Sendable {
   associatedtype Result: BitwiseCopyable
 
   /// The loop that computes a stretch, as `apus inspect --plan` reports it. Kernels keep it, so it should be a literal.
-  var way: String { get }
+  var loopDescription: String { get }
 
   /// The function's value.
   func callAsFunction(_ value: Argument) -> Result
@@ -39,7 +39,7 @@ protocol UnaryFunction: Sendable {
 }
 
 extension UnaryFunction {
-  var way: String { "portable loop" }
+  var loopDescription: String { "portable loop" }
 
   @inline(__always)
   func fill(_ output: UnsafeMutablePointer<Result>, count: Int, input: UnsafePointer<Argument>) {
@@ -55,7 +55,7 @@ extension UnaryFunction {
   let fill: @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer) -> Void
   /// Computes a row that takes long and polls for a stop; nil unless rows are long and the function has code for them.
   private let fillLong: (@Sendable (UnsafeMutableRawPointer, UnsafeRawPointer, inout StopPoll) -> Void)?
-  let way: String
+  let loopDescription: String
   /// The function as a float formula, if it has one.
   private(set) var formula: FloatFormula?
   /// The number of elements of a row; zero for a function without rows.
@@ -64,7 +64,7 @@ extension UnaryFunction {
   /// The maximum number of elements of a tile.
   private let tileLength: Int
   /// The minimum number of elements of a tile.
-  private let leastTileLength: Int
+  private let minimumTileLength: Int
   /// The number that tile lengths are multiples of: the length of a row, if there are rows.
   private let unit: Int
   private let strides: (argument: Int, result: Int)
@@ -82,11 +82,11 @@ extension UnaryFunction {
         input: input.assumingMemoryBound(to: Function.Argument.self))
     }
     unsafe fillLong = nil
-    (way, depth) = (function.way, 0)
+    (loopDescription, depth) = (function.loopDescription, 0)
     self.formula = formula
     self.count = count
     tileLength = isCostly ? 1 << 12 : 1 << 15
-    leastTileLength = isCostly ? 1 << 9 : 1 << 12
+    minimumTileLength = isCostly ? 1 << 9 : 1 << 12
     unit = 64
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
@@ -108,11 +108,11 @@ extension UnaryFunction {
     } else {
       unsafe fillLong = nil
     }
-    (way, self.depth) = (function.way, depth)
+    (loopDescription, self.depth) = (function.loopDescription, depth)
     count = rows * depth
     unit = max(depth, 1)
     tileLength = max(1, (1 << 13) / unit) * unit
-    leastTileLength = 1 << 9
+    minimumTileLength = 1 << 9
     strides = (MemoryLayout<Function.Argument>.stride, MemoryLayout<Function.Result>.stride)
   }
 
@@ -127,7 +127,7 @@ extension UnaryFunction {
   /// The bytes of an element of the argument and of the result.
   var elementByteCounts: (argument: Int, result: Int) { strides }
 
-  var implementation: String { depth == 0 ? way : "\(way), rows of \(depth)" }
+  var implementation: String { depth == 0 ? loopDescription : "\(loopDescription), rows of \(depth)" }
 
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam) {
     precondition(input.byteCount >= count * strides.argument && output.byteCount >= count * strides.result)
@@ -141,7 +141,7 @@ extension UnaryFunction {
         return
       }
       let length = roundedUp(
-        threads.tileLength(count, least: leastTileLength, most: tileLength), to: unit)
+        threads.tileLength(count, least: minimumTileLength, most: tileLength), to: unit)
       // A single tile is computed here: a work item would copy the kernel.
       if count <= length { return unsafe fill(output, count, input) }
       let work = unsafe Work(kernel: self, tileLength: length, input: input, output: output)
@@ -170,7 +170,7 @@ extension UnaryFunction {
 struct ClosureFunction<Argument: BitwiseCopyable, Result: BitwiseCopyable>: UnaryFunction {
   let body: @Sendable (Argument) -> Result
 
-  var way: String { "portable loop of calls" }
+  var loopDescription: String { "portable loop of calls" }
 
   @inline(__always)
   func callAsFunction(_ value: Argument) -> Result { body(value) }

@@ -63,7 +63,7 @@ struct PoseFinder {
   /// Fills the list, in order of the final scores.
   mutating func findPoses(threshold: Float, radius: Float, threads: ThreadTeam) {
     var poll = StopPoll(threads)
-    addCandidates(leastLogit: Float(-log(1 / (Double(threshold) + 1e-6) - 1)), &poll)
+    addCandidates(minimumLogit: Float(-log(1 / (Double(threshold) + 1e-6) - 1)), &poll)
     while poses.count < poses.capacity, queue.count > 0, !poll.mustStop(before: poses.count &+ 2048) {
       let index = Int(queue.removeFirst().item)
       let root = point(ofCandidate: index)
@@ -85,7 +85,7 @@ struct PoseFinder {
   }
 
   /// Queues all points whose logit is not below any neighbor's.
-  private mutating func addCandidates(leastLogit: Float, _ poll: inout StopPoll) {
+  private mutating func addCandidates(minimumLogit: Float, _ poll: inout StopPoll) {
     let (height, width) = (logits.height, logits.width)
     func value(_ row: Int, _ column: Int, _ kind: Int) -> Float {
       unsafe logits.values[(row &* width &+ column) &* pointCount &+ kind]
@@ -96,7 +96,7 @@ struct PoseFinder {
         if poll.mustStop(before: 16 &* pointCount) { return }
         for kind in 0..<pointCount {
           let score = value(row, column, kind)
-          guard score >= leastLogit else { continue }
+          guard score >= minimumLogit else { continue }
           var isMaximum = true
           for y in max(row &- 1, 0)...min(row &+ 1, height &- 1) {
             for x in max(column &- 1, 0)...min(column &+ 1, width &- 1) where value(y, x, kind) > score {

@@ -13,7 +13,7 @@ package func fillMemory(
 ) {
   guard byteCount > 0 else { return }
   unsafe destination.copyMemory(from: element, byteCount: width)
-  // What is filled doubles up to a size that stays in the first-level cache.
+  // Copies double up to a size that stays in the first-level cache.
   let most = max(width, cachedByteCount / width &* width)
   var filled = width
   while filled < byteCount {

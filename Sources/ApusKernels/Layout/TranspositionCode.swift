@@ -10,9 +10,9 @@ package struct TranspositionCode: Sendable {
     package var sourceStride: Int
     package var target: Int
     package var targetStride: Int
-    /// How many parts of sixteen bytes a row has.
+    /// The number of parts of sixteen bytes in a row.
     package var parts: Int
-    /// From where the columns of a part go to where those of the next do.
+    /// The distance from the results of a part to those of the next, in bytes.
     package var targetStep: Int
   }
 

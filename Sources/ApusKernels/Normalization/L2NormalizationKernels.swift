@@ -11,12 +11,12 @@ package enum L2Normalization {
 
   /// The kernel for `uint8`; results are in units of 1/128 from 128.
   package static func unsignedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
-    UnaryMap(UnsignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+    UnaryMap(ByteL2Normalization<UInt8>(zeroPoint: zeroPoint), rows: rows, depth: depth)
   }
 
   /// The kernel for `int8`; results are in units of 1/128.
   package static func signedBytes(zeroPoint: Int32, rows: Int, depth: Int) -> any UnaryKernel {
-    UnaryMap(SignedL2Normalization(zeroPoint: zeroPoint), rows: rows, depth: depth)
+    UnaryMap(ByteL2Normalization<Int8>(zeroPoint: zeroPoint), rows: rows, depth: depth)
   }
 }
 
@@ -53,17 +53,18 @@ private struct FloatL2Normalization: RowFunction {
   }
 }
 
-private struct UnsignedL2Normalization: RowFunction {
+private struct ByteL2Normalization<Byte: FixedWidthInteger & BitwiseCopyable & Sendable>: RowFunction {
   let zeroPoint: Int32
   static var hasLongRows: Bool { true }
 
-  func fill(_ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>) {
+  @inline(__always)
+  func fill(_ output: UnsafeMutablePointer<Byte>, count: Int, input: UnsafePointer<Byte>) {
     let sum = unsafe squares(input, 0..<count, zeroPoint)
     unsafe divide(output, input, 0..<count, FixedPointFunctions.inverseSquareRoot(sum))
   }
 
   func fillLong(
-    _ output: UnsafeMutablePointer<UInt8>, count: Int, input: UnsafePointer<UInt8>, poll: inout StopPoll
+    _ output: UnsafeMutablePointer<Byte>, count: Int, input: UnsafePointer<Byte>, poll: inout StopPoll
   ) {
     var sum: Int32 = 0
     forEachPiece(of: count, &poll) { sum &+= unsafe squares(input, $0, zeroPoint) }
@@ -71,46 +72,19 @@ private struct UnsignedL2Normalization: RowFunction {
     forEachPiece(of: count, &poll) { unsafe divide(output, input, $0, inverse) }
   }
 
+  /// Writes quotients. As in the reference, unsigned differences are multiplied by 128 before the product is rounded.
   @inline(__always)
   private func divide(
-    _ output: UnsafeMutablePointer<UInt8>, _ input: UnsafePointer<UInt8>, _ range: Range<Int>,
+    _ output: UnsafeMutablePointer<Byte>, _ input: UnsafePointer<Byte>, _ range: Range<Int>,
     _ norm: (value: Int32, shift: Int32)
   ) {
     for index in range {
-      let difference = unsafe Int32(input[index]) &- zeroPoint
-      let result = FixedPointFunctions.multiply(128 &* difference, norm.value, shift: norm.shift)
-      unsafe output[index] = UInt8(clamping: result &+ 128)
-    }
-  }
-}
-
-private struct SignedL2Normalization: RowFunction {
-  let zeroPoint: Int32
-  static var hasLongRows: Bool { true }
-
-  func fill(_ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>) {
-    let sum = unsafe squares(input, 0..<count, zeroPoint)
-    unsafe divide(output, input, 0..<count, FixedPointFunctions.inverseSquareRoot(sum))
-  }
-
-  func fillLong(
-    _ output: UnsafeMutablePointer<Int8>, count: Int, input: UnsafePointer<Int8>, poll: inout StopPoll
-  ) {
-    var sum: Int32 = 0
-    forEachPiece(of: count, &poll) { sum &+= unsafe squares(input, $0, zeroPoint) }
-    let inverse = FixedPointFunctions.inverseSquareRoot(sum)
-    forEachPiece(of: count, &poll) { unsafe divide(output, input, $0, inverse) }
-  }
-
-  @inline(__always)
-  private func divide(
-    _ output: UnsafeMutablePointer<Int8>, _ input: UnsafePointer<Int8>, _ range: Range<Int>,
-    _ norm: (value: Int32, shift: Int32)
-  ) {
-    for index in range {
-      let difference = unsafe Int32(input[index]) &- zeroPoint
-      unsafe output[index] = Int8(
-        clamping: FixedPointFunctions.multiply(difference, norm.value, shift: norm.shift &+ 7))
+      let difference = unsafe Int32(truncatingIfNeeded: input[index]) &- zeroPoint
+      let result =
+        Byte.isSigned
+        ? FixedPointFunctions.multiply(difference, norm.value, shift: norm.shift &+ 7)
+        : FixedPointFunctions.multiply(128 &* difference, norm.value, shift: norm.shift) &+ 128
+      unsafe output[index] = Byte(clamping: result)
     }
   }
 }

@@ -30,24 +30,24 @@ final class GeneratedPooling: Sendable {
   private let vectors: [Int]
 
   /// The maximum length of a list of offsets.
-  private static let mostTaps = 64
+  private static let maximumTaps = 64
   /// From this number of whole vectors on, pixels are computed one by one.
   private static let manyVectors = 4
-  private static let mostRows = 1 << 12
+  private static let maximumRows = 1 << 12
   /// The maximum number of vectors that a call reads, which takes some milliseconds, unless a single result
   /// needs more.
-  private static let mostReads = 1 << 22
+  private static let maximumReads = 1 << 22
 
   /// Plans a pooling layer; throws if the set has no code for it.
   init(_ pooling: Pooling, using kernels: any GeneratedKernels) throws(Decline) {
     self.pooling = pooling
     let p = pooling
-    let (height, width) = p.mostTaps
+    let (height, width) = p.maximumTaps
     func hasNoCode() -> Decline {
       Decline("windows of \(height)×\(width) of \(p.channels) channels have no code")
     }
-    // Before what depends on all sizes of windows.
-    guard height <= Self.mostRows, width <= Self.mostRows else { throw hasNoCode() }
+    // Large windows are declined before `tapReductions`, which visits all sizes of windows.
+    guard height <= Self.maximumRows, width <= Self.maximumRows else { throw hasNoCode() }
     let (first, last) = try pooling.tapReductions
     let (kept, most) = (last.byteCounts.kept, kernels.vectorByteCount)
     let widths = [16, 32, 64].filter { $0 <= most && ($0 > 16 || kept != 2) }
@@ -63,7 +63,8 @@ final class GeneratedPooling: Sendable {
       return Double(loads) * vectors * (width == 64 ? 1 : 0.5)
     }
     let direct =
-      filled.map { height * width > Self.mostTaps ? .infinity : cycles(height * width + 1, $0) } ?? .infinity
+      filled.map { height * width > Self.maximumTaps ? .infinity : cycles(height * width + 1, $0) }
+      ?? .infinity
     let isContiguous = p.horizontal.stride == 1
     let twice =
       byRows.map {
@@ -253,7 +254,7 @@ final class GeneratedPooling: Sendable {
   private func call(
     _ code: TapReductionCode, _ arguments: TapReductionCode.Arguments, taps: Int, _ poll: inout StopPoll
   ) {
-    guard taps &* arguments.count &* arguments.pixels > Self.mostReads else {
+    guard taps &* arguments.count &* arguments.pixels > Self.maximumReads else {
       return code.function.call(arguments)
     }
     callInPieces(code, arguments, taps: taps, &poll)
@@ -270,7 +271,7 @@ final class GeneratedPooling: Sendable {
       piece.target = arguments.target &+ pixel &* arguments.targetPixelStep
       var left = arguments.count
       while left > 0 {
-        piece.count = min(left, max(1, Self.mostReads / max(taps, 1)))
+        piece.count = min(left, max(1, Self.maximumReads / max(taps, 1)))
         if poll.mustStop(before: taps &* piece.count) { return }
         code.function.call(piece)
         piece.source &+= piece.count &* piece.sourceStep

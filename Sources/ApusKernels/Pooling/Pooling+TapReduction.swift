@@ -25,7 +25,7 @@ extension Pooling {
   }
 
   /// The maximum number of rows, and of columns, of the input in a window.
-  var mostTaps: (rows: Int, columns: Int) {
+  var maximumTaps: (rows: Int, columns: Int) {
     (rowTaps.most, columnTaps.most)
   }
 

@@ -18,7 +18,7 @@ package struct TapReduction: Hashable, Sendable {
     }
   }
 
-  /// What is stored.
+  /// The form of the stored result.
   package enum Result: Hashable, Sendable {
     /// The combined taps, for another reduction.
     case kept
@@ -32,7 +32,7 @@ package struct TapReduction: Hashable, Sendable {
 
   /// How taps are reduced.
   package let operation: Operation
-  /// What is made of a reduced value.
+  /// How reduced values become results.
   package let result: Result
   /// The size of a vector.
   package let width: Int

@@ -15,7 +15,7 @@ package struct WordMean {
   package let shift: Int
 
   /// The maximum number of bytes whose sum fits.
-  package static let mostBytes = 256
+  package static let maximumBytes = 256
 
   /// The constants for `count` bytes; nil if the product would not be exact.
   ///
@@ -26,7 +26,7 @@ package struct WordMean {
   /// up, so that a quotient is too large by `n·e / (count · 2^(16 + shift))`. That stays below the next
   /// integer if `n·e < 2^(16 + shift)`.
   package init?(count: Int, isSigned: Bool) {
-    guard count > 0, count <= Self.mostBytes else { return nil }
+    guard count > 0, count <= Self.maximumBytes else { return nil }
     let moved = (isSigned ? 128 * count : 0) + count / 2
     guard count > 1 else {
       // (n + 1) · (2¹⁶ − 1) / 2¹⁶ is between n and n + 1.

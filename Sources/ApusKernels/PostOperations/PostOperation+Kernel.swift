@@ -12,13 +12,14 @@ private struct PostOperationKernel: UnaryKernel {
   let operation: PostOperation
   let count: Int
 
-  private static let way = "copies of \(PostOperation.stretch) floats, changed in place"
-  var implementation: String { Self.way }
+  private static let loopDescription = "copies of \(PostOperation.stretch) floats, changed in place"
+  var implementation: String { Self.loopDescription }
 
   var stage: ElementwiseStage? {
     unsafe ElementwiseStage(
       fill: { output, count, input, _, _, _ in unsafe Self.copy(output, input, count: count) },
-      way: Self.way, tail: operation, formula: operation.floatFunction.flatMap { FloatFormula($0) },
+      loopDescription: Self.loopDescription, tail: operation,
+      formula: operation.floatFunction.flatMap { FloatFormula($0) },
       operands: [.init(period: count, stride: 4)], elementCount: count, stride: 4, mayOverwrite: true)
   }
 

@@ -58,7 +58,7 @@ package final class PostOperation: Sendable {
   }
 }
 
-/// What changes floats of a tensor in place.
+/// A change of a tensor's floats in place.
 private protocol FunctionInPlace: AnyObject, Sendable {
   /// Changes `count` values, which are those of the tensor from element `position` on.
   func apply(to values: UnsafeMutablePointer<Float>, position: Int, count: Int)

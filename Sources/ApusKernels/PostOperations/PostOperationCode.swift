@@ -14,7 +14,7 @@ package struct PostOperationCode: Sendable {
     case rectifiedSum
   }
 
-  /// What the function is called with.
+  /// The arguments of the function.
   package struct Arguments: CodeArguments {
     /// The address of the floats that are changed.
     package var values: Int

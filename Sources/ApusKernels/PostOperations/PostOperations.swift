@@ -12,7 +12,7 @@ import ApusAssembly
   package let notes: [String]
   /// The last operation.
   package let last: PostOperation?
-  /// ``last``, to which tiles do not count references: they would wait for those of other threads.
+  /// ``last`` without reference counting, for which tiles would contend with those of other threads.
   private let uncountedLast: Unmanaged<PostOperation>?
 
   /// Applies `last` only.

@@ -53,7 +53,7 @@ private struct ByteDequantization: UnaryFunction {
   private let offset: Float
   private let code: FormulaCode?
 
-  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var loopDescription: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   init(_ dequantization: Dequantization, isSigned: Bool, code: FormulaCode?) {
     self.code = code

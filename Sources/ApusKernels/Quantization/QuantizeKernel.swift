@@ -92,7 +92,7 @@ private struct ByteQuantization: UnaryFunction {
   let quantization: FloatQuantization
   let code: FormulaCode?
 
-  var way: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
+  var loopDescription: String { code == nil ? "portable loop" : "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ value: Float) -> UInt8 { UInt8(truncatingIfNeeded: quantization(value)) }

@@ -2,7 +2,7 @@
 
 /// A reduction of floats as a part of a ``RowChain``: each row, or each column, of a matrix becomes one float.
 @safe package struct ReductionStage: Sendable {
-  /// What is reduced to one float.
+  /// The elements that are reduced to one float.
   package enum Direction: Sendable {
     /// Each row.
     case rows
@@ -20,7 +20,7 @@
   let isSum: Bool
 
   /// The reduction in the output of `apus inspect --plan`.
-  var way: String {
+  var loopDescription: String {
     switch direction {
     case .rows: isSum ? "portable sums of rows" : "portable extremes of rows"
     case .columns: "portable sums of columns"

@@ -8,7 +8,7 @@
 /// 2⁻²² and a bias that makes this output.
 @usableFromInline package final class FaintChannels: Sendable {
   @usableFromInline let multipliers: [FixedPointMultiplier]
-  @usableFromInline let leastShift: Int32
+  @usableFromInline let minimumShift: Int32
   @usableFromInline let zeroPoint: Int32
   @usableFromInline let minimum: Int32
   @usableFromInline let maximum: Int32
@@ -16,14 +16,14 @@
   package let epilogue: Epilogue
 
   /// Finds such channels; nil if there are none.
-  package init?(_ epilogue: Epilogue, leastShift: Int32?) {
+  package init?(_ epilogue: Epilogue, minimumShift: Int32?) {
     guard case .fixedPoint(let multipliers, let zeroPoint, let minimum, let maximum) = epilogue,
-      let leastShift, multipliers.count > 1
+      let minimumShift, multipliers.count > 1
     else { return nil }
-    func isFaint(_ factor: FixedPointMultiplier) -> Bool { factor.shift < leastShift || factor.value == 0 }
+    func isFaint(_ factor: FixedPointMultiplier) -> Bool { factor.shift < minimumShift || factor.value == 0 }
     guard multipliers.contains(where: isFaint) else { return nil }
     self.multipliers = multipliers
-    self.leastShift = leastShift
+    self.minimumShift = minimumShift
     (self.zeroPoint, self.minimum, self.maximum) = (zeroPoint, minimum, maximum)
     let (zero, other) = (FixedPointMultiplier(value: 0, shift: -1), FixedPointMultiplier(0x1p-22))
     self.epilogue = .fixedPoint(
@@ -38,7 +38,7 @@
     let others = multipliers.indices.count { contains($0) }
     let parts =
       (zeros > 0 ? ["factors of zero"] : [])
-      + (others > 0 ? ["factors below 2^\(leastShift - 1): they get 2^-22 and another bias"] : [])
+      + (others > 0 ? ["factors below 2^\(minimumShift - 1): they get 2^-22 and another bias"] : [])
     return "\(zeros + others) of \(multipliers.count) channels have \(parts.joined(separator: " or "))"
   }
 
@@ -57,7 +57,7 @@
 
   /// Whether a channel's factor and bias are replaced.
   @inlinable package func contains(_ channel: Int) -> Bool {
-    multipliers[channel].shift < leastShift && !isZero(channel)
+    multipliers[channel].shift < minimumShift && !isZero(channel)
   }
 
   /// The bias to pack for a channel whose sums are within `reach` of their bias; nil if they may have several

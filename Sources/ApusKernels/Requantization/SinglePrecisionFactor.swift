@@ -34,7 +34,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
   private static let trialCount = 5
   /// Searching floats for per-channel factors pays from this many outputs on, for which they save as much
   /// time in ten runs, or from this many products on, which take as long.
-  private static let (leastOutputs, leastProducts) = (1 << 8, 1 << 16)
+  private static let (minimumOutputs, minimumProducts) = (1 << 8, 1 << 16)
 
   /// A bound on the error of `x·rest + c`, which is less than one.
   private static let restError = 0x1.01p-25
@@ -102,7 +102,7 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
     let start = Four(repeating: 0.5 - stride / 2 - first)
     let rounding = Four(repeating: 0x1.8p52)
     var (least, most) = (Four(repeating: .infinity), Four(repeating: -.infinity))
-    var (leastDistance, mostDistance) = (least, most)
+    var (minimumDistance, maximumDistance) = (least, most)
     unsafe bounds.withUnsafeBufferPointer { bounds in
       guard let bounds = bounds.baseAddress else { return }
       var step = steps.lowerBound
@@ -110,8 +110,8 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
         let place = numbers * stride + start
         let sum = (place + rounding) - rounding
         let distance = sum - place
-        leastDistance.replace(with: distance, where: distance .< leastDistance)
-        mostDistance.replace(with: distance, where: distance .> mostDistance)
+        minimumDistance.replace(with: distance, where: distance .< minimumDistance)
+        maximumDistance.replace(with: distance, where: distance .> maximumDistance)
         let bound = unsafe areCutOff ? numbers : UnsafeRawPointer(bounds + step).loadUnaligned(as: Four.self)
         let rest = bound - sum * multiplier
         least.replace(with: rest, where: rest .< least)
@@ -121,10 +121,10 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
       }
     }
     let margin = 0.5 - 0x1p-25
-    guard (Double(steps.upperBound) + 4) * stride < limit, leastDistance.leastOfFour > 0 - margin,
-      0 - (0 - mostDistance).leastOfFour < margin
+    guard (Double(steps.upperBound) + 4) * stride < limit, minimumDistance.minimumOfFour > 0 - margin,
+      0 - (0 - maximumDistance).minimumOfFour < margin
     else { return nil }
-    return (0 - (0 - most).leastOfFour, least.leastOfFour + multiplier)
+    return (0 - (0 - most).minimumOfFour, least.minimumOfFour + multiplier)
   }
 
   /// An epilogue with floats for all factors. Throws if some factor has none, or if the search does not pay.
@@ -140,13 +140,13 @@ package struct SinglePrecisionFactor: Hashable, Sendable {
       throw Decline("\(epilogue.name) are not in fixed point")
     }
     guard
-      multipliers.count == 1 || outputsPerChannel >= leastOutputs
-        || outputsPerChannel * depth >= leastProducts
+      multipliers.count == 1 || outputsPerChannel >= minimumOutputs
+        || outputsPerChannel * depth >= minimumProducts
     else {
       throw Decline(
         """
-        \(outputsPerChannel) outputs of \(depth) products for each factor are fewer than \(leastOutputs), \
-        or \(leastProducts) products
+        \(outputsPerChannel) outputs of \(depth) products for each factor are fewer than \(minimumOutputs), \
+        or \(minimumProducts) products
         """)
     }
     // If no output is below the zero point, outputs of negative sums are clamped.
@@ -214,5 +214,7 @@ extension FixedPointMultiplier {
 
 extension SIMD4<Double> {
   @inline(__always)
-  fileprivate var leastOfFour: Double { Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3])) }
+  fileprivate var minimumOfFour: Double {
+    Swift.min(Swift.min(self[0], self[1]), Swift.min(self[2], self[3]))
+  }
 }

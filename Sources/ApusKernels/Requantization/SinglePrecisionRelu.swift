@@ -65,7 +65,7 @@ package struct SinglePrecisionRelu: Sendable {
     let sidesAgree = common.length > 0
     let offset = (sidesAgree ? common : bounds).middle
     let extra = sidesAgree ? 0 : aboveBounds.middle - offset
-    // Sums with the offset are rounded: what comes of that is looked at.
+    // Adding the offset rounds, so all results are compared once more with the offset in place.
     guard above.agrees(positive, offset, extra),
       below.values.allSatisfy({ $0.side.agrees($0.float, offset, 0) })
     else {

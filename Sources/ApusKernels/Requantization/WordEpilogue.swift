@@ -86,23 +86,13 @@ import ApusRuntime
   ) {
     switch rule {
     case .double(let multipliers, let zeroPoint):
-      for index in 0..<count {
-        let sum = unsafe sums[index] &+ bias[index]
-        let factor = multipliers.count > 1 ? multipliers[channel &+ index] : multipliers[0]
-        unsafe output[index] = clamped(factor.apply(sum) &+ zeroPoint)
-      }
+      unsafe store(sums, bias, channel, count, output, multipliers) { $1.apply($0) &+ zeroPoint }
     case .once(let factors, let zeroPoint):
-      for index in 0..<count {
-        let sum = unsafe sums[index] &+ bias[index]
-        let factor = factors.count > 1 ? factors[channel &+ index] : factors[0]
-        unsafe output[index] = clamped(requantizeOnce(sum, scale: factor, zeroPoint: zeroPoint))
+      unsafe store(sums, bias, channel, count, output, factors) {
+        requantizeOnce($0, scale: $1, zeroPoint: zeroPoint)
       }
     case .reduced(let multipliers):
-      for index in 0..<count {
-        let sum = unsafe Int64(sums[index] &+ bias[index])
-        let factor = multipliers.count > 1 ? multipliers[channel &+ index] : multipliers[0]
-        unsafe output[index] = clamped(factor.applyReduced(sum))
-      }
+      unsafe store(sums, bias, channel, count, output, multipliers) { $1.applyReduced(Int64($0)) }
     case .hybrid, .sums: break
     }
   }
@@ -114,22 +104,28 @@ import ApusRuntime
   ) {
     switch rule {
     case .once(let factors, let zeroPoint):
-      for index in 0..<count {
-        let sum = unsafe sums[index] &+ bias[index]
-        let factor = factors.count > 1 ? factors[channel &+ index] : factors[0]
-        unsafe output[index] = clamped(requantizeOnce(sum, scale: factor, zeroPoint: zeroPoint))
+      unsafe store(sums, bias, channel, count, output, factors) {
+        requantizeOnce($0, scale: $1, zeroPoint: zeroPoint)
       }
     case .reduced(let multipliers):
-      for index in 0..<count {
-        let sum = unsafe sums[index] &+ bias[index]
-        let factor = multipliers.count > 1 ? multipliers[channel &+ index] : multipliers[0]
-        unsafe output[index] = clamped(factor.applyReduced(sum))
-      }
+      unsafe store(sums, bias, channel, count, output, multipliers) { $1.applyReduced($0) }
     case .double, .hybrid, .sums: break
     }
   }
 
+  /// Rescales `count` sums, from `channel` on, by a common factor or by one for each channel.
   @inline(__always)
+  private func store<Sum: FixedWidthInteger, Factor>(
+    _ sums: UnsafePointer<Sum>, _ bias: UnsafePointer<Sum>, _ channel: Int, _ count: Int,
+    _ output: UnsafeMutablePointer<Int16>, _ factors: [Factor], _ rescale: (Sum, Factor) -> Int32
+  ) {
+    for index in 0..<count {
+      let sum = unsafe sums[index] &+ bias[index]
+      let factor = factors.count > 1 ? factors[channel &+ index] : factors[0]
+      unsafe output[index] = clamped(rescale(sum, factor))
+    }
+  }
+
   private func clamped(_ value: Int32) -> Int16 {
     Int16(truncatingIfNeeded: min(max(value, minimum), maximum))
   }

@@ -58,9 +58,11 @@ package struct BilinearResize: Sendable {
     hasSixteenths = (vertical + taps).allSatisfy { isInteger ? $0.weight & 63 == 0 : $0.isInSixteenths }
     let hasSixteenths = self.hasSixteenths
     (code, choice) = set.choose(otherwise: nil) { set throws(Decline) in
-      guard elements == .int8 || elements == .uint8 else { throw Decline("\(elements) are no bytes") }
+      guard elements == .int8 || elements == .uint8 else {
+        throw Decline("elements are \(elements), not int8 or uint8")
+      }
       guard !hasSixteenths else {
-        throw Decline("weights are whole sixteenths, which plain Swift multiplies in 16 bits")
+        throw Decline("weights are multiples of 1/16: portable int16 code")
       }
       return try set.generatedKernels().resize(isSigned: elements == .int8)
     }

@@ -5,7 +5,7 @@ import ApusRuntime
 
 /// A small picture that a kernel set and plain Swift bring to the size of a model's input.
 package struct PictureTrial: Sendable {
-  /// What is resized or converted.
+  /// The name of the resize or conversion.
   let name: String
   /// The bytes of the result with a set's code.
   let results: @Sendable (KernelSet) -> [UInt8]

@@ -5,18 +5,18 @@ import ApusAssembly
 /// Generates weighted sums along rows with AVX2, from the `int16` high parts of neighboring pixels and from their low bytes, and their
 /// results: four bytes for each column.
 struct X86PictureColumnsGenerator: CodeGenerator, Hashable {
-  /// Pairs of pixels, up to ``mostPairs``.
+  /// Pairs of pixels, up to ``maximumPairs``.
   let pairs: Int
   let bytesPerPixel: Int
 
   /// The maximum number of pairs for which the loop is unrolled.
-  static let mostPairs = 12
+  static let maximumPairs = 12
 
   private typealias A = PictureCode.Columns
   private typealias Memory = X86Assembler.Memory
 
   func generate() -> [UInt8]? {
-    guard (1...Self.mostPairs).contains(pairs) else { return nil }
+    guard (1...Self.maximumPairs).contains(pairs) else { return nil }
     let (words, high, low, half, order) = (0, 1, 2, 14, 15)
     var a = X86Assembler(encoding: .vex)
     a.load(.rax, .init(.rdi, A.offset(\.high)))

@@ -9,11 +9,11 @@ import ApusAssembly
 /// registers.
 struct X86PictureRowsGenerator: CodeGenerator, Hashable {
   let target: X86Target
-  /// The number of rows, up to ``mostTaps``.
+  /// The number of rows, up to ``maximumTaps``.
   let taps: Int
 
   /// The maximum number of rows whose weights fit in registers.
-  static let mostTaps = 16
+  static let maximumTaps = 16
 
   private typealias A = PictureCode.Rows
   private typealias Memory = X86Assembler.Memory
@@ -24,7 +24,7 @@ struct X86PictureRowsGenerator: CodeGenerator, Hashable {
   var block: Int { target.width.byteCount / 2 }
 
   func generate() -> [UInt8]? {
-    guard (1...Self.mostTaps).contains(taps) else { return nil }
+    guard (1...Self.maximumTaps).contains(taps) else { return nil }
     let (width, pairs) = (target.width, (taps + 1) / 2)
     let places = Self.places.prefix((taps + 2) / 3)
     let (upper, lower, even, odd, mask, zero, weights) = (0, 1, 2, 3, 6, 7, 8)

@@ -25,7 +25,7 @@ package final class MemoryPool: Sendable {
   private let state = Mutex(State())
   private let expectedByteCount: Int
   /// The minimum size of a region, which is address space until parts are allocated.
-  private static let leastRegion = 512 << 10
+  private static let minimumRegion = 512 << 10
 
   /// - Parameter expectedByteCount: the estimated total.
   package init(expectedByteCount: Int) { self.expectedByteCount = expectedByteCount }
@@ -73,7 +73,7 @@ package final class MemoryPool: Sendable {
   /// Adds a region with enough address space, which is free, to waste little at its end. If the system limits
   /// address space, no more than needed; false if even that is refused.
   private func addRegion(_ state: inout State, byteCount: Int) -> Bool {
-    let next = max(2 * (expectedByteCount - state.total), state.total / 2, Self.leastRegion)
+    let next = max(2 * (expectedByteCount - state.total), state.total / 2, Self.minimumRegion)
     guard
       let region = ZeroedMemory(ifAvailable: max(byteCount, next), isReserved: true)
         ?? ZeroedMemory(ifAvailable: byteCount, isReserved: true)

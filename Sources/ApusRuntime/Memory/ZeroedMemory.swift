@@ -11,7 +11,7 @@ import ApusSystem
   /// The alignment of ``base``, in bytes.
   package static let alignment = 64
   /// The sizes from which on memory is mapped, and uses large pages.
-  private static let (leastMapped, leastLarge) = (128 << 10, 1 << 20)
+  private static let (minimumMapped, minimumLarge) = (128 << 10, 1 << 20)
 
   /// The first byte.
   package let base: UnsafeMutableRawPointer
@@ -25,7 +25,7 @@ import ApusSystem
   /// instead.
   package init?(ifAvailable byteCount: Int, isReserved: Bool = false) {
     self.byteCount = max(byteCount, 1)
-    guard byteCount >= Self.leastMapped else {
+    guard byteCount >= Self.minimumMapped else {
       unsafe mapping = nil
       unsafe base = .allocate(byteCount: self.byteCount, alignment: Self.alignment)
       unsafe base.initializeMemory(as: UInt8.self, repeating: 0, count: self.byteCount)
@@ -34,7 +34,8 @@ import ApusSystem
     guard let mapping = unsafe Self.map(byteCount), let start = mapping.baseAddress else { return nil }
     unsafe self.mapping = unsafe mapping
     unsafe base =
-      unsafe byteCount < Self.leastLarge ? start : unsafe start.alignedUp(toMultipleOf: Pages.largeByteCount)
+      unsafe byteCount < Self.minimumLarge
+      ? start : unsafe start.alignedUp(toMultipleOf: Pages.largeByteCount)
     if !isReserved { unsafe Self.advise(base, byteCount: byteCount) }
   }
 
@@ -59,7 +60,7 @@ import ApusSystem
     var next = part.lowerBound
     while next < part.upperBound {
       let isFilled = part.upperBound - next + rest >= large * 5 / 8
-      if next % large == 0, isFilled, byteCount >= Self.leastLarge {
+      if next % large == 0, isFilled, byteCount >= Self.minimumLarge {
         unsafe Self.advise(base + next, byteCount: large)
         next += large
       } else {
@@ -76,7 +77,7 @@ import ApusSystem
   /// Maps `byteCount` bytes, aligned to a large page if they are many.
   private static func map(_ byteCount: Int) -> UnsafeMutableRawBufferPointer? {
     // Room to align the start, and to fill the last page.
-    let margin = byteCount < leastLarge ? 0 : 2 * Pages.largeByteCount
+    let margin = byteCount < minimumLarge ? 0 : 2 * Pages.largeByteCount
     let (count, overflow) = byteCount.addingReportingOverflow(margin)
     guard !overflow, let memory = unsafe Pages.map(count) else { return nil }
     return unsafe UnsafeMutableRawBufferPointer(start: memory, count: count)
@@ -86,7 +87,7 @@ import ApusSystem
   private static func advise(_ base: UnsafeMutableRawPointer, byteCount: Int) {
     #if os(Linux)
       let page = Pages.largeByteCount
-      let large = byteCount < leastLarge ? 0 : (byteCount + page / 4) / page * page
+      let large = byteCount < minimumLarge ? 0 : (byteCount + page / 4) / page * page
       if large > 0 { unsafe Pages.makeLarge(base, byteCount: large) }
       if large < byteCount { unsafe Pages.populate(base + large, byteCount: byteCount - large) }
     #endif

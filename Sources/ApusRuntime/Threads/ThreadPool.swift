@@ -164,38 +164,7 @@ import Synchronization
   }
 
   /// Starts the thread, detached and with all signals blocked; false if the system refuses.
-  func start(serving pool: ThreadPool) -> Bool {
-    var everySignal = sigset_t()
-    var previous = sigset_t()
-    unsafe sigfillset(&everySignal)
-    unsafe pthread_sigmask(SIG_SETMASK, &everySignal, &previous)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &previous, nil) }
-    let service = unsafe Unmanaged.passRetained(Service(pool: pool, worker: self))
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let code = unsafe pthread_create(
-        &thread, nil,
-        { argument in
-          let service = unsafe Unmanaged<Service>.fromOpaque(argument).takeRetainedValue()
-          service.pool.serve(service.worker)
-          return nil
-        }, service.toOpaque())
-      if code == 0, let thread = unsafe thread { unsafe pthread_detach(thread) }
-    #else
-      var thread = pthread_t()
-      let code = unsafe pthread_create(
-        &thread, nil,
-        { argument in
-          guard let argument = unsafe argument else { return nil }
-          let service = unsafe Unmanaged<Service>.fromOpaque(argument).takeRetainedValue()
-          service.pool.serve(service.worker)
-          return nil
-        }, service.toOpaque())
-      if code == 0 { pthread_detach(thread) }
-    #endif
-    if code != 0 { unsafe service.release() }
-    return code == 0
-  }
+  func start(serving pool: ThreadPool) -> Bool { startDedicatedThread { pool.serve(self) } }
 
   /// Offers the current run to this worker; false if it sleeps, and will not notice before ``wake()``.
   func post() -> Bool {
@@ -262,16 +231,5 @@ import Synchronization
     }
     while sleeps { unsafe pthread_cond_wait(condition, mutex) }
     unsafe pthread_mutex_unlock(mutex)
-  }
-}
-
-/// The argument of a new thread.
-private final class Service: Sendable {
-  let pool: ThreadPool
-  let worker: Worker
-
-  init(pool: ThreadPool, worker: Worker) {
-    self.pool = pool
-    self.worker = worker
   }
 }

@@ -84,7 +84,7 @@
   @usableFromInline func runInPool(
     _ work: any TileWork.Type, at address: UnsafeRawPointer, tiles: Int, stops: Bool
   ) -> Bool {
-    guard tiles <= TileShares.mostTiles else { return false }
+    guard tiles <= TileShares.maximumTiles else { return false }
     return unsafe ThreadPool.shared.run(
       work, at: address, tiles: tiles, threads: min(count, tiles), wakes: wakes, signal: stops ? signal : nil)
   }

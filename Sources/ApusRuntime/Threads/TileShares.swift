@@ -13,7 +13,7 @@ import Synchronization
   private static let spacing = 16
 
   /// The maximum number of tiles in a run.
-  static let mostTiles = 1 << 31
+  static let maximumTiles = 1 << 31
 
   init() {
     let count = ThreadTeam.maximumCount * Self.spacing
@@ -21,7 +21,7 @@ import Synchronization
     for index in 0..<count { unsafe (shares + index).initialize(to: Atomic(0)) }
   }
 
-  /// Deals up to ``mostTiles`` tiles to the first `count` workers, while none of them is at work.
+  /// Deals up to ``maximumTiles`` tiles to the first `count` workers, while none of them is at work.
   func deal(tiles: Int, to count: Int) {
     for worker in 0..<count {
       let range = share(of: tiles, tile: worker, of: count)

@@ -35,7 +35,7 @@ extension Trace.Recording {
 /// A trace has a hundred thousand events of a few hundred names. So what all events of a kind and a name have in common is made once and
 /// comes first in an event's text; the numbers in which they differ come last.
 private struct ChromeText {
-  /// What has not been written yet.
+  /// The text that has not been written yet.
   var bytes: [UInt8] = []
   private let process = Int(getpid())
   private let began: Int
@@ -114,7 +114,7 @@ private struct ChromeNumbers {
     bytes = Array(repeating: 0, count: suffix) + end
   }
 
-  /// What follows an event's head; times are given from `began` on.
+  /// The text after an event's head; its times are relative to `began`.
   mutating func text(of event: TraceEvent, began: Int) -> ArraySlice<UInt8> {
     var place = suffix
     var text = bytes.mutableSpan

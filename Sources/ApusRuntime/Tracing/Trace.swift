@@ -3,7 +3,7 @@
 import ApusSystem
 import Synchronization
 
-/// What the threads of this process do, recorded between ``start(eventsPerThread:)`` and ``stop()``.
+/// The events of this process's threads, recorded between ``start(eventsPerThread:)`` and ``stop()``.
 ///
 /// Each thread writes to a ring of its own, whose memory exists before anything is recorded: recording neither locks nor
 /// allocates. While nothing is recorded, it costs one load in each operator.
@@ -15,11 +15,11 @@ import Synchronization
   package static var isOn: Bool { flag.load(ordering: .relaxed) }
 
   /// The most events of a thread that are kept; newer ones replace the oldest.
-  package static let mostEvents = 1 << 16
+  package static let maximumEvents = 1 << 16
   /// The most threads whose events are kept.
-  package static let mostThreads = 96
+  package static let maximumThreads = 96
 
-  /// What steps are called; see ``register(_:)``.
+  /// The label of a step or a file; see ``register(_:)``.
   package struct Label: Sendable {
     /// The operators of the step, or the file's name.
     package let name: String
@@ -57,11 +57,11 @@ import Synchronization
   /// Begins to record, without the events of earlier recordings; returns false if the system refuses the memory.
   ///
   /// Call it, as ``stop()``, while no model runs.
-  package static func start(eventsPerThread: Int = mostEvents) -> Bool {
+  package static func start(eventsPerThread: Int = maximumEvents) -> Bool {
     let isReady = state.withLock { state in
       guard makeRings(&state) else { return false }
       var capacity = 1
-      while capacity * 2 <= min(max(eventsPerThread, 1), mostEvents) { capacity *= 2 }
+      while capacity * 2 <= min(max(eventsPerThread, 1), maximumEvents) { capacity *= 2 }
       for ring in state.rings { ring.reset(capacity: capacity) }
       state.labels = []
       state.began = monotonicNanoseconds()
@@ -77,13 +77,13 @@ import Synchronization
 
   private static func makeRings(_ state: inout State) -> Bool {
     guard state.rings.isEmpty else { return true }
-    let words = TraceRing.headWords + mostEvents * TraceRing.eventWords
+    let words = TraceRing.headWords + maximumEvents * TraceRing.eventWords
     let ringByteCount = words * MemoryLayout<Int>.size
-    guard let memory = ZeroedMemory(ifAvailable: mostThreads * ringByteCount, isReserved: true),
+    guard let memory = ZeroedMemory(ifAvailable: maximumThreads * ringByteCount, isReserved: true),
       unsafe pthread_key_create(&state.key, nil) == 0
     else { return false }
     state.memory = memory
-    for index in 0..<mostThreads {
+    for index in 0..<maximumThreads {
       let place = unsafe (memory.base + index * ringByteCount).assumingMemoryBound(to: Int.self)
       unsafe state.rings.append(TraceRing(at: place))
     }
@@ -113,7 +113,8 @@ import Synchronization
   @inline(never)
   private static func claim(_ key: pthread_key_t) -> TraceRing? {
     let index = takenCount.wrappingAdd(1, ordering: .relaxed).oldValue
-    guard index < mostThreads, let ring = state.withLock({ $0.rings.isEmpty ? nil : $0.rings[index] }) else {
+    guard index < maximumThreads, let ring = state.withLock({ $0.rings.isEmpty ? nil : $0.rings[index] })
+    else {
       homelessCount.wrappingAdd(1, ordering: .relaxed)
       return nil
     }
@@ -139,7 +140,7 @@ import Synchronization
   package struct ThreadEvents: Sendable {
     /// The thread's number, from 1.
     package let number: Int
-    /// What to call it.
+    /// The thread's name.
     package let name: String
     /// Its events, in the order in which they ended.
     package let events: [TraceEvent]
@@ -157,7 +158,7 @@ import Synchronization
     package let lostCount: Int
   }
 
-  /// What was recorded; read it after ``stop()``, when no model runs.
+  /// The recorded events; read them after ``stop()``, when no model runs.
   package static var recording: Recording {
     state.withLock { state in
       var threads: [ThreadEvents] = []

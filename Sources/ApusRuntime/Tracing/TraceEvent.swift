@@ -2,7 +2,7 @@
 
 /// Something that a thread did, from one time to another.
 package struct TraceEvent: Sendable {
-  /// What it was.
+  /// The kinds of events.
   package enum Kind: UInt8, CaseIterable, Sendable {
     /// Reading a file.
     case read
@@ -22,7 +22,7 @@ package struct TraceEvent: Sendable {
     case postprocess
     /// An answer is drawn on its picture, which is written.
     case annotate
-    /// What a command does with an answer besides.
+    /// Other work of a command with an answer.
     case finish
     /// A step of a run: an operator, or several that are fused.
     case step
@@ -36,7 +36,7 @@ package struct TraceEvent: Sendable {
     case idle
   }
 
-  /// What it was.
+  /// The kind of the event.
   package let kind: Kind
   /// The name that was registered for it, see ``Trace/register(_:)``; negative for none.
   package let label: Int32

@@ -15,8 +15,8 @@ struct TracedTiles {
   private var group: Int32 = 1
 
   /// An event is not much shorter, where it has several tiles.
-  private static let leastNanoseconds = 12_000
-  private static let mostTiles: Int32 = 1 << 16
+  private static let minimumNanoseconds = 12_000
+  private static let maximumTiles: Int32 = 1 << 16
 
   /// The tiles of work with a label, from now on.
   init(_ ring: TraceRing, label: Int32) {
@@ -37,9 +37,9 @@ struct TracedTiles {
     let now = monotonicNanoseconds()
     ring.append(.tile, label: label, number: first, count: count, from: start, to: now)
     let duration = now &- start
-    if duration < Self.leastNanoseconds {
-      group = min(2 &* group, Self.mostTiles)
-    } else if duration > 4 &* Self.leastNanoseconds {
+    if duration < Self.minimumNanoseconds {
+      group = min(2 &* group, Self.maximumTiles)
+    } else if duration > 4 &* Self.minimumNanoseconds {
       group = max(group / 2, 1)
     }
     (start, count) = (now, 0)

@@ -130,11 +130,52 @@ public struct LineCounter: Hashable, Sendable, Codable {
   }
 }
 
+extension LineCounter {
+  private enum CodingKeys: CodingKey {
+    case start, end, anchors, minimumCrossingFrames, maximumAbsentFrames, counts, sides
+  }
+
+  /// Decodes a counter, and checks it as if its values came from a stranger.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      from: container.decode(TrackingPoint.self, forKey: .start),
+      to: container.decode(TrackingPoint.self, forKey: .end),
+      anchors: container.decode([BoxAnchor].self, forKey: .anchors),
+      minimumCrossingFrames: container.decode(Int.self, forKey: .minimumCrossingFrames),
+      maximumAbsentFrames: container.decode(Int.self, forKey: .maximumAbsentFrames))
+    counts = try container.decode([LineCrossing.Direction: [Int: Int]].self, forKey: .counts)
+    sides = try container.decode([Int: SideHistory].self, forKey: .sides)
+    var total = 0
+    for count in counts.values.joined().map(\.value) {
+      guard isCount(count), isCount(total + count) else {
+        throw impossibleState("line's", container.codingPath)
+      }
+      total += count
+    }
+    guard sides.values.allSatisfy(\.isUsable) else { throw impossibleState("line's", container.codingPath) }
+  }
+}
+
+/// Whether a decoded number can have been counted, and counting can go on.
+func isCount(_ number: Int) -> Bool { (0...Int.max / 2).contains(number) }
+
+/// The error for decoded numbers that no run of a counter or filter has.
+///
+/// - Parameter owner: What has them, in the genitive.
+func impossibleState(_ owner: String, _ path: [any CodingKey]) -> DecodingError {
+  .dataCorrupted(
+    DecodingError.Context(codingPath: path, debugDescription: "the \(owner) state is impossible"))
+}
+
 /// The side of a line that a track is known on, and how long it has been on the other.
 private struct SideHistory: Hashable, Sendable, Codable {
   private var isLeft: Bool
   private var framesOnOtherSide = 0
   var absentFrames = 0
+
+  /// Whether the numbers are possible.
+  var isUsable: Bool { isCount(framesOnOtherSide) && isCount(absentFrames) }
 
   init(_ isLeft: Bool) {
     self.isLeft = isLeft

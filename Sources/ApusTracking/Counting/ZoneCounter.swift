@@ -158,7 +158,33 @@ public struct ZoneCounter: Hashable, Sendable, Codable {
   }
 }
 
-/// What is known of a track near a zone.
+extension ZoneCounter {
+  private enum CodingKeys: CodingKey {
+    case polygon, anchor, minimumCrossingFrames, maximumAbsentFrames, entries, exits, totalDwell,
+      longestDwell, visits, lastTime
+  }
+
+  /// Decodes a counter, and checks it as if its values came from a stranger.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    try self.init(
+      polygon: container.decode([TrackingPoint].self, forKey: .polygon),
+      anchor: container.decode(BoxAnchor.self, forKey: .anchor),
+      minimumCrossingFrames: container.decode(Int.self, forKey: .minimumCrossingFrames),
+      maximumAbsentFrames: container.decode(Int.self, forKey: .maximumAbsentFrames))
+    entries = try container.decode(Int.self, forKey: .entries)
+    exits = try container.decode(Int.self, forKey: .exits)
+    totalDwell = try container.decode(Double.self, forKey: .totalDwell)
+    longestDwell = try container.decode(Double.self, forKey: .longestDwell)
+    visits = try container.decode([Int: Visit].self, forKey: .visits)
+    lastTime = try container.decodeIfPresent(Double.self, forKey: .lastTime)
+    guard isCount(entries), isCount(exits), totalDwell.isFinite, longestDwell.isFinite,
+      lastTime?.isFinite ?? true, visits.values.allSatisfy(\.isUsable)
+    else { throw impossibleState("zone's", container.codingPath) }
+  }
+}
+
+/// The state of a track near a zone.
 private struct Visit: Hashable, Sendable, Codable {
   /// Whether the track has entered, and not left.
   private(set) var isInside = false
@@ -168,6 +194,11 @@ private struct Visit: Hashable, Sendable, Codable {
   /// The frames running that contradict ``isInside``.
   private var framesAgainst = 0
   private var absentFrames = 0
+
+  /// Whether the numbers are possible.
+  var isUsable: Bool {
+    isCount(framesAgainst) && isCount(absentFrames) && entryTime.isFinite && lastInside.isFinite
+  }
 
   /// Whether there is nothing to remember.
   var isOver: Bool { !isInside && framesAgainst == 0 }

@@ -2,12 +2,12 @@
 
 /// A track that entered or left a ``ZoneCounter``'s zone.
 public struct ZoneEvent: Hashable, Sendable, Codable {
-  /// What happened.
+  /// The kinds of events.
   public enum Kind: String, Hashable, Sendable, Codable {
     case entered, left
   }
 
-  /// What happened.
+  /// Whether the track entered or left the zone.
   public let kind: Kind
   /// The track's number.
   public let trackID: Int

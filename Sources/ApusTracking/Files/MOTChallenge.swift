@@ -33,9 +33,13 @@ public enum MOTChallenge {
   public static func frames(in bytes: [UInt8], limit: Int = 10_000_000) throws(TrackingError) -> [Frame] {
     var numbers: [(frame: Int, detection: TrackingDetection)] = []
     var number = 0
-    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+    // Line by line: an array of them would take many times the memory of a file of line feeds.
+    var rest = bytes[...]
+    while !rest.isEmpty {
       number += 1
-      var line = line
+      let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+      var line = rest[..<end]
+      rest = rest[min(end + 1, rest.endIndex)...]
       if number == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) { line = line.dropFirst(3) }
       while let last = line.last, isBlank(last) { line.removeLast() }
       while let first = line.first, isBlank(first) { line.removeFirst() }

@@ -11,7 +11,7 @@ struct BoxMotion: Hashable, Sendable, Codable {
     /// The left, top, right and bottom edge.
     case edges
 
-    /// The noise of a coordinate, in the third case of the area and the ratio as those of the center times what is usual.
+    /// The noise of the coordinate at `index`: 0 and 1 are the center, 2 is the area and 3 the ratio, unless there are edges.
     fileprivate func noise(_ index: Int) -> KalmanAxis.Noise {
       switch (self, index) {
       case (.edges, _):

@@ -9,9 +9,10 @@ struct KalmanAxis: Hashable, Sendable, Codable {
   struct Noise: Hashable, Sendable {
     /// The variance of a measured position.
     var measurement: Double
-    /// What the variance of the position grows by in a nominal frame.
+    /// The variance that the position gains in a nominal frame.
     var position: Double
-    /// What the variance of the velocity grows by in a nominal frame; with ``initialVelocity`` 0, the coordinate does not move.
+    /// The variance that the velocity gains in a nominal frame; zero, with a zero ``initialVelocity``, if the coordinate does not
+    /// move.
     var velocity: Double
     /// The variance of the first position.
     var initialPosition: Double

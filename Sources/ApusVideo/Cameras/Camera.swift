@@ -14,12 +14,12 @@ import ApusVision
 /// ```swift
 /// let camera = try Camera("/dev/video0", size: (640, 480), frameRate: 30)
 /// for try await frame in camera {
-///   print(frame.time, try detector.detect(frame.picture()).detections.count)
+///   print(frame.time, try await detector.detect(frame.picture()).detections.count)
 /// }
 /// ```
 ///
 /// The newest frame counts; those that it replaces are dropped and counted in ``statistics``. A camera that was unplugged is opened again
-/// when it is back. A camera has one reader, and is closed with it. ``VideoSource`` reads cameras in this way, too.
+/// when it is back. A camera has one reader. It is closed when nothing refers to it any more, or by ``stop()``. ``VideoSource`` reads cameras in this way, too.
 public final class Camera: AsyncSequence, Sendable {
   public typealias Element = VideoFrame
   public typealias Failure = ApusError
@@ -57,7 +57,7 @@ public final class Camera: AsyncSequence, Sendable {
     source = try VideoSource(path, options: options)
   }
 
-  /// What happened to the frames so far.
+  /// The counts of frames and restarts so far.
   public var statistics: VideoStatistics { source.statistics }
 
   /// Ends the source; the sequence then ends, too.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A setting of a camera, such as exposure, zoom or brightness.
-public struct CameraControl: Hashable, Encodable, Sendable {
+public struct CameraControl: Hashable, Codable, Sendable {
   /// The kinds of settings.
-  public enum Kind: String, Hashable, Encodable, Sendable {
+  public enum Kind: String, Hashable, Codable, Sendable {
     /// A number in steps.
     case integer
     /// 0 or 1.
@@ -17,10 +17,10 @@ public struct CameraControl: Hashable, Encodable, Sendable {
   }
 
   /// A choice of a menu.
-  public struct Choice: Hashable, Encodable, Sendable {
+  public struct Choice: Hashable, Codable, Sendable {
     /// The value that chooses it.
     public let value: Int
-    /// What the driver calls it.
+    /// The driver's name for the choice.
     public let name: String
   }
 
@@ -28,7 +28,7 @@ public struct CameraControl: Hashable, Encodable, Sendable {
   public let name: String
   /// The number by which Video4Linux knows it.
   public let identifier: UInt32
-  /// What kind of value it takes.
+  /// The kind of the setting.
   public let kind: Kind
   /// The minimum value.
   public let minimum: Int

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A camera, capture card or other device of Video4Linux, and what it can deliver.
-public struct CameraDevice: Hashable, Encodable, Sendable {
+public struct CameraDevice: Hashable, Codable, Sendable {
   /// A size of frames, and how many of them a second.
-  public struct Size: Hashable, Encodable, Sendable {
+  public struct Size: Hashable, Codable, Sendable {
     /// The width in pixels.
     public let width: Int
     /// The height in pixels.
@@ -13,10 +13,10 @@ public struct CameraDevice: Hashable, Encodable, Sendable {
   }
 
   /// A form of frames, such as YUYV or MJPG.
-  public struct Format: Hashable, Encodable, Sendable {
+  public struct Format: Hashable, Codable, Sendable {
     /// The four letters by which Video4Linux knows it.
     public let code: String
-    /// What the driver calls it.
+    /// The driver's name for the format.
     public let description: String
     /// Whether frames are compressed, as in MJPG.
     public let isCompressed: Bool
@@ -28,7 +28,7 @@ public struct CameraDevice: Hashable, Encodable, Sendable {
 
   /// The device's file, such as `/dev/video0`.
   public let path: String
-  /// What the driver calls the device; empty if it could not be asked.
+  /// The driver's name for the device; empty if it could not be asked.
   public let name: String
   /// The driver's name.
   public let driver: String

@@ -168,12 +168,12 @@ package struct CameraFormat: Hashable, Sendable {
   /// - Parameters:
   ///   - bytes: What the driver wrote.
   ///   - stride: The distance between rows of the first plane, as the driver says; too short ones are taken for rows without gaps.
-  /// - Throws: `malformedImage` for too few bytes, and errors of decoding JPEGs.
+  /// - Throws: `malformedImage` for too few bytes, or a JPEG of another size; errors of decoding JPEGs, and `resourceLimit` for a larger one.
   package func picture(_ bytes: [UInt8], width: Int, height: Int, stride: Int, color: VideoColor)
     throws(ApusError) -> RawPicture
   {
     try ImageBuffer.check(width: width, height: height)
-    if form == .jpeg { return try Self.decoded(bytes) }
+    if form == .jpeg { return try Self.decoded(bytes, width: width, height: height) }
     let stride = max(stride, minimumStride(width))
     guard stride <= 1 << 20 else {
       throw ApusError(.malformedImage, "rows of a frame are \(stride) bytes apart, more than \(1 << 20)")
@@ -192,11 +192,18 @@ package struct CameraFormat: Hashable, Sendable {
     return try RawPicture(bytes: unpacked, width: width, height: height, layout: layout, color: color)
   }
 
-  private static func decoded(_ bytes: [UInt8]) throws(ApusError) -> RawPicture {
+  private static func decoded(_ bytes: [UInt8], width: Int, height: Int) throws(ApusError) -> RawPicture {
     guard ImageFileFormat(detecting: bytes) == .jpeg else {
       throw ApusError(.malformedImage, "a frame is no JPEG: it begins with \(bytes.prefix(4))")
     }
-    let picture = try ImageBuffer(decoding: bytes)
+    // A frame larger than the driver announced is refused before its pixels take memory.
+    let limits = ImageLimits(maximumSide: max(width, height), maximumPixelCount: width * height)
+    let picture = try ImageBuffer(decoding: bytes, limits: limits)
+    guard picture.width == width, picture.height == height else {
+      throw ApusError(
+        .malformedImage,
+        "a frame is a JPEG of \(picture.width) × \(picture.height) pixels, not of \(width) × \(height)")
+    }
     let layout: RawPicture.Layout =
       switch picture.format {
       case .gray: .gray8

@@ -14,11 +14,12 @@ struct CameraReader: Sendable {
 
   /// The number of damaged frames in a row after which a camera is taken for broken.
   private static let maximumDamaged = 300
+  private static let advice = "another format, rate or cable may help"
 
   /// Reads until the camera fails for good or is not wanted any more.
   func run() {
     SourceRestarts(
-      isLive: true, limit: source.restartLimit, queue: queue,
+      comesBack: { true }, limit: source.restartLimit, queue: queue,
       noFrames: { _ in ApusError(.unreadableFile, "'\(path)' has no frames") }
     ).run(readOnce)
   }
@@ -35,6 +36,11 @@ struct CameraReader: Sendable {
         progress.frames += delivery.older + delivery.damaged
         damaged += delivery.damaged
         queue.count(older: delivery.older, damaged: delivery.damaged)
+        guard damaged < Self.maximumDamaged else {
+          throw ApusError(
+            .unreadableFile,
+            "'\(path)': its driver says that \(damaged) frames in a row are damaged; \(Self.advice)")
+        }
         if let bytes = delivery.bytes {
           last = now
           do throws(ApusError) {
@@ -42,11 +48,10 @@ struct CameraReader: Sendable {
             // The driver's time is earlier than this one by what the frame has waited.
             let age = max(0, min(now - (delivery.timestamp ?? now), 10_000_000_000))
             let arrival = ContinuousClock.now.advanced(by: .nanoseconds(-age))
-            let first = progress.first ?? arrival
-            progress.first = first
             queue.put(
               VideoFrame(
-                number: progress.frames, time: (arrival - first) / .seconds(1), arrival: arrival, raw: raw))
+                number: progress.frames, time: progress.time(ofArrival: arrival), arrival: arrival, raw: raw))
+            progress.delivered += 1
             damaged = 0
           } catch {
             // Cameras cut frames short now and then, above all while they start.
@@ -54,13 +59,14 @@ struct CameraReader: Sendable {
             queue.count(older: 0, damaged: 1)
             guard damaged < Self.maximumDamaged else {
               throw ApusError(
-                error.code, "'\(path)': \(error.message); \(damaged) frames in a row are damaged")
+                error.code,
+                "'\(path)': \(error.message); \(damaged) frames in a row are damaged; \(Self.advice)")
             }
           }
           progress.frames += 1
-        } else if Double(now - last) >= source.stallLimit * 1e9 {
+        } else if Double(now - last) >= source.stallLimit / .nanoseconds(1) {
           throw ApusError(
-            .unreadableFile, "'\(path)' has stalled: no frame for \(source.stallLimit) seconds")
+            .unreadableFile, "'\(path)' has stalled: no frame for \(source.stallLimit)")
         }
       }
       return .ended(message: nil)

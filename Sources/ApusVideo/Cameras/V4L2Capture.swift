@@ -28,7 +28,7 @@ package final class V4L2Capture {
   /// The maximum number of buffers.
   private static let maximumBuffers = 32
 
-  /// What came of waiting for a frame.
+  /// The result of waiting for a frame.
   package struct Delivery {
     /// The bytes of the newest frame; nil if none has come.
     package var bytes: [UInt8]?
@@ -94,6 +94,13 @@ package final class V4L2Capture {
       throw ApusError(
         .unreadableFile,
         "'\(path)' delivers \(form.code(at: 16)) where \(wanted.code) was requested")
+    }
+    // Half frames, one after the other or in turns, are no pictures.
+    guard ![2, 3, 5, 6, 7].contains(form[20]) else {
+      throw ApusError(
+        .unsupportedImage,
+        "'\(path)' delivers half frames (the field order \(form[20]) of Video4Linux), which are not joined; choose another size or form"
+      )
     }
     format = wanted
     (self.width, self.height, bytesPerRow) = (Int(form[8]), Int(form[12]), Int(form[24]))
@@ -189,9 +196,10 @@ package final class V4L2Capture {
     return possible[rates.firstIndex { $0 >= best - 0.5 } ?? 0]
   }
 
-  /// What the driver's numbers say of colors, by the defaults of Video4Linux.
+  /// The colors that the driver's numbers stand for, by the defaults of Video4Linux.
   ///
-  /// - Parameter isGray: Whether there is luma alone: then it has all values, as that of sensors does, unless the driver says otherwise.
+  /// - Parameter isGray: Whether there is luma alone. It then has the full range, like that of sensors,
+  ///   unless the driver says otherwise.
   static func color(space: UInt32, encoding: UInt32, quantization: UInt32, isGray: Bool) -> VideoColor {
     let matrix: VideoColor.Matrix =
       switch encoding {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a device of Video4Linux is asked to do.
+/// The requests to a device of Video4Linux.
 package protocol V4L2Driver: AnyObject, Sendable {
   /// Gives the driver a structure, which it fills; the number of bytes is part of the request.
   ///

@@ -10,7 +10,7 @@ import ApusVision
 ///   lines: [ScenePlace(parsing: "gate:0,0.5,1,0.5")], tracking: .byteTrack.withoutScoreThresholds,
 ///   width: 1280, height: 720)
 /// for try await frame in source {
-///   let found = try detector.detect(frame.picture())
+///   let found = try await detector.detect(frame.picture())
 ///   for event in try scene.update(found.detections, at: frame.time).events { print(event) }
 /// }
 /// ```
@@ -20,7 +20,7 @@ import ApusVision
 public struct ObjectScene: Sendable {
   /// An object, with the number of its track.
   public struct Object: Encodable, Sendable {
-    /// What was found.
+    /// The detector's result.
     public let detection: Detection
     /// The number of its track; nil while it has none.
     public var track: Int?
@@ -35,7 +35,7 @@ public struct ObjectScene: Sendable {
     }
   }
 
-  /// What an object did.
+  /// An object's crossing of a line, or its entry into or exit from a zone.
   public struct Event: Hashable, Encodable, Sendable {
     /// `crossed`, `entered` or `left`.
     public let event: String
@@ -47,12 +47,30 @@ public struct ObjectScene: Sendable {
     public var direction: String?
     /// The number of the object's track.
     public let track: Int
-    /// The name of the object's class.
+    /// The name of the object's class; nil if it has none.
     public var label: String?
+    /// The object's class as the model counts it.
+    public let index: Int
     /// How long the object was in the zone that it left, in seconds.
     public var dwell: Double?
     /// The time of the frame, in seconds.
     public let time: Double
+
+    private enum CodingKeys: CodingKey { case event, line, zone, direction, track, label, index, dwell, time }
+
+    /// Encodes what is there, and `label` as null if there is none.
+    public func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode(event, forKey: .event)
+      try container.encodeIfPresent(line, forKey: .line)
+      try container.encodeIfPresent(zone, forKey: .zone)
+      try container.encodeIfPresent(direction, forKey: .direction)
+      try container.encode(track, forKey: .track)
+      try container.encode(label, forKey: .label)
+      try container.encode(index, forKey: .index)
+      try container.encodeIfPresent(dwell, forKey: .dwell)
+      try container.encode(time, forKey: .time)
+    }
   }
 
   /// The crossings of a line.
@@ -84,10 +102,12 @@ public struct ObjectScene: Sendable {
   /// The zones with their counts, in pixels. A track has left when the tracker has forgotten it, whatever their own limits are.
   public private(set) var zones: [(name: String, counter: ZoneCounter)] = []
   private let usesTime: Bool
+  /// The size of the pictures in whose pixels tracks, lines and zones are.
+  package let width, height: Int
   /// The last positions within the pictures.
   private let end: TrackingPoint
 
-  /// Makes a scene for pictures of one size.
+  /// Makes a scene for pictures of one size; ``update(_:width:height:at:)`` takes others, too.
   ///
   /// - Parameters:
   ///   - lines: Lines of two points.
@@ -103,7 +123,12 @@ public struct ObjectScene: Sendable {
     lines: [ScenePlace] = [], zones: [ScenePlace] = [], tracking: ObjectTracker.Options?, width: Int,
     height: Int, crossingFrames: Int = 1, usesTime: Bool = true
   ) throws(ApusError) {
+    for (kind, places) in [("lines", lines), ("zones", zones)] {
+      guard let name = ScenePlace.repeatedName(in: places) else { continue }
+      throw ApusError(.invalidArgument, "two \(kind) are called '\(name)'")
+    }
     self.usesTime = usesTime
+    (self.width, self.height) = (width, height)
     end = TrackingPoint(x: Double(width).nextDown, y: Double(height).nextDown)
     guard let tracking else {
       guard lines.isEmpty && zones.isEmpty else {
@@ -141,7 +166,35 @@ public struct ObjectScene: Sendable {
     }
   }
 
-  /// Takes the objects of a frame.
+  /// Takes the objects of a frame of any size: a stream that starts again may have another one than before. Tracks, lines and zones keep
+  /// their places in the picture.
+  ///
+  /// - Parameters:
+  ///   - detections: What was found.
+  ///   - width: The width of the frame after orientation, in pixels.
+  ///   - height: The height of the frame after orientation, in pixels.
+  ///   - time: The time of the frame, in seconds.
+  /// - Returns: The objects with their tracks, in pixels of the frame, and what they did.
+  /// - Throws: `invalidArgument` for an empty frame, `invalidData` for a time before that of the last frame.
+  public mutating func update(_ detections: [Detection], width: Int, height: Int, at time: Double)
+    throws(ApusError) -> (objects: [Object], events: [Event])
+  {
+    if (width, height) == (self.width, self.height) { return try update(detections, at: time) }
+    guard width > 0, height > 0 else {
+      throw ApusError(.invalidArgument, "a frame of \(width) × \(height) pixels is empty")
+    }
+    let (x, y) = (Float(self.width) / Float(width), Float(self.height) / Float(height))
+    let scaled = detections.map { detection in
+      var scaled = detection
+      let rect = detection.rect
+      scaled.rect = PixelRect(x: rect.x * x, y: rect.y * y, width: rect.width * x, height: rect.height * y)
+      return scaled
+    }
+    let (objects, events) = try update(scaled, at: time)
+    return (zip(detections, objects).map { Object(detection: $0, track: $1.track) }, events)
+  }
+
+  /// Takes the objects of a frame of the scene's size.
   ///
   /// - Parameters:
   ///   - detections: What was found.
@@ -173,8 +226,8 @@ public struct ObjectScene: Sendable {
           events.append(
             Event(
               event: "crossed", line: lines[index].name, direction: crossing.direction.rawValue,
-              track: crossing.trackID,
-              label: labels[crossing.classIndex], time: time))
+              track: crossing.trackID, label: labels[crossing.classIndex], index: crossing.classIndex,
+              time: time))
         }
       }
       for index in zones.indices {
@@ -207,8 +260,7 @@ public struct ObjectScene: Sendable {
   private func event(_ event: ZoneEvent, _ index: Int, _ time: Double) -> Event {
     Event(
       event: event.kind.rawValue, zone: zones[index].name, track: event.trackID,
-      label: labels[event.classIndex],
-      dwell: event.dwell, time: time)
+      label: labels[event.classIndex], index: event.classIndex, dwell: event.dwell, time: time)
   }
 
   /// The counts of all lines.

@@ -17,7 +17,8 @@ public struct ScenePlace: Hashable, Sendable {
 
   /// Reads a line, `NAME:X1,Y1,X2,Y2`, or a zone, `NAME:X1,Y1,X2,Y2,X3,Y3` and so on.
   ///
-  /// - Throws: `invalidArgument` for a malformed text, a line without length, or more corners than a zone counter takes.
+  /// - Throws: `invalidArgument` for a malformed text, a line without length, a place outside of the picture, where no object is ever
+  ///   seen, or more corners than a zone counter takes.
   public init(parsing text: String) throws(ApusError) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
@@ -38,9 +39,26 @@ public struct ScenePlace: Hashable, Sendable {
     points = stride(from: 0, to: numbers.count, by: 2).map {
       TrackingPoint(x: numbers[$0], y: numbers[$0 + 1])
     }
+    let isFlat = points.allSatisfy { point in
+      let (one, two) = (points[0], points.first { $0 != points[0] } ?? points[0])
+      return (two.x - one.x) * (point.y - one.y) == (two.y - one.y) * (point.x - one.x)
+    }
+    try require(points.count < 3 || !isFlat, "is a zone without an area: its points lie on a line")
     try require(points.count != 2 || points[0] != points[1], "is a line between two equal points")
+    func meetsPicture(_ values: [Double]) -> Bool {
+      values.contains { $0 <= 1 } && values.contains { $0 >= 0 }
+    }
+    try require(
+      meetsPicture(points.map(\.x)) && meetsPicture(points.map(\.y)),
+      "lies outside of the picture: its points are fractions of 0 to 1, such as \(name):0,0.5,1,0.5")
     try require(
       (2...ZoneCounter.maximumCorners).contains(points.count),
       "has \(points.count) points, not 2 to \(ZoneCounter.maximumCorners)")
+  }
+
+  /// The first name that several places have; nil if each has its own.
+  package static func repeatedName(in places: [ScenePlace]) -> String? {
+    var names: Set<String> = []
+    return places.first { !names.insert($0.name).inserted }?.name
   }
 }

@@ -9,6 +9,12 @@ public struct AudioClassificationResult: Hashable, Sendable {
     /// The classes of each head; most models have one.
     public let classifications: [Classifications]
 
+    /// Makes a window.
+    public init(start: Duration, classifications: [Classifications]) {
+      self.start = start
+      self.classifications = classifications
+    }
+
     /// The classes of the first head, best first.
     public var categories: [Category] { classifications.first?.categories ?? [] }
   }
@@ -23,6 +29,18 @@ public struct AudioClassificationResult: Hashable, Sendable {
   public let means: [Classifications]
   /// The time of each stage, for all windows together.
   public let timings: StageTimings
+
+  /// Makes a result.
+  public init(
+    duration: Duration, windowDuration: Duration, windows: [Window], means: [Classifications],
+    timings: StageTimings = StageTimings()
+  ) {
+    self.duration = duration
+    self.windowDuration = windowDuration
+    self.windows = windows
+    self.means = means
+    self.timings = timings
+  }
 
   /// The classes of the first head by their mean score over all windows, each counted by how much sound it has; best first.
   public var categories: [Category] { means.first?.categories ?? [] }

@@ -25,7 +25,7 @@ public final class AudioClassifier: Sendable {
     public var sampleRate: Int?
     /// The number of samples in a window; required if the model leaves it open.
     public var windowSampleCount: Int?
-    /// What the model's scores are; nil for what the file says, or else what is usual.
+    /// The form of the model's scores; nil for the form that the file shows, or else the usual one.
     public var scores: ScoreForm?
     /// How to run the model: threads, kernels, limits.
     public var interpreter = Interpreter.Options()
@@ -42,17 +42,19 @@ public final class AudioClassifier: Sendable {
   public let windowSampleCount: Int
   /// How the model is read, and what says so: the sample rate, the outputs and the labels.
   public var readings: [Assumption] {
-    [rateReading] + heads.readings + (heads.labels?.readings ?? [LabelSource.nothing])
+    [rateReading] + heads.readings + (heads.labels?.readings ?? [LabelSource.nothing(unread: unreadLabels)])
   }
-  /// What is suspicious about the model, and what its answers have shown so far; usually empty.
+  /// Warnings about the model, including those from its answers so far; usually empty.
   public var warnings: [String] {
-    (lengthWarning.map { [$0] } ?? []) + heads.warnings + (heads.labels?.warnings ?? [])
+    (lengthWarning.map { [$0] } ?? []) + heads.warnings
+      + (heads.labels?.warnings ?? LabelSource.warnings(ofUnread: unreadLabels))
   }
 
   /// The most classes that the windows of an answer name together.
-  private static let mostCategories = 1 << 24
+  private static let maximumCategories = 1 << 24
 
   private let rateReading: Assumption
+  private let unreadLabels: String?
   private let lengthWarning: String?
   private let input: WaveformInput
   private let heads: ClassificationHeads
@@ -84,6 +86,7 @@ public final class AudioClassifier: Sendable {
       )
     }
     rateReading = prepared.rateReading
+    unreadLabels = LabelSource.unread(of: model)
     lengthWarning = prepared.lengthWarning
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
@@ -132,10 +135,10 @@ public final class AudioClassifier: Sendable {
     let sound = MonoSound(clip, sampleRate: sampleRate)
     // Every sample is in a window, and the last one is the first that reaches the end. No overflow: both factors are small.
     let count = (max(sound.count - windowSampleCount, 0) + hop - 1) / hop + 1
-    guard count * max(heads.categoryCount, 1) <= Self.mostCategories else {
+    guard count * max(heads.categoryCount, 1) <= Self.maximumCategories else {
       throw ApusError(
         .resourceLimit,
-        "\(count) windows of \(heads.categoryCount) classes are more than \(Self.mostCategories); choose maxResults"
+        "\(count) windows of \(heads.categoryCount) classes are more than \(Self.maximumCategories); choose maxResults"
       )
     }
     var timings = StageTimings(preprocess: clock.now - start)

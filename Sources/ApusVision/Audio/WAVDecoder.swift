@@ -52,15 +52,17 @@ struct WAVDecoder {
         guard let layout else {
           throw ApusError(.malformedAudio, "byte \(position): the sound comes before its format")
         }
-        // Who records to a pipe does not know the length, and announces about as much as there can be: the sound goes on to
-        // the end.
-        let isOpen = length > bytes.count - start && length >= 0x7FFF_0000
-        guard isOpen || length <= bytes.count - start else {
+        // A recorder that writes to a pipe does not know the length, and announces about the maximum, or 0:
+        // the sound goes on to the end.
+        let left = bytes.count - start
+        let isOpen = length > left && length >= 0x7FFF_0000 || length == 0 && left > 0 && !isPart(start)
+        guard isOpen || length <= left else {
           throw ApusError(
             .malformedAudio,
-            "byte \(position): \(length) bytes of sound are announced, but \(bytes.count - start) follow")
+            "byte \(position): \(length) bytes of sound are announced, but \(left) follow: the file is cut off; "
+              + "'ffmpeg -i FILE sound.wav' makes a whole one of what is there")
         }
-        return try samples(start, isOpen ? bytes.count - start : length, layout)
+        return try samples(start, isOpen ? left : length, layout)
       default: break
       }
       guard length <= bytes.count - start else { break }
@@ -69,6 +71,12 @@ struct WAVDecoder {
     }
     throw ApusError(
       .malformedAudio, layout == nil ? "the file has no format ('fmt ')" : "the file has no sound ('data')")
+  }
+
+  /// Whether a part of the file begins at a place: a name of letters, and no more bytes than follow.
+  private func isPart(_ place: Int) -> Bool {
+    place <= bytes.count - 8 && bytes[place..<place + 4].allSatisfy { (0x20...0x7E).contains($0) }
+      && Int(uint32(place + 4)) <= bytes.count - place - 8
   }
 
   private func layout(_ start: Int, _ length: Int) throws(ApusError) -> Layout {
@@ -103,7 +111,7 @@ struct WAVDecoder {
   }
 
   private func samples(_ start: Int, _ length: Int, _ layout: Layout) throws(ApusError) -> AudioClip {
-    // What is left of a moment at the end is no sound.
+    // An incomplete frame at the end is left out.
     let frames = length / (layout.sampleByteCount * layout.channelCount)
     let count = frames * layout.channelCount
     guard count <= AudioClip.maximumSampleCount else {

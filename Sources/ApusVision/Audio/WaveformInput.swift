@@ -14,7 +14,7 @@ struct PreparedWaveformModel: DescribedModel {
   let sampleRate: Int
   /// How the rate is read.
   let rateReading: Assumption
-  /// What is doubtful about the length of the input; nil if nothing.
+  /// A warning about the length of the input; nil if there is none.
   let lengthWarning: String?
 
   /// Checks that the model's only input is a waveform, and prepares an interpreter.
@@ -45,7 +45,7 @@ struct PreparedWaveformModel: DescribedModel {
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
       of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
-    guard isSound || shape.elementCount >= WaveformInput.leastSampleCount else {
+    guard isSound || shape.elementCount >= WaveformInput.minimumSampleCount else {
       throw ApusError(
         .invalidArgument,
         "the input \(tensor) takes \(shape.elementCount) numbers, too few for a waveform: its metadata does not say that it is one"
@@ -71,7 +71,7 @@ struct WaveformInput: Sendable {
   /// The longest window, in samples.
   static let maximumSampleCount = 1 << 24
   /// The shortest window, in samples, of a model whose metadata does not say that it takes sound.
-  static let leastSampleCount = 64
+  static let minimumSampleCount = 64
   /// The shortest window that is usual: a quarter of a second at 16 kHz. Features of a sound are some hundred or two thousand numbers, and
   /// what hears less, such as a detector of voices, needs its rate.
   static let usualSampleCount = 4_000
@@ -110,7 +110,7 @@ struct WaveformInput: Sendable {
       guard let wanted else {
         throw ApusError(
           .invalidArgument,
-          "the input \(tensor.name) leaves its length open (\(tensor.shapeSignature)): the options must choose it"
+          "the input \(tensor.name) leaves its length open (\(tensor.shapeSignature)): choose it by --window SAMPLES (windowSampleCount)"
         )
       }
       dimensions[place] = wanted

@@ -15,9 +15,12 @@ struct ClassificationHeads: Sendable {
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
-    /// What the numbers are. Where nothing in the file says so, the first answer decides: probabilities, or the model's own numbers.
+    /// The minimum score of the metadata; nil if it names none.
+    let scoreThreshold: Float?
+    /// The form of the numbers. Where nothing in the file gives it, the first answer decides: probabilities,
+    /// or the model's own numbers.
     let scores: Decision<ScoreForm>
-    /// What the model itself says against scores that are given; nil if nothing.
+    /// The model's own objection to scores that are given; nil if there is none.
     let givenWarning: String?
 
     /// Whether every answer has the model's own numbers, which are no probabilities.
@@ -25,12 +28,14 @@ struct ClassificationHeads: Sendable {
   }
 
   /// The most outputs, scores of all of them, and classes that an answer names.
-  private static let mostHeads = 64
-  private static let mostScores = 1 << 25
-  private static let mostCategories = 1 << 22
+  private static let maximumHeads = 64
+  private static let maximumScores = 1 << 25
+  private static let maximumCategories = 1 << 22
 
   private let heads: [Head]
   private let options: ResultOptions
+  /// The outputs that are no scores, for people.
+  private let otherOutputs: [String]
   /// Whether a layer gave numbers that are too large for logits.
   private let hadFeatures = Flag()
 
@@ -49,24 +54,23 @@ struct ClassificationHeads: Sendable {
     of prepared: some DescribedModel, labels: LabelMap?, scores: ScoreForm? = nil, options: ResultOptions
   ) throws(ApusError) {
     self.options = options
-    guard prepared.outputs.count <= Self.mostHeads else {
+    guard prepared.outputs.count <= Self.maximumHeads else {
       throw ApusError(
         .resourceLimit,
-        "the model has \(prepared.outputs.count) outputs, a classifier at most \(Self.mostHeads)")
+        "the model has \(prepared.outputs.count) outputs, a classifier at most \(Self.maximumHeads)")
+    }
+    guard !prepared.outputs.isEmpty else {
+      throw ApusError(.invalidArgument, "the model has no output")
     }
     var heads: [Head] = []
     var files = HeadFiles(labels, options)
     var total = 0
-    for output in prepared.outputs.indices {
-      guard let columns = prepared.rowLength(of: output) else {
-        throw ApusError(
-          .invalidArgument,
-          """
-          the model's outputs are not those of a classifier (one score for each class, 1×classes), but: \
-          \(prepared.outputDescription)
-          """)
-      }
+    let rows = try ScoreRows(of: prepared, labels: labels)
+    let entries = prepared.model.file.subgraphs[0].tensors
+    otherOutputs = rows.others
+    for output in rows.scores {
       let tensor = prepared.outputs[output]
+      let columns = tensor.shape.elementCount
       guard columns > 1 || ![.int32, .int64].contains(tensor.type) || tensor.quantization != nil else {
         throw ApusError(
           .invalidArgument,
@@ -79,9 +83,20 @@ struct ClassificationHeads: Sendable {
           "output \(output) (\(tensor.name)) has the numbers of classes that \(numbers.origin) finds, not a score for each class; "
             + "'apus run' or an interpreter gives the numbers")
       }
-      total += min(columns, Self.mostScores)
-      guard total <= Self.mostScores else {
-        throw ApusError(.resourceLimit, "the model has more than \(Self.mostScores) scores")
+      guard !ClassNumbers.hasRanks(inOutput: output, of: prepared.model) else {
+        throw ApusError(
+          .invalidArgument,
+          "output \(output) (\(tensor.name)) has the largest scores that TOPK_V2 finds, in their order, and not those of classes by "
+            + "their numbers; 'apus run' or an interpreter gives them")
+      }
+      guard tensor.quantization != nil || (entries[tensor.index].quantization?.scaleCount ?? 0) < 2 else {
+        throw ApusError(
+          .invalidArgument,
+          "output \(output) (\(tensor.name)) has a scale for each channel, so that its numbers are no scores")
+      }
+      total += min(columns, Self.maximumScores)
+      guard total <= Self.maximumScores else {
+        throw ApusError(.resourceLimit, "the model has more than \(Self.maximumScores) scores")
       }
       var source = try files.labels(of: prepared, output)
       let isPair = columns == 1 && source?.map.rowCount == 2
@@ -94,13 +109,15 @@ struct ClassificationHeads: Sendable {
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
           calibration: try files.calibration(of: prepared, output),
+          scoreThreshold: prepared.minimumScore(of: output),
           scores: Self.decision(reading), givenWarning: reading.warning))
     }
     self.heads = heads
-    guard categoryCount <= Self.mostCategories else {
+    guard categoryCount <= Self.maximumCategories else {
       throw ApusError(
         .resourceLimit,
-        "an answer would name \(categoryCount) classes, more than \(Self.mostCategories); choose maxResults")
+        "an answer would name \(categoryCount) classes, more than \(Self.maximumCategories); choose maxResults"
+      )
     }
   }
 
@@ -114,11 +131,11 @@ struct ClassificationHeads: Sendable {
   var categoryCount: Int { heads.reduce(0) { $0 + min($1.classes, options.maxResults ?? .max) } }
   /// The names of the first output's classes.
   var labels: LabelSource? { heads.first?.labels }
-  /// What is suspicious about the labels of the outputs after the first.
+  /// The warnings about the labels of the outputs after the first.
   private var labelWarnings: [String] {
     heads.dropFirst().flatMap { head in (head.labels?.warnings ?? []).map { "\(head.name): \($0)" } }
   }
-  /// What each output holds.
+  /// The contents of each output.
   var roles: [Int: String] {
     Dictionary(
       heads.map {
@@ -128,14 +145,25 @@ struct ClassificationHeads: Sendable {
   }
   /// How the outputs are read.
   var readings: [Assumption] {
-    [Assumption("layout", "a score for each class", .guess, reason: "each output is a row of numbers")]
+    [
+      Assumption(
+        "layout", "a score for each class", .guess,
+        reason: otherOutputs.isEmpty
+          ? "each output is a row of numbers" : "the outputs' names and labels say which are scores")
+    ]
       + heads.map(\.scores.assumption)
   }
 
-  /// What is suspicious: scores that are no probabilities, labels of the outputs after the first, and a language without labels.
+  /// The warnings: scores that are no probabilities, labels of the outputs after the first, and a language
+  /// without labels.
   var warnings: [String] {
-    scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning) + labelWarnings
+    otherWarnings + scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning) + labelWarnings
       + (labels == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : [])
+  }
+
+  private var otherWarnings: [String] {
+    otherOutputs.isEmpty
+      ? [] : ["outputs that are taken for no scores are left out: \(otherOutputs.joined(separator: ", "))"]
   }
 
   private var featureWarnings: [String] {
@@ -162,7 +190,7 @@ struct ClassificationHeads: Sendable {
   /// Whether the next answer may decide what the scores of all later ones are.
   var isUndecided: Bool { heads.contains(where: \.scores.isOpen) }
 
-  /// What is done to scores, for people.
+  /// The computations on scores, for people.
   var steps: [String] {
     var steps: [String] = []
     if heads.contains(where: { $0.scores.value == .logit }) {
@@ -172,7 +200,15 @@ struct ClassificationHeads: Sendable {
     if heads.contains(where: \.isPair) {
       steps.append("the score of the first class is 1 - that of the second")
     }
-    return steps + heads.compactMap { $0.calibration?.description } + options.classificationSteps
+    steps += heads.compactMap { $0.calibration?.description }
+    if options.scoreThreshold == nil {
+      steps += heads.compactMap { head in
+        head.scoreThreshold.map {
+          "score >= \($0), the minimum of the metadata" + (heads.count > 1 ? " for \(head.name)" : "")
+        }
+      }
+    }
+    return steps + options.classificationSteps
   }
 
   // MARK: Answers
@@ -221,7 +257,8 @@ struct ClassificationHeads: Sendable {
     return form == .raw ? [.nan, scores[0]] : [1 - scores[0], scores[0]]
   }
 
-  /// What the numbers of an output are. Where it is open, these decide it; one number with two labels stays the probability of the second.
+  /// The form of an output's numbers. Where it is open, these decide it; one number with two labels stays the
+  /// probability of the second.
   private func form(of values: [Float], _ head: Head) throws(ApusError) -> ScoreForm {
     // Once it is decided, numbers of 0 to 1 do not contradict that a model gives any, and others are refused by their value.
     guard head.scores.isOpen, !head.isPair, values.allSatisfy(\.isFinite) else { return head.scores.value }
@@ -233,7 +270,7 @@ struct ClassificationHeads: Sendable {
     values.first { $0 < -tolerance || $0 > 1 + tolerance }
   }
 
-  /// What the scores of answers are: probabilities, or the model's own numbers.
+  /// The form of the answers' scores: probabilities, or the model's own numbers.
   var form: ScoreForm { heads.contains(where: \.hasRawScores) ? .raw : .probability }
 
   /// Refuses to decide by numbers that are no probabilities, unless the caller says that they are meant.
@@ -249,7 +286,7 @@ struct ClassificationHeads: Sendable {
 
   /// Logits of more are no longer told apart in single precision: their softmax is 0 or 1.
   private static let largestLogit: Float = 88
-  /// What rounding may add to a probability.
+  /// The maximum that rounding may add to a probability.
   private static let tolerance: Float = 0.01
 
   private static func softmax(_ logits: [Float]) -> [Float] {
@@ -259,8 +296,8 @@ struct ClassificationHeads: Sendable {
     return powers.map { $0 / sum }
   }
 
-  /// What an output's numbers are: a layer's own numbers stay what they are, unless there are two labels for one of them,
-  /// which then is the logit of the second.
+  /// The form of an output's numbers: a layer's own numbers stay what they are, unless there are two labels
+  /// for one of them, which then is the logit of the second.
   private static func scores(
     of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
   ) -> ScoreReading {
@@ -303,7 +340,7 @@ struct ClassificationHeads: Sendable {
   }
 
   private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
-    let threshold = options.scoreThreshold ?? -.infinity
+    let threshold = options.scoreThreshold ?? head.scoreThreshold ?? -.infinity
     // NaN stands for no score.
     var best = BestValues<Int>(limit: options.maxResults ?? .max)
     for index in scores.indices where scores[index] >= threshold && head.selection.contains(index) {

@@ -8,12 +8,26 @@ public struct ClassificationResult: VisionResult, Hashable {
   public let imageHeight: Int
   /// The classes of each head; most models have one.
   public var classifications: [Classifications]
-  /// What the scores are: probabilities, or the model's own numbers.
+  /// The form of the scores: probabilities, or the model's own numbers.
   public var scoreForm = ScoreForm.probability
   /// The minimum score of a decision; nil for no decision.
   public var decisionThreshold: Float?
   /// The time of each stage.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(
+    imageWidth: Int, imageHeight: Int, classifications: [Classifications],
+    scoreForm: ScoreForm = .probability, decisionThreshold: Float? = nil,
+    timings: StageTimings = StageTimings()
+  ) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.classifications = classifications
+    self.scoreForm = scoreForm
+    self.decisionThreshold = decisionThreshold
+    self.timings = timings
+  }
 
   /// The classes of the first head, best first.
   public var categories: [Category] { classifications.first?.categories ?? [] }
@@ -39,21 +53,6 @@ extension ClassificationResult: Encodable {
     if scoreForm != .probability { try container.encode(scoreForm, forKey: .scoreForm) }
     try container.encodeIfPresent(decision?(classifications.first), forKey: .decision)
     try container.encode(timings, forKey: .timings)
-  }
-}
-
-extension Category: Encodable {
-  private enum CodingKeys: CodingKey {
-    case index, label, score, displayName
-  }
-
-  /// Encodes `index`, `label` (null if there is none), `score`, and the display name if there is one.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(index, forKey: .index)
-    try container.encode(label, forKey: .label)
-    try container.encode(score, forKey: .score)
-    try container.encodeIfPresent(displayName, forKey: .displayName)
   }
 }
 

@@ -3,7 +3,7 @@
 /// The classes of a model's heads as results are encoded: `classes` of the only head, or `heads` if there are several.
 struct EncodedClassifications: Encodable {
   let classifications: [Classifications]
-  /// What is decided about each head; nil for no decision.
+  /// The decision about each head, as text; nil for no decision.
   var decision: ((Classifications?) -> String)?
 
   private enum CodingKeys: CodingKey {

@@ -12,7 +12,7 @@ struct HeadFiles {
   private var rowCount = 0
 
   /// The most rows of all files.
-  private static let mostRows = 1 << 21
+  private static let maximumRows = 1 << 21
 
   /// No files yet; labels that are given come before theirs.
   init(_ given: LabelMap?, _ options: ResultOptions) {
@@ -33,7 +33,7 @@ struct HeadFiles {
     return source
   }
 
-  /// What an output's scores mean; nil if nothing readable says so.
+  /// The calibration of an output's scores; nil if nothing readable gives it.
   mutating func calibration(of prepared: some DescribedModel, _ output: Int) throws(ApusError)
     -> ScoreCalibration?
   {
@@ -51,10 +51,10 @@ struct HeadFiles {
 
   private mutating func count(_ rows: Int) throws(ApusError) {
     rowCount += rows
-    guard rowCount <= Self.mostRows else {
+    guard rowCount <= Self.maximumRows else {
       throw ApusError(
         .resourceLimit,
-        "the files of the outputs' labels and calibrations have more than \(Self.mostRows) rows")
+        "the files of the outputs' labels and calibrations have more than \(Self.maximumRows) rows")
     }
   }
 }

@@ -25,7 +25,7 @@ public final class ImageClassifier: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model, and what its answers have shown so far.
+  /// The task's assumptions about the model, with what its answers have shown so far.
   public var assumptions: TaskAssumptions {
     TaskAssumptions(
       task: "classifier", kind: heads.count == 1 ? "one head" : "\(heads.count) heads",
@@ -34,7 +34,7 @@ public final class ImageClassifier: VisionTask {
       warnings: heads.warnings + featureWarnings)
   }
 
-  /// What is doubtful about an input that may have features of a sound or of motion.
+  /// The warnings about an input that may have features of a sound or of motion.
   private var featureWarnings: [String] {
     let input = pictures.input
     let (width, height) = (input.geometry.width, input.geometry.height)

@@ -26,7 +26,7 @@ package struct TensorClassifier: Sendable {
   package var classCount: Int { heads.classCount }
   /// Whether the next answer may decide how all later ones are read.
   package var isUndecided: Bool { heads.isUndecided }
-  /// What is suspicious about the labels, and what answers have shown so far; usually empty.
+  /// The warnings about the labels, and those from answers so far; usually empty.
   package var warnings: [String] { heads.warnings + (heads.labels?.warnings ?? []) }
 
   /// The classes after a run, the best first.

@@ -2,10 +2,13 @@
 import Apus
 import ApusFormat
 
-/// What the four numbers of a box are, and in which order.
+/// The meaning and the order of the four numbers of a box.
 struct BoxForm: Hashable, Sendable {
   /// The order of the operator `TFLite_Detection_PostProcess`.
   static let topLeftBottomRight = BoxForm(kind: .boundaries, places: [1, 0, 3, 2])
+
+  /// The order that boxes in pixels usually have.
+  static let leftTopRightBottom = BoxForm(kind: .boundaries, places: [0, 1, 2, 3])
 
   private let kind: TensorMetadata.BoundingBoxProperties.Kind
   /// Where the numbers of the kind stand, in the kind's order; see `TensorMetadata.BoundingBoxProperties.Kind`.

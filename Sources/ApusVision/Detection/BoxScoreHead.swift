@@ -2,8 +2,8 @@
 import Apus
 import ApusSystem
 
-/// Boxes and a score of each class for each of them, decoded by the model: YOLO-NAS, exports of YOLO v4 with decoded boxes, and
-/// detection transformers (DETR, RT-DETR, D-FINE).
+/// Boxes and a score of each class for each of them, or the best class and its score, decoded by the model: YOLO-NAS, exports of
+/// YOLO v4 with decoded boxes, models of Qualcomm AI Hub, and detection transformers (DETR, RT-DETR, D-FINE, RF-DETR).
 struct BoxScoreHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
@@ -15,6 +15,13 @@ struct BoxScoreHead: DetectionHead {
   private let rows: Int
   /// The columns of scores; the last one of DETR is no object.
   private let columns: Int
+  /// The columns that are classes.
+  private let classes: Int
+  /// The output with the best class of each row; nil if each class has a score.
+  private let bestClasses: Int?
+  /// Whether that output holds floats.
+  private let isExact: Bool
+  let pictureDefaults: PictureDefaults
   private let width: Float
   private let height: Float
 
@@ -29,7 +36,7 @@ struct BoxScoreHead: DetectionHead {
     subscript(_ row: Int, _ column: Int) -> Int { first + row * perRow + column * perColumn }
   }
 
-  static let layouts: [DetectorLayout] = [.yoloNAS, .yolo4Boxes, .rtDETR, .detr]
+  static let layouts: [DetectorLayout] = [.yoloNAS, .yoloBestClass, .yolo4Boxes, .rtDETR, .detr]
 
   /// Recognizes such outputs; nil for others.
   ///
@@ -49,6 +56,16 @@ struct BoxScoreHead: DetectionHead {
     (boxes, values, rows, columns) = (found.boxes, found.scores, found.rows, found.columns)
     (isCorners, boxUnits) = found.boxForm(reading)
     scores = found.scoreForm(reading)
+    (classes, bestClasses) = (found.classCount(reading), found.bestClasses)
+    isExact = found.bestClasses.map { prepared.outputs[$0].type == .float32 } ?? true
+    if let reason = found.imageNetReason(reading) {
+      var defaults = reading.pictures(fit: .stretch, .imageNet)
+      defaults.reason = reason
+      pictureDefaults = defaults
+    } else {
+      let isLetterbox = reading.layout == .yoloNAS || reading.layout == .yoloBestClass
+      pictureDefaults = reading.pictures(fit: isLetterbox ? .yolo : .stretch, .unit)
+    }
     let geometry = prepared.geometry
     (width, height) = (Float(geometry.width), Float(geometry.height))
   }
@@ -59,25 +76,26 @@ struct BoxScoreHead: DetectionHead {
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
   var warnings: [String] { scores.warning.map { [$0] } ?? [] }
-  var classCount: Int? { layout == .detr ? columns - 1 : columns }
+  var classCount: Int? { bestClasses == nil ? classes : nil }
   var clipsBoxes: Bool { true }
 
-  var pictureDefaults: PictureDefaults {
-    switch layout {
-    case .yoloNAS: reading.pictures(fit: .yolo, .unit)
-    case .detr:
-      reading.pictures(fit: .stretch, .imageNet)
-    default: reading.pictures(fit: .stretch, .unit)
-    }
-  }
-
-  private var isSuppressed: Bool { layout == .yoloNAS || layout == .yolo4Boxes }
+  private var isSuppressed: Bool { layout.isYOLO }
 
   var roles: [Int: String] {
     let form = isCorners ? "left, top, right, bottom" : "center x, center y, width, height"
-    let names = "\(columns) class scores" + (layout == .detr ? ", the last of no object" : "")
-    if boxes.output == values.output { return [boxes.output: "\(rows) rows: \(form), \(names)"] }
-    return [boxes.output: "\(rows) boxes: \(form)", values.output: "\(names) of each box"]
+    if let bestClasses {
+      return [
+        boxes.output: "\(rows) boxes: \(form)", values.output: "the best score of each box",
+        bestClasses: "the best class of each box",
+      ]
+    }
+    let last = classes < columns ? ", the last of no object" : ""
+    if boxes.output == values.output {
+      return [boxes.output: "\(rows) rows: \(form), \(columns) class scores\(last)"]
+    }
+    return [
+      boxes.output: "\(rows) boxes: \(form)", values.output: "\(columns) class scores of each box\(last)",
+    ]
   }
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
@@ -89,6 +107,7 @@ struct BoxScoreHead: DetectionHead {
       steps.append(
         layout == .detr ? "scores = softmax(values), the last left out" : "score = 1 / (1 + exp(-value))")
     }
+    if layout == .rtDETR, classes < columns { steps.append("the last score is left out") }
     switch layout {
     case .rtDETR:
       steps.append(
@@ -96,7 +115,9 @@ struct BoxScoreHead: DetectionHead {
     case .detr: steps.append("the best class of a box counts: score >= \(criteria.scoreThreshold)")
     default:
       steps.append("score > \(criteria.scoreThreshold)")
-      steps.append(criteria.isMultiLabel ? "every class above counts" : "the best class of a box counts")
+      steps.append(
+        criteria.isMultiLabel && bestClasses == nil
+          ? "every class above counts" : "the best class of a box counts")
       steps.append(
         """
         suppression where IoU > \(criteria.maximumOverlap) \
@@ -113,14 +134,14 @@ struct BoxScoreHead: DetectionHead {
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     let limit = isSuppressed ? NonMaximumSuppression.maximumCandidates : min(criteria.maxResults, rows)
     var selected = BestValues<(row: Int, index: Int, score: Float)>(limit: limit)
+    let bestOfRows = try classNumbers(in: run)
     try run.withValues(of: values.output) { numbers throws(ApusError) in
       try check(numbers.count, values)
       try AnswerCheck(readings).refuseNaN(
         in: numbers, from: values.first, rows: (rows, values.perRow), columns: (columns, values.perColumn))
-      select(numbers, criteria, &selected)
-      try AnswerCheck(readings).refuseConstant(Set(selected.sorted().map(\.index)), rows: rows) {
-        numbers[values[$0, $1]]
-      }
+      try select(numbers, bestOfRows, criteria, &selected)
+      let found = Set(selected.sorted().map { bestOfRows == nil ? $0.index : 0 })
+      try AnswerCheck(readings).refuseConstant(found, rows: rows) { numbers[values[$0, $1]] }
     }
     let found = try run.withValues(of: boxes.output) { numbers throws(ApusError) in
       try check(numbers.count, boxes)
@@ -153,13 +174,24 @@ struct BoxScoreHead: DetectionHead {
     }
   }
 
+  /// The best class of each row; nil if each class has a score.
+  private func classNumbers(in run: ModelRun) throws(ApusError) -> [Float]? {
+    guard let bestClasses else { return nil }
+    let numbers = try run.values(of: bestClasses)
+    guard numbers.count == rows else {
+      throw ApusError(
+        .invalidData, "output \(bestClasses) has \(numbers.count) values, not \(rows) as when prepared")
+    }
+    return numbers
+  }
+
   private func select(
-    _ numbers: Span<Float>, _ criteria: DetectionCriteria,
+    _ numbers: Span<Float>, _ bestOfRows: [Float]?, _ criteria: DetectionCriteria,
     _ selected: inout BestValues<(row: Int, index: Int, score: Float)>
-  ) {
+  ) throws(ApusError) {
     let isStrict = layout.isYOLO
-    let everyClass = layout == .rtDETR || isSuppressed && criteria.isMultiLabel
-    let classes = layout == .detr ? columns - 1 : columns
+    let everyClass = layout == .rtDETR || isSuppressed && criteria.isMultiLabel && bestOfRows == nil
+    let check = AnswerCheck(readings)
     func isEnough(_ score: Float) -> Bool {
       isStrict ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
     }
@@ -174,14 +206,21 @@ struct BoxScoreHead: DetectionHead {
         }
       }
       var best: (index: Int, score: Float) = (0, -.infinity)
-      for index in 0..<classes where criteria.categories.contains(index) {
+      for index in 0..<classes {
         if everyClass {
-          if isEnough(row[index]) { selected.add((number, index, row[index]), score: row[index]) }
+          if isEnough(row[index]), criteria.categories.contains(index) {
+            selected.add((number, index, row[index]), score: row[index])
+          }
         } else if row[index] > best.score {
           best = (index, row[index])
         }
       }
-      if isEnough(best.score), best.score > -.infinity {
+      if let bestOfRows, isEnough(best.score) {
+        try check.check(class: bestOfRows[number], isExact: isExact)
+        guard let index = Int(exactly: bestOfRows[number].rounded()) else { continue }
+        best.index = index
+      }
+      if isEnough(best.score), best.score > -.infinity, criteria.categories.contains(best.index) {
         selected.add((number, best.index, best.score), score: best.score)
       }
     }

@@ -10,19 +10,29 @@ struct BoxScoreRecognition {
   let scores: BoxScoreHead.Columns
   let rows: Int
   let columns: Int
+  /// The output with the best class of each row; nil if each class has a score.
+  let bestClasses: Int?
 
   /// The numbers of queries that transformers are published with.
   static let queryCounts = [100, 300, 500, 900]
-  private static let mostClasses = 1 << 16
+  private static let maximumClasses = 1 << 16
 
   /// Two outputs with a box and scores for each row, in any order, or one with both, if it has as many rows as a transformer has queries;
   /// nil for others.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?) {
     self.prepared = prepared
     let shapes = prepared.outputs.map(\.shape)
+    if chosen == nil || chosen == .yoloBestClass, let outputs = BestClassOutputs(prepared) {
+      (rows, columns, bestClasses) = (outputs.rows, 1, outputs.classes)
+      boxes = .init(output: outputs.boxes, first: 0, perRow: 4, perColumn: 1, count: 4 * rows)
+      scores = .init(output: outputs.scores, first: 0, perRow: 1, perColumn: 1, count: rows)
+      return
+    }
+    guard chosen != .yoloBestClass else { return nil }
+    bestClasses = nil
     if shapes.count == 1 {
       guard chosen == nil || chosen == .rtDETR || chosen == .detr, let last = shapes[0].dimensions.last,
-        shapes[0].rank >= 2, (7...Self.mostClasses).contains(last)
+        shapes[0].rank >= 2, (7...Self.maximumClasses).contains(last)
       else { return nil }
       rows = shapes[0].elementCount / last
       columns = last - 4
@@ -39,8 +49,11 @@ struct BoxScoreRecognition {
     let names = prepared.outputs.indices.map {
       prepared.name(of: $0).lowercased() + " " + prepared.outputs[$0].name.lowercased()
     }
-    let isNamed = ["box", "loc"].contains { names[1].contains($0) && !names[0].contains($0) }
-    for (box, score) in isNamed ? [(1, 0), (0, 1)] : [(0, 1), (1, 0)] {
+    let words = ["box", "loc", "dets"]
+    let isNamed = words.contains { names[1].contains($0) && !names[0].contains($0) }
+    let isOpen = shapes[0] == shapes[1] && !words.contains { names[0].contains($0) || names[1].contains($0) }
+    let isSwapped = isNamed || isOpen && Self.areQueries(1, 0, prepared)
+    for (box, score) in isSwapped ? [(1, 0), (0, 1)] : [(0, 1), (1, 0)] {
       for isTransposed in [false, true] {
         guard let (rows, four) = Self.matrix(shapes[box], isTransposed), four == 4, rows > 1 else { continue }
         let classes: Int
@@ -51,7 +64,7 @@ struct BoxScoreRecognition {
         } else {
           continue
         }
-        guard (1...Self.mostClasses).contains(classes) else { continue }
+        guard (1...Self.maximumClasses).contains(classes) else { continue }
         func columns(_ output: Int, _ count: Int) -> BoxScoreHead.Columns {
           .init(
             output: output, first: 0, perRow: isTransposed ? 1 : count, perColumn: isTransposed ? rows : 1,
@@ -78,9 +91,19 @@ struct BoxScoreRecognition {
     return dimensions.dropLast().contains(rows) ? (rows, columns) : nil
   }
 
+  /// Whether only the first of two outputs with four columns can be the boxes of a transformer's queries, which are fractions.
+  private static func areQueries(_ boxes: Int, _ scores: Int, _ prepared: PreparedModel) -> Bool {
+    let shape = prepared.outputs[boxes].shape
+    guard shape.dimensions.last == 4, queryCounts.contains(shape.elementCount / 4) else { return false }
+    func areFractions(_ output: Int) -> Bool {
+      prepared.probe(output)?.allSatisfy { (-0.01...1.01).contains($0) } ?? false
+    }
+    return areFractions(boxes) && !areFractions(scores)
+  }
+
   // MARK: The layout
 
-  /// What the number of rows says; nil if it is none of such heads'.
+  /// The layout that the number of rows indicates; nil if no such head has that many.
   ///
   /// - Throws: `invalidArgument` if nothing tells a sigmoid from a softmax.
   func layout() throws(ApusError) -> LayoutReading? {
@@ -88,6 +111,12 @@ struct BoxScoreRecognition {
     guard prepared.metadata?.custom[DetectorMetadata.entryName] == nil,
       SSDAnchors.generated(count: rows, width: width, height: height) == nil
     else { return nil }
+    if bestClasses != nil {
+      return BestClassOutputs.strides(rows: rows, prepared).map {
+        LayoutReading(
+          .yoloBestClass, .guess, "a box, a score and a class for each candidate of strides \($0)")
+      }
+    }
     let isOneOutput = boxes.output == scores.output
     if !isOneOutput {
       for strides in YOLOShape.strides {
@@ -102,7 +131,7 @@ struct BoxScoreRecognition {
       }
     }
     guard Self.queryCounts.contains(rows) else { return nil }
-    if prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim", "rf-detr", "rfdetr") {
+    if isRFDETR || prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim") {
       return LayoutReading(.rtDETR, .model, "\(rows) boxes with scores, and the model's name")
     }
     if rows == 300, columns != 92 {
@@ -114,6 +143,31 @@ struct BoxScoreRecognition {
     throw prepared.ambiguity(
       of: scores.output,
       [(.rtDETR, "a sigmoid of \(columns) classes"), (.detr, "a softmax of \(columns - 1) classes and none")])
+  }
+
+  /// The columns that COCO's numbers of classes, 1 to 90, take.
+  private static let cocoNumbers = 91
+
+  private var isRFDETR: Bool { prepared.isCalled("rf-detr", "rfdetr", "rf_detr") }
+
+  /// The number of classes with a score; the last column may be no object.
+  func classCount(_ reading: LayoutReading) -> Int {
+    // Of RF-DETR with COCO's numbers, the last column is a class.
+    let hasNoObject =
+      reading.layout == .detr
+      || reading.layout == .rtDETR && isRFDETR && columns > 1 && columns != Self.cocoNumbers
+    return hasNoObject ? columns - 1 : columns
+  }
+
+  /// Why pictures have ImageNet's mean and deviation; nil if they do not.
+  func imageNetReason(_ reading: LayoutReading) -> String? {
+    switch reading.layout {
+    case .detr: "usual for detr"
+    case .rtDETR where isRFDETR: "usual for RF-DETR"
+    case .rtDETR where columns == Self.cocoNumbers:
+      "usual for \(columns) columns, the numbers of COCO, as RF-DETR and Deformable DETR have them"
+    default: nil
+    }
   }
 
   // MARK: Values that hold for every picture
@@ -134,7 +188,7 @@ struct BoxScoreRecognition {
     default: break
     }
     guard let values = probed(boxes) else {
-      return (reading.layout == .yoloNAS, reading.boxUnits(.pixel, given: given))
+      return (reading.layout != .yolo4Boxes, reading.boxUnits(.pixel, given: given))
     }
     // Of boxes in all cells, most have a center beyond their size, and some a pixel that is no fraction. Of corners, a few may be
     // in the wrong order where there is nothing to see.
@@ -153,7 +207,8 @@ struct BoxScoreRecognition {
     return (isCorners, reading)
   }
 
-  /// What scores are: what options, graph and quantization say, or else what the values for a gray picture can be.
+  /// The form of the scores: by options, graph, quantization or exporter, or else by the values for a gray
+  /// picture.
   func scoreForm(_ reading: LayoutReading) -> ScoreReading {
     let isTransformer = reading.layout == .rtDETR || reading.layout == .detr
     let usual: ScoreForm = isTransformer ? .logit : .probability

@@ -16,9 +16,9 @@ struct CandidateOrientation: Sendable {
   var isTransposed: Bool { axis == .columns }
 
   /// How many operators are followed back.
-  private static let mostSteps = 64
+  private static let maximumSteps = 64
 
-  /// What the caller says, else what the graph joins, else what the values for a gray picture show.
+  /// Decides by the caller's option, else by what the graph joins, else by the values for a gray picture.
   ///
   /// - Parameter side: How many candidates there are, and how many numbers each of them has.
   /// - Throws: `invalidArgument` if nothing decides.
@@ -57,7 +57,7 @@ struct CandidateOrientation: Sendable {
     }
     var tensor = subgraph.outputs[output]
     guard var axes = sides(tensor) else { return nil }
-    for _ in 0..<mostSteps {
+    for _ in 0..<maximumSteps {
       guard let node = search.producer(of: tensor),
         let code = model.file.operatorCodes[node.operatorCode].code
       else { return nil }
@@ -81,7 +81,7 @@ struct CandidateOrientation: Sendable {
     return nil
   }
 
-  /// What the parts of a concatenation are.
+  /// The axis that the parts of a concatenation imply, and the reason; nil if they imply none.
   private static func meaning(
     of node: OperatorEntry, _ axes: (first: Int, second: Int), _ side: Int, _ prepared: PreparedModel
   ) -> (CandidateAxis, String)? {

@@ -45,16 +45,16 @@ protocol DetectionHead: Sendable {
   var pictureDefaults: PictureDefaults { get }
   /// The number of classes, if the shapes decide it.
   var classCount: Int? { get }
-  /// What each output holds.
+  /// The content of each output, in words.
   var roles: [Int: String] { get }
   /// Whether boxes end at the picture's edges.
   var clipsBoxes: Bool { get }
-  /// What looks suspicious about the model.
+  /// Warnings about the model.
   var warnings: [String] { get }
   /// Whether the next answer may decide how all later ones are read.
   var isUndecided: Bool { get }
 
-  /// What is done with the outputs, for people.
+  /// The postprocessing steps, in words.
   func steps(_ criteria: DetectionCriteria) -> [String]
 
   /// The objects, best first.
@@ -66,14 +66,4 @@ extension DetectionHead {
   var clipsBoxes: Bool { false }
   var warnings: [String] { [] }
   var isUndecided: Bool { false }
-}
-
-extension Sequence where Element == DetectedObject {
-  /// Best first; equal scores stay in order.
-  func bestFirst() -> [DetectedObject] {
-    enumerated().sorted { one, other in
-      one.element.score > other.element.score
-        || one.element.score == other.element.score && one.offset < other.offset
-    }.map(\.element)
-  }
 }

@@ -26,7 +26,7 @@ struct DetectionLayout: Hashable, Sendable {
   let isAmbiguous: Bool
   /// Where the positions come from.
   let source: AssumptionSource
-  /// What says so.
+  /// The evidence for the positions, in words.
   let reason: String
   /// The tensor whose scores the operator `TFLite_Detection_PostProcess` sorts; nil without the operator.
   let operatorScores: Int?
@@ -35,7 +35,7 @@ struct DetectionLayout: Hashable, Sendable {
   var isOfOperator: Bool { operatorScores != nil }
 
   /// The most signatures whose names are looked at: each has one for every output.
-  private static let mostSignatures = 64
+  private static let maximumSignatures = 64
 
   /// How many classes the operator knows, the background left out; nil without the operator.
   let classCount: Int?
@@ -82,7 +82,7 @@ struct DetectionLayout: Hashable, Sendable {
     }
     let outputs = model.outputs
     var candidates = [(Self.named(metadata?.outputs.map(\.name) ?? []), "the metadata's names of outputs")]
-    for signature in model.signatures.lazy.filter({ $0.subgraph == 0 }).prefix(Self.mostSignatures) {
+    for signature in model.signatures.lazy.filter({ $0.subgraph == 0 }).prefix(Self.maximumSignatures) {
       var known: [Int: String] = [:]
       for output in signature.outputs where known[output.tensor.index] == nil {
         known[output.tensor.index] = output.name

@@ -4,7 +4,8 @@
 ///
 /// ``ObjectDetector`` finds this out by itself. If it cannot, set ``ObjectDetector/Options/outputs``.
 public struct DetectionOutputs: Hashable, Sendable {
-  /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input, unless the metadata says otherwise.
+  /// The boxes, `1×N×4`: top, left, bottom and right as fractions of the input, unless the metadata says otherwise; see
+  /// ``ObjectDetector/assumptions`` for boxes in pixels.
   public var boxes: Int
   /// The classes, `1×N`: whole numbers.
   public var classes: Int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a detector found in a picture.
+/// A detector's result for a picture.
 public struct DetectionResult: VisionResult, Hashable {
   /// The width of the picture after orientation, in pixels.
   public let imageWidth: Int
@@ -10,6 +10,16 @@ public struct DetectionResult: VisionResult, Hashable {
   public var detections: [Detection]
   /// The time of each stage.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(
+    imageWidth: Int, imageHeight: Int, detections: [Detection], timings: StageTimings = StageTimings()
+  ) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.detections = detections
+    self.timings = timings
+  }
 
   private enum CodingKeys: String, CodingKey {
     case imageWidth = "width"

@@ -38,6 +38,8 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yolo7Raw = "yolo7-raw"
   /// YOLO-NAS: corners in one output, class scores in another.
   case yoloNAS = "yolo-nas"
+  /// Corners, the best score and its class of each candidate in three outputs: YOLO models of Qualcomm AI Hub.
+  case yoloBestClass = "yolo-best-class"
   /// YOLO v7 with suppression inside: rows of batch, left, top, right, bottom, class, score.
   case yolo7EndToEnd = "yolo7-end-to-end"
   /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
@@ -46,7 +48,7 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yoloOBB = "yolo-obb"
   /// Oriented boxes with suppression inside, or without need of it: rows of center, size, score, class, angle.
   case yoloOBBEndToEnd = "yolo-obb-end-to-end"
-  /// RT-DETR and D-FINE: a box and a logit or probability of each class for each query; the best of all classes count.
+  /// RT-DETR, D-FINE and RF-DETR: a box and a logit or probability of each class for each query; the best of all classes count.
   case rtDETR = "rt-detr"
   /// DETR: a box and the logits of each class and of no object for each query.
   case detr

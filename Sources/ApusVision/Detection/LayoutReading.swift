@@ -29,7 +29,7 @@ struct LayoutReading: Sendable {
         option: "--box-units"))
   }
 
-  /// What scores are by the layout's definition, unless the caller says otherwise.
+  /// The form of the scores by the layout's definition, unless the caller says otherwise.
   func scores(_ form: ScoreForm, given: ScoreForm?) -> ScoreReading {
     ScoreReading(
       form: given ?? form,

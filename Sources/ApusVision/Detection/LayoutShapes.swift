@@ -36,6 +36,7 @@ struct LayoutShapes {
     case .yolo3, .yolo4, .yolo5Raw, .yolo7Raw: maps([8, 16, 32], 3)
     case .yolo3Tiny, .yolo4Tiny: maps([16, 32], 3)
     case .yolo4Boxes: "boxes 1×\(3 * cells)×4 and scores 1×\(3 * cells)×classes"
+    case .yoloBestClass: "boxes 1×\(cells)×4, scores 1×\(cells) and classes 1×\(cells)"
     case .yoloNAS: "boxes 1×\(cells)×4 and scores 1×\(cells)×classes"
     case .yolo7EndToEnd, .efficientDet, .yoloOBBEndToEnd: "1×N×7, a row for each object"
     case .yoloOBB: "1×(4+classes+1)×\(cells)"

@@ -37,6 +37,7 @@ extension ObjectDetector {
     /// Checks everything that does not depend on a model.
     func check() throws(ApusError) {
       try resultOptions.check()
+      if let scoreThreshold { try baseOptions.checkThreshold(scoreThreshold) }
       guard maximumOverlap >= 0, maximumOverlap <= 1 else {
         throw ApusError(.invalidArgument, "the IoU threshold is \(maximumOverlap), not 0 to 1")
       }

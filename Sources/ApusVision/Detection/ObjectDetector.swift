@@ -17,11 +17,13 @@ import Synchronization
 public final class ObjectDetector: VisionTask {
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model, and what its answers have shown so far.
+  /// The task's assumptions about the model, updated by the answers so far.
   public var assumptions: TaskAssumptions {
     TaskAssumptions(
       task: "detector", kind: head.layout.rawValue, reason: head.reason, pictures: pictures,
-      roles: head.roles, readings: head.readings, labels: names, steps: head.steps(criteria),
+      roles: head.roles, readings: head.readings, labels: names,
+      steps: head.steps(criteria)
+        + (describedMinimum.map { ["the minimum score \($0) is that of the metadata"] } ?? []),
       warnings: head.warnings + idleWarnings + beyondNames.warnings(names) + maskWarnings
         + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
@@ -30,6 +32,8 @@ public final class ObjectDetector: VisionTask {
   private let head: any DetectionHead
   private let names: LabelSource?
   private let criteria: DetectionCriteria
+  /// The minimum score of the metadata, if it counts.
+  private let describedMinimum: Float?
   private let beyondNames = ClassesBeyondNames()
   /// Whether an answer had more masks than it may.
   private let hasLeftOutMasks = Mutex(false)
@@ -62,8 +66,11 @@ public final class ObjectDetector: VisionTask {
     try options.baseOptions.check(head.readings)
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
     self.names = names
+    // Detectors have one output of scores.
+    let described = prepared.outputs.indices.lazy.compactMap { prepared.minimumScore(of: $0) }.first
+    describedMinimum = options.scoreThreshold == nil ? described : nil
     criteria = DetectionCriteria(
-      scoreThreshold: options.scoreThreshold ?? head.layout.defaultScoreThreshold,
+      scoreThreshold: options.scoreThreshold ?? described ?? head.layout.defaultScoreThreshold,
       maxResults: options.maxResults ?? head.layout.defaultMaxResults, maximumOverlap: options.maximumOverlap,
       isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
       categories: try CategorySelection(
@@ -71,7 +78,7 @@ public final class ObjectDetector: VisionTask {
     pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
   }
 
-  /// What is said of options that change no step for this kind of model.
+  /// Warnings about options that change no step for this kind of model.
   private var idleWarnings: [String] {
     let usual = Options()
     let (steps, layout) = (head.steps(criteria), head.layout.rawValue)
@@ -278,7 +285,9 @@ public final class ObjectDetector: VisionTask {
     }
     // `.ssd` is what people call both forms of such models.
     if chosen == nil || chosen == .ssd {
-      if let rows = try? PostProcessedHead.rows(of: prepared, chosen: nil) {
+      if let rows = try? PostProcessedHead.rows(of: prepared, chosen: nil),
+        !BestClassOutputs.areCandidates(rows, prepared)
+      {
         return try PostProcessedHead(prepared, rows, chosen: nil)
       }
     }

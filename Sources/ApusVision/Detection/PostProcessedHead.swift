@@ -16,8 +16,10 @@ struct PostProcessedHead: DetectionHead {
   private let order: ClassOrder
   private let width: Float
   private let height: Float
-  /// How boxes are written.
+  /// How boxes are written, unless that is open.
   private let form: BoxForm
+  /// Whether nothing says how boxes are written, so that those in pixels are left, top, right, bottom.
+  private let isFormOpen: Bool
 
   /// Finds the outputs; see ``DetectionLayout``.
   static func rows(of prepared: PreparedModel, chosen: DetectionOutputs?) throws(ApusError) -> DetectionLayout
@@ -33,8 +35,13 @@ struct PostProcessedHead: DetectionHead {
     self.rows = rows
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
     calibration = ScoreCalibration(of: prepared, output: rows.outputs.scores)
-    form = try BoxForm(
-      prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties, isOfOperator: rows.isOfOperator)
+    let properties = prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties
+    form = try BoxForm(properties, isOfOperator: rows.isOfOperator)
+    // TensorFlow's exports count their objects, or call their boxes so.
+    let name = prepared.name(of: rows.outputs.boxes).lowercased()
+    isFormOpen =
+      properties == nil && !rows.isOfOperator && rows.outputs.count == nil
+      && !["detection", "location"].contains(where: name.contains)
     let geometry = prepared.geometry
     (width, height) = (Float(geometry.width), Float(geometry.height))
     if rows.isOfOperator {
@@ -61,8 +68,17 @@ struct PostProcessedHead: DetectionHead {
     [
       Assumption("layout", layout.rawValue, rows.source, reason: rows.reason, option: "--layout"),
       outputsReading, boxUnits.assumption, scores.assumption,
-    ]
+    ] + (isFormOpen ? [formReading] : [])
   }
+
+  private var formReading: Assumption {
+    let isPixel = boxUnits.value == .pixel
+    return Assumption(
+      "box order", shownForm.names.joined(separator: ", "), .guess,
+      reason: "usual for boxes in \(isPixel ? "pixels" : "fractions") without a count")
+  }
+
+  private var shownForm: BoxForm { isFormOpen && boxUnits.value == .pixel ? .leftTopRightBottom : form }
 
   /// The outputs of classes and of scores, as decided so far.
   private var classesAndScores: (classes: Int, scores: Int) {
@@ -91,7 +107,7 @@ struct PostProcessedHead: DetectionHead {
     let (classes, scores) = classesAndScores
     var roles = [
       rows.outputs.boxes: "boxes: "
-        + form.names.joined(separator: ", ")
+        + shownForm.names.joined(separator: ", ")
         + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input",
       classes: "classes", scores: "scores",
     ]
@@ -147,12 +163,14 @@ struct PostProcessedHead: DetectionHead {
       units = try boxUnits.settle(shown)
     }
     let (unitX, unitY) = units == .pixel ? (width, height) : (1, 1)
+    let isTurned = isFormOpen && units == .pixel
     return selected.map { row in
-      DetectedObject(
+      var box = row.box
+      if isTurned { box = BoundingBox(minX: box.minY, minY: box.minX, maxX: box.maxY, maxY: box.maxX) }
+      return DetectedObject(
         index: row.index, score: row.score,
         box: BoundingBox(
-          minX: row.box.minX / unitX, minY: row.box.minY / unitY, maxX: row.box.maxX / unitX,
-          maxY: row.box.maxY / unitY))
+          minX: box.minX / unitX, minY: box.minY / unitY, maxX: box.maxX / unitX, maxY: box.maxY / unitY))
     }
   }
 }

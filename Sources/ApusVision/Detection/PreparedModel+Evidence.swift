@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What tells heads apart whose outputs have equal shapes.
+/// Evidence that tells apart heads whose outputs have equal shapes.
 extension PreparedModel {
-  /// What the model says about itself, in lower case: descriptions, and the names of its outputs.
+  /// The model's name, descriptions and names of outputs, in lower case.
   var words: String {
     let described = metadata.map { [$0.name, $0.description] } ?? []
     let texts =
@@ -91,8 +91,8 @@ extension PreparedModel {
 
   /// An output's numbers for a gray picture; nil if the model refuses it.
   ///
-  /// Whatever a picture shows, boxes lie in their cells and sizes are not negative, and a class is a whole number. So one picture
-  /// tells for all of them what a column is. Costs a run.
+  /// In every picture, boxes lie in their cells, sizes are not negative, and a class is a whole number. So
+  /// one picture tells what the columns are. Costs a run.
   func probe(_ output: Int) -> [Float]? {
     do {
       switch interpreter.inputs[0].type {

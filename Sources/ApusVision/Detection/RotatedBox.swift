@@ -20,30 +20,59 @@ struct RotatedBox {
     }
   }
 
-  /// The covariance of the box as a Gaussian: those of x, of y, and of both.
-  private var covariance: (a: Float, b: Float, c: Float) {
-    let (across, down) = (width * width / 12, height * height / 12)
-    let (cosine, sine) = (cos(angle), sin(angle))
-    return (
-      across * cosine * cosine + down * sine * sine, across * sine * sine + down * cosine * cosine,
-      (across - down) * cosine * sine
-    )
+  /// The box as a Gaussian.
+  struct Gaussian {
+    /// The mean.
+    let x: Float
+    let y: Float
+    /// The variances of x and of y, and their covariance.
+    let a: Float
+    let b: Float
+    let c: Float
+    /// The determinant of the covariance matrix.
+    let determinant: Float
   }
 
-  /// The probabilistic intersection over union of Llerena et al., "Gaussian Bounding Boxes and Probabilistic
-  /// Intersection-over-Union for Object Detection" (2021): 1 less the Hellinger distance of the boxes as Gaussians.
-  func probabilisticIntersectionOverUnion(_ other: RotatedBox) -> Float {
-    let (one, two) = (covariance, other.covariance)
-    let (a, b, c) = (one.a + two.a, one.b + two.b, one.c + two.c)
-    let (dx, dy) = (x - other.x, y - other.y)
-    let determinant = a * b - c * c
-    let product = (one.a * one.b - one.c * one.c) * (two.a * two.b - two.c * two.c)
-    guard determinant > 0, product > 0 else { return 0 }
-    let shift = (a * dy * dy + b * dx * dx - 2 * c * dx * dy) / determinant / 4
-    let shape = log(determinant / (4 * product.squareRoot())) / 2
-    let distance = shift + shape
-    return 1 - max(1 - exp(-max(distance, 0)), 0).squareRoot()
+  var gaussian: Gaussian {
+    let (across, down) = (width * width / 12, height * height / 12)
+    let (cosine, sine) = (cos(angle), sin(angle))
+    let a = across * cosine * cosine + down * sine * sine
+    let b = across * sine * sine + down * cosine * cosine
+    let c = (across - down) * cosine * sine
+    return Gaussian(x: x, y: y, a: a, b: b, c: c, determinant: a * b - c * c)
   }
+}
+
+/// Whether two turned boxes overlap by a minimum: the probabilistic intersection over union of Llerena et al., "Gaussian Bounding
+/// Boxes and Probabilistic Intersection-over-Union for Object Detection" (2021), which is 1 less the Hellinger distance of the
+/// boxes as Gaussians.
+struct ProbabilisticOverlap {
+  private let minimum: Float
+  /// The Bhattacharyya distance beyond which the overlap is less than the minimum.
+  private let farthest: Float
+
+  init(minimum: Float) {
+    self.minimum = minimum
+    // A margin covers the rounding of logarithms.
+    let hellinger = 1 - minimum
+    farthest = minimum > 0 ? -log(max(1 - hellinger * hellinger, 0)) * 1.01 + 1e-3 : .infinity
+  }
+
+  func isReached(_ one: RotatedBox.Gaussian, _ two: RotatedBox.Gaussian) -> Bool {
+    let (a, b, c) = (one.a + two.a, one.b + two.b, one.c + two.c)
+    let (dx, dy) = (one.x - two.x, one.y - two.y)
+    let determinant = a * b - c * c
+    let product = one.determinant * two.determinant
+    guard determinant > 0, product > 0 else { return minimum <= 0 }
+    // The boxes' forms only add to the distance of their centers.
+    let shift = (a * dy * dy + b * dx * dx - 2 * c * dx * dy) / determinant / 4
+    if shift > farthest { return false }
+    let distance = shift + log(determinant / (4 * product.squareRoot())) / 2
+    // Equal boxes have a distance of 1e-7, not 0, so that they overlap by less than 1.
+    return 1 - max(1 - exp(-max(distance, 0)) + Self.epsilon, 0).squareRoot() >= minimum
+  }
+
+  private static let epsilon: Float = 1e-7
 }
 
 /// A turned box that competes with others.
@@ -52,18 +81,21 @@ struct RotatedCandidate {
   var score: Float
   var index: Int
 
-  /// Greedy suppression: of boxes whose probabilistic intersection over union is above the threshold, the best stays.
+  /// Fast suppression of Bolya et al., "YOLACT: Real-time Instance Segmentation" (2019): a box goes if a better one overlaps it enough,
+  /// even if that one goes as well.
   static func kept(_ candidates: consuming BestValues<RotatedCandidate>, _ criteria: DetectionCriteria)
     -> [RotatedCandidate]
   {
     var kept: [RotatedCandidate] = []
+    let overlap = ProbabilisticOverlap(minimum: criteria.maximumOverlap)
+    var better: [Int: [RotatedBox.Gaussian]] = [:]
     for candidate in candidates.sorted() {
       guard kept.count < criteria.maxResults else { break }
-      let isSuppressed = kept.contains {
-        (criteria.isClassAgnostic || $0.index == candidate.index)
-          && $0.box.probabilisticIntersectionOverUnion(candidate.box) > criteria.maximumOverlap
-      }
+      let group = criteria.isClassAgnostic ? 0 : candidate.index
+      let gaussian = candidate.box.gaussian
+      let isSuppressed = better[group, default: []].contains { overlap.isReached($0, gaussian) }
       if !isSuppressed { kept.append(candidate) }
+      better[group, default: []].append(gaussian)
     }
     return kept
   }

@@ -49,7 +49,7 @@ struct RowsHead: DetectionHead {
       }
     }
     // A single row is rather a classifier's.
-    guard !isOfCells, rows > 1, rows <= mostRows else { return nil }
+    guard !isOfCells, rows > 1, rows <= maximumRows else { return nil }
     if prepared.isCalled("efficientdet") {
       return LayoutReading(.efficientDet, .model, "rows of 7 numbers, and the model's name")
     }
@@ -69,7 +69,7 @@ struct RowsHead: DetectionHead {
 
   private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet, .yoloOBBEndToEnd]
   /// More rows are candidates rather than results.
-  private static let mostRows = 1000
+  private static let maximumRows = 1000
 
   /// The last dimension, and the product of the others, which may be zero.
   private static func matrix(_ shape: TensorShape) -> (rows: Int, columns: Int)? {

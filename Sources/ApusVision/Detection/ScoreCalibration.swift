@@ -22,7 +22,8 @@ struct ScoreCalibration: Hashable, Sendable {
   /// The most bytes of a line.
   private static let maximumLineLength = 1 << 10
 
-  /// What the metadata says about an output: the file, which several may share, and how it is meant; nil if there is nothing.
+  /// The file and the parameters of an output's calibration in the metadata; nil if there is none. Several
+  /// outputs may share a file.
   static func named(
     by prepared: some DescribedModel, output: Int
   ) -> (file: String, calibration: TensorMetadata.ScoreCalibration)? {
@@ -39,7 +40,7 @@ struct ScoreCalibration: Hashable, Sendable {
     defaultScore = calibration.defaultScore
   }
 
-  /// What the metadata says about an output; nil if there is nothing, or nothing readable.
+  /// The calibration that the metadata gives an output; nil if there is none, or none that can be read.
   init?(of prepared: some DescribedModel, output: Int) {
     guard let (file, calibration) = Self.named(by: prepared, output: output),
       let text = try? prepared.model.associatedFile(named: file), let sigmoids = Self.sigmoids(parsing: text)

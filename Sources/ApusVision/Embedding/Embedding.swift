@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A picture as a point in space: pictures of the same thing lie near each other.
-public struct Embedding: Hashable, Sendable {
+public struct Embedding: Hashable, Codable, Sendable {
   /// The coordinates.
   public var values: [Float]
   /// Which of the model's outputs it is from.

@@ -36,7 +36,7 @@ extension EmbeddingGallery {
       "the gallery's embeddings were made with \(former.reading), these with \(new.reading): distances between them mean little"
   }
 
-  /// What precedes the model's SHA-256 in a preparation.
+  /// The text that precedes the model's SHA-256 in a preparation.
   private static let modelMark = ", model "
 
   /// How pictures are read, and the beginning of the model's SHA-256; nil if a preparation does not say.
@@ -62,8 +62,11 @@ extension ImageEmbedder {
     let readings = ["pixels", "channels", "fit"].compactMap { subject in
       assumptions.readings.first { $0.subject == subject }.map { "\(subject) \($0.value)" }
     }
+    // Other ways of resampling are so alike that embeddings compare.
+    let resampling = options.resampling == .mediaPipe ? ", resampling \(Resampling.mediaPipe.rawValue)" : ""
     return EmbeddingGallery.preparation(
-      reading: readings.joined(separator: ", ") + (alignsFaces ? ", aligned faces" : ", whole pictures"),
+      reading: readings.joined(separator: ", ") + resampling
+        + (alignsFaces ? ", aligned faces" : ", whole pictures"),
       modelSHA256: try modelSHA256)
   }
 

@@ -34,6 +34,10 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// The known embeddings, in the order in which they were added.
   public private(set) var entries: [Entry] = []
+  /// The bytes of the entries in a file.
+  private var entryByteCount = 0
+  /// The bytes of a file beside those of its entries, at most.
+  private static let maximumHeadByteCount = 4096
 
   /// The maximum length of a name, in bytes of UTF-8.
   public static let maximumNameLength = 1024
@@ -68,8 +72,16 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Refuses what cannot be a name.
   ///
-  /// - Throws: `invalidArgument` for an empty or too long name.
+  /// - Throws: `invalidArgument` for an empty or too long name, or for `unknown`.
   package static func check(name: String) throws(ApusError) {
+    try checkLength(of: name)
+    guard name != "unknown" else {
+      throw ApusError(
+        .invalidArgument, "results call those who are not in the gallery 'unknown': choose another name")
+    }
+  }
+
+  private static func checkLength(of name: String) throws(ApusError) {
     guard !name.isEmpty, name.utf8.count <= maximumNameLength else {
       throw ApusError(.invalidArgument, "a name has 1 to \(maximumNameLength) bytes, not \(name.utf8.count)")
     }
@@ -77,10 +89,24 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Enrolls an embedding under a name.
   ///
-  /// - Throws: `invalidArgument` for an empty or too long name, for coordinates that are not finite, or if their
-  ///   number differs from the other entries'.
+  /// - Throws: `invalidArgument` for an empty or too long name, for the name `unknown`, for coordinates that are not finite, or if their
+  ///   number differs from the other entries'; `resourceLimit` for more than a file may have.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
     try Self.check(name: name)
+    let byteCount = Self.byteCount(name, embedding.values.count)
+    guard entryByteCount + byteCount <= Self.maximumFileSize - Self.maximumHeadByteCount else {
+      throw ApusError(
+        .resourceLimit, "with this embedding, the gallery would have more than \(Self.maximumFileSize) bytes")
+    }
+    try insert(name, embedding)
+  }
+
+  private static func byteCount(_ name: String, _ dimension: Int) -> Int {
+    4 + name.utf8.count + 4 * dimension
+  }
+
+  private mutating func insert(_ name: String, _ embedding: Embedding) throws(ApusError) {
+    try Self.checkLength(of: name)
     let count = embedding.values.count
     guard count > 0, count <= Self.maximumDimension, count == dimension ?? count else {
       throw ApusError(
@@ -96,6 +122,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
         .resourceLimit, "the gallery has \(entries.count) embeddings, the most that there can be")
     }
     entries.append(Entry(name: name, values: embedding.values))
+    entryByteCount += Self.byteCount(name, count)
   }
 
   /// Removes all embeddings with a name; returns how many there were.
@@ -103,7 +130,9 @@ public struct EmbeddingGallery: Hashable, Sendable {
   public mutating func remove(_ name: String) -> Int {
     let before = entries.count
     entries.removeAll { $0.name == name }
-    return before - entries.count
+    let count = before - entries.count
+    entryByteCount = dimension.map { entryByteCount - count * Self.byteCount(name, $0) } ?? 0
+    return count
   }
 
   // MARK: Search
@@ -113,7 +142,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// - Parameters:
   ///   - embedding: The new one; one with another number of coordinates, or with one that is not finite, has no neighbors.
   ///   - k: The maximum number of matches.
-  ///   - limit: The maximum distance of a match with a name; nil for no limit.
+  ///   - limit: The maximum distance of a match with a name; nil for no limit, so that a stranger gets the nearest name, however far it is.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
     guard k > 0 else { return [] }
     // The nearest so far, in order. Where there are many, all are sorted at the end of each stretch.
@@ -154,6 +183,12 @@ public struct EmbeddingGallery: Hashable, Sendable {
   }
 
   /// The most frequent name among the `k` nearest, or on a tie the nearest one's; nil if none is near enough.
+  ///
+  /// - Parameters:
+  ///   - embedding: The new one.
+  ///   - k: The number of neighbors that vote.
+  ///   - distance: The maximum distance of a neighbor; nil for no limit, so that every stranger gets a name. Measure it with faces of
+  ///     strangers: it depends on the model.
   public func name(of embedding: Embedding, k: Int = 1, distance: Double? = nil) -> String? {
     let matches = nearest(to: embedding, k: k, distance: distance)
     var votes: [String: Int] = [:]
@@ -234,7 +269,7 @@ public struct EmbeddingGallery: Hashable, Sendable {
       position += 4 + length
       let values = (0..<dimension).map { Float(bitPattern: number(position + 4 * $0)) }
       position += 4 * dimension
-      do { try add(name, Embedding(values)) } catch {
+      do { try insert(name, Embedding(values)) } catch {
         throw ApusError(.malformedGallery, "entry \(index): \(error.message)")
       }
     }

@@ -10,6 +10,16 @@ public struct EmbeddingResult: VisionResult, Hashable {
   public var embeddings: [Embedding]
   /// The time of each stage.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(
+    imageWidth: Int, imageHeight: Int, embeddings: [Embedding], timings: StageTimings = StageTimings()
+  ) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.embeddings = embeddings
+    self.timings = timings
+  }
 }
 
 extension EmbeddingResult: Encodable {

@@ -49,7 +49,7 @@ extension GalleryResult {
   }
 }
 
-extension GalleryResult.Match: Encodable {
+extension GalleryResult.Match: Codable {
   private enum CodingKeys: CodingKey {
     case name, distance, box
   }
@@ -60,5 +60,15 @@ extension GalleryResult.Match: Encodable {
     try container.encode(name ?? "unknown", forKey: .name)
     try container.encode(distance, forKey: .distance)
     try container.encode(box, forKey: .box)
+  }
+
+  /// Reads what ``encode(to:)`` writes: no entry of a gallery has the name `unknown`.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let name = try container.decode(String.self, forKey: .name)
+    self.init(
+      name: name == "unknown" ? nil : name,
+      distance: try container.decodeIfPresent(Double.self, forKey: .distance),
+      box: try container.decodeIfPresent(PixelRect.self, forKey: .box))
   }
 }

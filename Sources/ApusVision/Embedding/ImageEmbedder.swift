@@ -25,7 +25,7 @@ public final class ImageEmbedder: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
+  /// The task's assumptions about the model.
   public let assumptions: TaskAssumptions
   /// The number of coordinates of each output.
   public let dimensions: [Int]

@@ -45,6 +45,8 @@ public struct COCOTruth: Sendable {
   public private(set) var truthCount = 0
   /// Whether an object has the number 0, which pycocotools never counts as found.
   public private(set) var hasObjectZero = false
+  /// How many objects are left out, as their pictures are not among the images.
+  package private(set) var strayCount = 0
   private var truths: [Int: [DetectionAccuracy.Truth]] = [:]
 
   /// Reads a file.
@@ -64,8 +66,10 @@ public struct COCOTruth: Sendable {
 
   /// Reads the bytes of a file.
   ///
-  /// - Throws: `invalidData` with the place: for a number that two pictures, categories or objects have, and for objects of pictures or
-  ///   categories that there are not; `resourceLimit` for too many.
+  /// Objects of pictures that are not listed are left out, and so is a category without objects that has the name of another one.
+  ///
+  /// - Throws: `invalidData` with the place: for a number that two pictures, categories or objects have, for a name of two categories with
+  ///   objects, and for objects of categories that there are not; `resourceLimit` for too many.
   public init(parsing bytes: [UInt8]) throws(ApusError) {
     var cursor = JSONCursor(bytes)
     if cursor.peek() == UInt8(ascii: "[") {
@@ -104,26 +108,47 @@ public struct COCOTruth: Sendable {
     try Self.checkUnique(images.map(\.id), "the images")
     try Self.checkUnique(images.map(\.fileName), "the images")
     try Self.checkUnique(categories.map(\.id), "the categories")
-    try Self.checkUnique(categories.map(\.name), "the categories")
     try Self.checkUnique(objects.map(\.truth.id), "the annotations")
     let known = (images: Set(images.map(\.id)), categories: Set(categories.map(\.id)))
     for (place, object) in objects.enumerated() {
-      guard known.images.contains(object.image) else {
-        throw ApusError(
-          .invalidData,
-          "annotations[\(place)] (id \(object.truth.id)) is of the image \(object.image), which is not among the images"
-        )
-      }
       guard known.categories.contains(object.truth.category) else {
         throw ApusError(
           .invalidData,
           "annotations[\(place)] (id \(object.truth.id)) has the category \(object.truth.category), which is not among the categories"
         )
       }
+      // A subset of the pictures has the objects of all.
+      guard known.images.contains(object.image) else {
+        strayCount += 1
+        continue
+      }
       if object.truth.id == 0 { hasObjectZero = true }
       truths[object.image, default: []].append(object.truth)
     }
-    truthCount = objects.count
+    truthCount = objects.count - strayCount
+    try leaveOutNamesakes(Set(objects.map(\.truth.category)))
+  }
+
+  /// Leaves out categories without objects that have the name of another one, such as the root that some exporters write.
+  private mutating func leaveOutNamesakes(_ used: Set<Int>) throws(ApusError) {
+    var places: [String: Int] = [:]
+    for (place, category) in categories.enumerated() {
+      guard let other = places[category.name] else {
+        places[category.name] = place
+        continue
+      }
+      guard used.contains(category.id) else { continue }
+      guard !used.contains(categories[other].id) else {
+        throw ApusError(
+          .invalidData,
+          "the categories \(other) and \(place) (counted from 0) are both '\(category.name)', and both have objects"
+        )
+      }
+      places[category.name] = place
+    }
+    guard places.count < categories.count else { return }
+    let kept = Set(places.values)
+    categories = categories.indices.filter(kept.contains).map { categories[$0] }
   }
 
   private static func checkUnique<Value: Hashable>(_ values: [Value], _ what: String) throws(ApusError) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a detector finds and misses at one threshold of scores: what a person sees who looks at its boxes.
+/// Counts of the objects that a detector finds and misses at one score threshold, as its boxes show them.
 ///
-/// A box counts from an overlap of half. Each finding, the best first, takes the object of its category that it overlaps most; what is left over is
-/// matched with objects of other categories, which are confusions. Crowds need not be found, and boxes in them are no mistakes.
+/// A box counts from an overlap of half. Each finding, the best first, takes the object of its category that
+/// it overlaps most; findings left over are matched with objects of other categories, which are confusions.
+/// Crowds need not be found, and boxes in them are no mistakes.
 public struct DetectionCounts: Hashable, Sendable {
   /// Objects that were found.
   public private(set) var found = 0
@@ -17,7 +18,7 @@ public struct DetectionCounts: Hashable, Sendable {
   public private(set) var confusions = ConfusionCounts()
 
   /// The overlap from which a box counts.
-  private static let leastOverlap = 0.5
+  private static let minimumOverlap = 0.5
 
   /// Makes the counts of no pictures.
   public init() {}
@@ -36,7 +37,7 @@ public struct DetectionCounts: Hashable, Sendable {
     var rest: [DetectionAccuracy.Finding] = []
     var isTaken = truths.map(\.isCrowd)
     func best(_ finding: DetectionAccuracy.Finding, among places: [Int]) -> Int? {
-      var (least, best): (Double, Int?) = (Self.leastOverlap, nil)
+      var (least, best): (Double, Int?) = (Self.minimumOverlap, nil)
       for place in places {
         let overlap = finding.box.overlap(with: truths[place].box, isCrowd: truths[place].isCrowd)
         if overlap >= least, best == nil || overlap > least { (least, best) = (overlap, place) }

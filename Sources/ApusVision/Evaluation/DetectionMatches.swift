@@ -14,8 +14,8 @@ struct DetectionMatches: Sendable {
   /// Areas in square pixels: all, small, medium, large.
   static let areas: [ClosedRange<Double>] = [0...1e10, 0...1024, 1024...9216, 9216...1e10]
   /// The most findings that count.
-  static let mostFindings = 100
-  /// What an overlap of 1 is compared with.
+  static let maximumFindings = 100
+  /// The threshold that replaces an overlap of 1.
   private static let almostOne = 1 - 1e-10
 
   /// The picture.
@@ -29,7 +29,7 @@ struct DetectionMatches: Sendable {
   init(image: Int, truths: [DetectionAccuracy.Truth], findings: [DetectionAccuracy.Finding]) {
     self.image = image
     let order = findings.indices.sorted { (findings[$1].score, $0) < (findings[$0].score, $1) }
-    let best = order.prefix(Self.mostFindings).map { findings[$0] }
+    let best = order.prefix(Self.maximumFindings).map { findings[$0] }
     found = best.map { Found(score: $0.score) }
     let overlaps = best.map { finding in
       truths.map { finding.box.overlap(with: $0.box, isCrowd: $0.isCrowd) }
@@ -37,7 +37,7 @@ struct DetectionMatches: Sendable {
     for (range, areas) in Self.areas.enumerated() {
       let isIgnored = truths.map { $0.isCrowd || !areas.contains($0.area) }
       truthCounts[range] = isIgnored.count { !$0 }
-      // What is to be found comes first.
+      // Objects that count come first.
       let sorted = truths.indices.filter { !isIgnored[$0] } + truths.indices.filter { isIgnored[$0] }
       for (bit, overlap) in DetectionAccuracy.overlaps.enumerated() {
         var isTaken = [Bool](repeating: false, count: truths.count)

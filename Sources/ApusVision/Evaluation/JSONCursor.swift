@@ -10,7 +10,7 @@ struct JSONCursor {
   private var position = 0
 
   /// How many lists and objects may be in each other.
-  private static let mostDepth = 512
+  private static let maximumDepth = 512
   private static let longestNumber = 64
 
   /// Begins at the first value.
@@ -220,7 +220,7 @@ struct JSONCursor {
       case UInt8(ascii: "{"), UInt8(ascii: "["):
         depth += 1
         position += 1
-        guard depth <= Self.mostDepth else { throw refusal("lists and objects are nested too deeply") }
+        guard depth <= Self.maximumDepth else { throw refusal("lists and objects are nested too deeply") }
       case UInt8(ascii: "}"), UInt8(ascii: "]"):
         depth -= 1
         position += 1
@@ -234,7 +234,7 @@ struct JSONCursor {
       case UInt8(ascii: "t"): _ = try word("true")
       case UInt8(ascii: "f"): _ = try word("false")
       case UInt8(ascii: "n"): _ = try word("null")
-      // What tools of Python write, which is no JSON.
+      // Numbers that Python's tools write, although JSON does not have them.
       case UInt8(ascii: "N") where bytes[position...].starts(with: "NaN".utf8): position += 3
       case UInt8(ascii: "I") where bytes[position...].starts(with: "Infinity".utf8): position += 8
       case UInt8(ascii: "-") where bytes[position...].starts(with: "-Infinity".utf8): position += 9

@@ -3,6 +3,9 @@ import Apus
 
 /// The third model of a face landmarker: how far the expressions of a face go, from its points.
 struct BlendshapeModel: Sendable {
+  /// The largest index of a point that the model asks for.
+  static let maximumPointIndex = FaceMeshPoints.blendshapes.max() ?? 0
+
   private let interpreters: InterpreterPool
 
   /// Prepares a model with 146 points in, and 52 numbers out.

@@ -20,10 +20,10 @@ public final class FaceLandmarker: LandmarkTask {
     public var minDetectionConfidence: Float = 0.5
     /// The minimum score of a face in its region, or where it is tracked.
     public var minPresenceConfidence: Float = 0.5
-    /// The overlap (intersection over union) above which detected boxes are one face. MediaPipe's `FaceLandmarker` has 0.5, its older
-    /// interface (`mp.solutions.face_mesh`) and its `FaceDetector` 0.3.
-    public var maximumOverlap: Float = 0.3
-    /// In frames, the overlap above which a detected face is taken for one that is tracked already.
+    /// The overlap (intersection over union) above which detected boxes are one face. MediaPipe's `FaceLandmarker` has 0.5 and no option
+    /// for it; its older interface (`mp.solutions.face_mesh`) and its `FaceDetector` have 0.3.
+    public var maximumOverlap: Float = 0.5
+    /// In frames, the overlap above which a detected face is taken for one that is tracked already, and two tracked ones for one.
     public var minTrackingConfidence: Float = 0.5
 
     /// Makes the default options.
@@ -42,7 +42,7 @@ public final class FaceLandmarker: LandmarkTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the mesh model, with what the detector does as steps.
+  /// The task's assumptions about the mesh model, with the detector's steps.
   public var assumptions: TaskAssumptions {
     landmarkAssumptions.with(pipeline.detector.scoring, of: "faces'")
   }
@@ -50,7 +50,7 @@ public final class FaceLandmarker: LandmarkTask {
   /// Whether the next picture may decide how the scores of faces are read in all later ones.
   package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
 
-  /// What is assumed about the model of landmarks.
+  /// The assumptions about the model of landmarks.
   private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<FaceMesh>
@@ -74,13 +74,13 @@ public final class FaceLandmarker: LandmarkTask {
   ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
   public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
+    let (detector, landmarks) = ("face_detector.tflite", "face_landmarks_detector.tflite")
     let (blendshapes, geometry) = ("face_blendshapes.tflite", "geometry_pipeline_metadata_landmarks.binarypb")
     try self.init(
-      detector: bundle.model(named: "face_detector.tflite"),
-      landmarks: bundle.model(named: "face_landmarks_detector.tflite"),
-      blendshapes: bundle.entryNames.contains(blendshapes) ? bundle.model(named: blendshapes) : nil,
-      geometry: bundle.entryNames.contains(geometry) ? bundle.faceGeometry(named: geometry) : nil,
-      options: options)
+      bundle.model(named: detector), bundle.model(named: landmarks),
+      bundle.entryNames.contains(blendshapes) ? bundle.model(named: blendshapes) : nil,
+      bundle.entryNames.contains(geometry) ? bundle.faceGeometry(named: geometry) : nil, options,
+      warnings: bundle.warnings(using: detector, landmarks, blendshapes))
   }
 
   /// Makes a landmarker from two or three models.
@@ -92,9 +92,16 @@ public final class FaceLandmarker: LandmarkTask {
   ///   - geometry: The shape of a usual face, for the face's matrix; nil for none.
   ///   - options: How to find faces.
   /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
-  public init(
+  public convenience init(
     detector: Model, landmarks: Model, blendshapes: Model? = nil, geometry: FaceGeometry? = nil,
     options: Options = Options()
+  ) throws(ApusError) {
+    try self.init(detector, landmarks, blendshapes, geometry, options, warnings: [])
+  }
+
+  private init(
+    _ detector: Model, _ landmarks: Model, _ blendshapes: Model?, _ geometry: FaceGeometry?,
+    _ options: Options, warnings: [String]
   ) throws(ApusError) {
     try options.check()
     self.options = options
@@ -125,7 +132,7 @@ public final class FaceLandmarker: LandmarkTask {
         "faces: score >= \(options.minDetectionConfidence), IoU > \(options.maximumOverlap) become one, weighted by scores",
         "a face's region: the line between the eyes level, square, 1.5 times as large",
         "a face: score\(meshes.isLogit ? " = 1 / (1 + exp(-logit))" : "") >= \(options.minPresenceConfidence), points moved from the region to the picture",
-      ])
+      ], warnings: warnings)
   }
 
   /// Finds faces in a picture or a region of it.

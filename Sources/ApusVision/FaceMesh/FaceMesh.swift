@@ -4,11 +4,17 @@ import Apus
 /// A face with the points of a mesh, and how far its expressions go.
 public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
   /// An expression of a face, such as an open jaw.
-  public struct Blendshape: Hashable, Encodable, Sendable {
+  public struct Blendshape: Hashable, Codable, Sendable {
     /// The name, such as `jawOpen`.
     public let name: String
     /// How far it goes, 0 to 1.
     public let score: Float
+
+    /// Makes an expression.
+    public init(name: String, score: Float) {
+      self.name = name
+      self.score = score
+    }
   }
 
   /// The confidence that there is a face, 0 to 1.
@@ -26,6 +32,19 @@ public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
   /// Where to look for the face in the next frame.
   public let nextRegion: Region
 
+  /// Makes a face; without `nextRegion`, it is looked for in the same region.
+  public init(
+    score: Float, landmarks: [Landmark], blendshapes: [Blendshape] = [], matrix: [Float]? = nil,
+    region: Region, nextRegion: Region? = nil
+  ) {
+    self.score = score
+    self.landmarks = landmarks
+    self.blendshapes = blendshapes
+    self.matrix = matrix
+    self.region = region
+    self.nextRegion = nextRegion ?? region
+  }
+
   /// The names of the expressions; the first one is the face at rest.
   public static let blendshapeNames = [
     "_neutral", "browDownLeft", "browDownRight", "browInnerUp", "browOuterUpLeft", "browOuterUpRight",
@@ -39,6 +58,9 @@ public struct FaceMesh: LandmarkSubject, PipelineSubject, Hashable {
     "mouthStretchLeft", "mouthStretchRight", "mouthUpperUpLeft", "mouthUpperUpRight", "noseSneerLeft",
     "noseSneerRight",
   ]
+
+  /// The points of a mesh without irises.
+  static let minimumPointCount = 468
 
   /// Points that are drawn with lines between them, one after the other: lips, eyes, brows, the face's oval, irises.
   public static var outlines: [[Int]] { FaceMeshPoints.outlines }

@@ -37,7 +37,7 @@ enum FaceMeshModel: Sendable {
   /// The output with the score of presence.
   var presenceOutput: Int { self == .attention ? 6 : 1 }
 
-  /// What each output is for.
+  /// The role of each output.
   ///
   /// - Parameter isLogit: Whether the score of presence is a logit.
   func roles(isLogit: Bool) -> [Int: String] {

@@ -65,7 +65,7 @@ struct FaceMeshReader: Sendable {
     guard blendshapes != nil || geometry != nil else { return .zero }
     let start = ContinuousClock.now
     let tracing = Trace.now
-    if let blendshapes {
+    if let blendshapes, face.landmarks.count > BlendshapeModel.maximumPointIndex {
       face.blendshapes = try blendshapes.blendshapes(of: face.landmarks, cancellation: cancellation)
     }
     face.matrix = geometry?.matrix(

@@ -11,6 +11,14 @@ public struct FaceMeshResult: LandmarkResult, Hashable {
   /// The time of each stage of all models.
   public var timings = StageTimings()
 
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, faces: [FaceMesh], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.faces = faces
+    self.timings = timings
+  }
+
   /// The faces.
   public var subjects: [FaceMesh] {
     get { faces }
@@ -19,7 +27,7 @@ public struct FaceMeshResult: LandmarkResult, Hashable {
 }
 
 extension FaceMeshResult: Encodable {
-  /// What is encoded: the size of the picture is not.
+  /// The encoded properties: all but the size of the picture.
   private enum CodingKeys: String, CodingKey {
     case faces
     case timings = "milliseconds"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusFormat
 
-/// What MediaPipe's message `GeometryPipelineMetadata` says about a face: its mesh, and which points weigh how much.
+/// A face in MediaPipe's message `GeometryPipelineMetadata`: its mesh, and the weights of its points.
 struct GeometryMetadata {
   /// For which points it is.
   enum Source: UInt64 {

@@ -49,7 +49,7 @@ extension AffineTransform {
 
 extension ImageBuffer {
   /// Samples of a large square are fewer for each pixel.
-  private static let mostSamples = 1 << 26
+  private static let maximumSamples = 1 << 26
 
   /// A square whose pixel centers are taken from where a transform leads in this picture as it is seen, as rgb. The transform has one scale
   /// for both axes.
@@ -60,7 +60,7 @@ extension ImageBuffer {
     // Points far outside the picture have a scale that no integer holds.
     let scale = (transform.xx * transform.xx + transform.yx * transform.yx).squareRoot()
     var samples = Int(min(max(scale.rounded(.up), 1), 8))
-    while samples > 1, size * size * samples * samples > Self.mostSamples { samples -= 1 }
+    while samples > 1, size * size * samples * samples > Self.maximumSamples { samples -= 1 }
     var pixels = [UInt8](repeating: 0, count: size * size * 3)
     for row in 0..<size {
       for column in 0..<size {

@@ -4,6 +4,7 @@
 enum FaceAnchors {
   private static let kinds: [(name: String, generator: AnchorGenerator)] = [
     ("short range", .shortRangeFaces), ("full range", .fullRangeFaces),
+    ("back camera", .backCameraFaces),
   ]
 
   /// The centers in fractions of the input, for the kind with this many; nil if there is none.

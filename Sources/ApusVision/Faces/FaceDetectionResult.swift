@@ -10,10 +10,18 @@ public struct FaceDetectionResult: VisionResult, Hashable {
   public var faces: [Face]
   /// The time of each stage.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, faces: [Face], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.faces = faces
+    self.timings = timings
+  }
 }
 
 extension FaceDetectionResult: Encodable {
-  /// What is encoded: the size of the picture is not.
+  /// The properties that are encoded; the size of the picture is not.
   private enum CodingKeys: String, CodingKey {
     case faces
     case timings = "milliseconds"

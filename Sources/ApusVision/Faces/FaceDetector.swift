@@ -25,9 +25,7 @@ public final class FaceDetector: VisionTask {
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
 
     func check() throws(ApusError) {
-      guard !minDetectionConfidence.isNaN else {
-        throw ApusError(.invalidArgument, "the score threshold is not a number")
-      }
+      try baseOptions.checkThreshold(minDetectionConfidence)
       guard maximumOverlap >= 0, maximumOverlap <= 1 else {
         throw ApusError(.invalidArgument, "the IoU threshold is \(maximumOverlap), not 0 to 1")
       }
@@ -39,7 +37,7 @@ public final class FaceDetector: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model, and what its answers have shown so far.
+  /// The task's assumptions about the model, updated by the answers so far.
   public var assumptions: TaskAssumptions {
     let areLogits = scoring.areLogits
     return TaskAssumptions(
@@ -75,7 +73,7 @@ public final class FaceDetector: VisionTask {
   /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
   private static let maximumColumns = 4 + 2 * 64
 
-  /// What a detector of palms has for each anchor: the box and seven points.
+  /// The numbers that a palm detector has for each anchor: the box and seven points.
   private static let palmColumns = 4 + 2 * 7
 
   let pictures: PictureModel
@@ -110,8 +108,8 @@ public final class FaceDetector: VisionTask {
       throw ApusError(
         .invalidArgument,
         """
-        the model's outputs are not those of BlazeFace (predictions 1×896×16 and scores 1×896×1 for 128 × 128 pixels, \
-        1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
+        the model's outputs are not those of BlazeFace (predictions 1×896×16 and scores 1×896×1 for 128 × 128 or \
+        256 × 256 pixels, 1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
         """)
     }
     guard shapes[found.0].dimensions.last != Self.palmColumns else {

@@ -24,7 +24,8 @@ public final class FaceEmbedder: VisionTask {
     self.embedder = embedder
   }
 
-  /// What the embedder assumes about its model, and then what the face detector does and its answers have shown so far.
+  /// The embedder's assumptions about its model, with the readings and warnings of the face detector, updated
+  /// by the answers so far.
   public var assumptions: TaskAssumptions { embedder.assumptions.with(detector.assumptions, of: "faces'") }
 
   /// Whether the next picture may decide how faces are read in all later ones.

@@ -38,10 +38,20 @@ public struct FaceEmbeddingResult: VisionResult, Hashable {
   public var faces: [EmbeddedFace]
   /// The time of each stage, of both models together.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(
+    imageWidth: Int, imageHeight: Int, faces: [EmbeddedFace], timings: StageTimings = StageTimings()
+  ) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.faces = faces
+    self.timings = timings
+  }
 }
 
 extension FaceEmbeddingResult: Encodable {
-  /// What is encoded: the size of the picture is not.
+  /// The properties that are encoded; the size of the picture is not.
   private enum CodingKeys: String, CodingKey {
     case faces
     case timings = "milliseconds"

@@ -102,14 +102,14 @@ package struct NumPyArray: Sendable {
   }
 
   /// The most dimensions of an array in NumPy.
-  private static let mostDimensions = 64
+  private static let maximumDimensions = 64
 
   /// How many bytes of a file say how long its head is.
-  package static let leastHead = 12
+  package static let minimumHead = 12
 
   /// The number of bytes in front of the elements, by the first bytes of the file.
   package static func headByteCount(of file: [UInt8]) throws(ApusError) -> Int {
-    guard file.count >= leastHead, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
+    guard file.count >= minimumHead, file[0] == 0x93, file[1..<6].elementsEqual("NUMPY".utf8) else {
       if file.starts(with: [0x50, 0x4B, 3, 4]) {
         throw malformed("it is a ZIP archive, perhaps .npz; save each array with numpy.save")
       }
@@ -154,11 +154,14 @@ package struct NumPyArray: Sendable {
       shape.append(dimension)
     }
     let kind = type.drop { "<>=|".contains($0) }
-    guard shape.count <= Self.mostDimensions else {
+    guard shape.count <= Self.maximumDimensions else {
       throw Self.malformed(
-        "its shape has \(shape.count) dimensions, more than the \(Self.mostDimensions) of NumPy")
+        "its shape has \(shape.count) dimensions, more than the \(Self.maximumDimensions) of NumPy")
     }
-    self.type = (kind.hasSuffix("1") && kind.count == 2 ? "|" : type.hasPrefix("|") ? "|" : "<") + kind
+    // As NumPy has it, numbers for whose bytes no order is given have the machine's.
+    let isNumber = kind.first.map { "fiuc".contains($0) } ?? false
+    let hasNoOrder = kind.hasSuffix("1") && kind.count == 2 || type.hasPrefix("|") && !isNumber
+    self.type = (hasNoOrder ? "|" : "<") + kind
     self.shape = shape
     // A complex number is two numbers.
     let byteCount = Int(kind.dropFirst()) ?? 1

@@ -19,8 +19,14 @@ extension SegmentationResult {
   /// The bytes of a `.npy` file: the class of each pixel, rows × columns, as uint8; as uint16 for models that may have more than 256
   /// classes.
   ///
-  /// - Throws: `resourceLimit` if the system refuses memory.
+  /// - Throws: `invalidArgument` without a mask of the picture's size; `resourceLimit` if the system refuses memory.
   public func encodedNumPy() throws(ApusError) -> [UInt8] {
+    guard categoryMask.count == imageWidth * imageHeight else {
+      throw ApusError(
+        .invalidArgument,
+        "the result has \(categoryMask.count) pixels of a mask for a picture of \(imageWidth) × \(imageHeight)"
+      )
+    }
     try requireMemory(
       4 * categoryMask.count, for: "the file of a mask of \(imageWidth) × \(imageHeight) pixels")
     let shape = [imageHeight, imageWidth]

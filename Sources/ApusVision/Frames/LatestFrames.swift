@@ -19,7 +19,7 @@ import Synchronization
 /// While a frame is processed, the next one waits. A newer one takes its place, so results are never about a frame that
 /// was old when its turn came. The caller is never blocked, nor are Swift's tasks: inference has a queue of its own.
 public final class LatestFrames<Asked: VisionTask>: Sendable {
-  /// What happened to the frames so far.
+  /// The counts of frames so far, by outcome.
   public struct Statistics: Hashable, Sendable {
     /// All submitted frames.
     public internal(set) var submitted = 0
@@ -73,7 +73,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
 
   deinit { continuation.finish() }
 
-  /// What happened to the frames so far.
+  /// The counts of frames so far, by outcome.
   public var statistics: Statistics { state.withLock(\.statistics) }
 
   /// Submits a frame, which replaces one that still waits. Returns at once, from any thread.
@@ -124,7 +124,12 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
       if !isLate {
         let result = FrameResult(
           frame: next.frame, number: next.number, answer: answer, latency: end - next.arrival)
-        if case .dropped = continuation.yield(result) { state.withLock { $0.statistics.unread += 1 } }
+        switch continuation.yield(result) {
+        case .dropped: state.withLock { $0.statistics.unread += 1 }
+        // Without a reader, no frame is worth the work.
+        case .terminated: state.withLock { $0.isFinished = true }
+        default: break
+        }
       }
     }
   }
@@ -146,31 +151,51 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
 public typealias LatestFrameDetector = LatestFrames<ObjectDetector>
 
 extension VisionTask {
-  /// Results for the newest frames of a sequence, until it ends. The sequence never waits for results.
+  /// Results for the newest frames of a sequence, until it ends or fails. The sequence never waits for results.
   ///
   /// ```swift
   /// for await result in detector.latestAnswers(to: camera.frames) { … }
   /// ```
+  /// When the reader ends its loop and drops the results, or its task is cancelled, no more frames are taken.
+  ///
   /// - Parameters:
-  ///   - frames: The frames, as they come.
+  ///   - frames: The frames, as they come; `source.map { $0.picture() }` for a `VideoSource` or a `Camera`. An error of the sequence ends the results.
   ///   - region: The part of each frame to look at; nil for the whole frame.
   ///   - deadline: The maximum time from a frame's arrival to its result; nil means no limit.
   public func latestAnswers<Frames: AsyncSequence & Sendable>(
     to frames: Frames, in region: PixelRect? = nil, deadline: Duration? = nil
-  ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer, Frames.Failure == Never {
+  ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer {
     let latest = LatestFrames(self, region: region, deadline: deadline)
-    let pump = Task.detached {
-      for await frame in frames { latest.submit(frame) }
-      latest.finish()
+    let pump = FramePump(
+      Task.detached {
+        defer { latest.finish() }
+        do {
+          for try await frame in frames {
+            // A sequence need not end when its reader is cancelled.
+            if Task.isCancelled { break }
+            latest.submit(frame)
+          }
+        } catch {}
+      })
+    let results = latest.results
+    // The pump lives as long as the stream that the reader has: `results` itself is kept by the pump.
+    return AsyncStream {
+      withExtendedLifetime(pump) {}
+      var next = results.makeAsyncIterator()
+      return await next.next()
+    } onCancel: {
+      pump.cancel()
     }
-    latest.onEnd { pump.cancel() }
-    return latest.results
   }
 }
 
-extension LatestFrames {
-  /// Runs code when ``results`` has no reader any more, or has ended.
-  fileprivate func onEnd(_ body: @escaping @Sendable () -> Void) {
-    continuation.onTermination = { _ in body() }
-  }
+/// The task that submits frames. It is cancelled with the last reference.
+private final class FramePump: Sendable {
+  private let task: Task<Void, Never>
+
+  init(_ task: Task<Void, Never>) { self.task = task }
+
+  deinit { task.cancel() }
+
+  func cancel() { task.cancel() }
 }

@@ -4,7 +4,7 @@ import Apus
 /// A hand with its 21 points.
 public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
   /// Whose hand it is.
-  public enum Side: String, Hashable, Encodable, Sendable, CaseIterable {
+  public enum Side: String, Hashable, Codable, Sendable, CaseIterable {
     /// The person's left hand.
     case left = "Left"
     /// The person's right hand.
@@ -13,7 +13,8 @@ public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
 
   /// Whether it is the person's left or right hand, in a picture that is not mirrored.
   public var handedness: Side
-  /// The confidence in ``handedness``, 0.5 to 1.
+  /// The confidence in ``handedness``, 0 to 1: 0.5 or more from ``HandLandmarker``. ``HolisticLandmarker`` takes the side from the body; the
+  /// score is then what the model of hands says of that side, below 0.5 if it sees the other one.
   public var handednessScore: Float
   /// The confidence that there is a hand, 0 to 1.
   public var score: Float
@@ -27,6 +28,22 @@ public struct Hand: LandmarkSubject, PipelineSubject, Hashable {
   public let region: Region
   /// Where to look for the hand in the next frame.
   public let nextRegion: Region
+
+  /// Makes a hand; without `nextRegion`, it is looked for in the same region.
+  public init(
+    handedness: Side, handednessScore: Float, score: Float, landmarks: [Landmark],
+    worldLandmarks: [WorldLandmark] = [], gesture: EmbeddingGallery.Match? = nil, region: Region,
+    nextRegion: Region? = nil
+  ) {
+    self.handedness = handedness
+    self.handednessScore = handednessScore
+    self.score = score
+    self.landmarks = landmarks
+    self.worldLandmarks = worldLandmarks
+    self.gesture = gesture
+    self.region = region
+    self.nextRegion = nextRegion ?? region
+  }
 
   /// The names of a hand's points: of each finger from the palm to the tip.
   public static let landmarkNames = [

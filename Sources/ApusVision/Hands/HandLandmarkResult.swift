@@ -11,6 +11,14 @@ public struct HandLandmarkResult: LandmarkResult, Hashable {
   /// The time of each stage of both models.
   public var timings = StageTimings()
 
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, hands: [Hand], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.hands = hands
+    self.timings = timings
+  }
+
   /// The hands.
   public var subjects: [Hand] {
     get { hands }
@@ -19,7 +27,7 @@ public struct HandLandmarkResult: LandmarkResult, Hashable {
 }
 
 extension HandLandmarkResult: Encodable {
-  /// What is encoded: the size of the picture is not.
+  /// The encoded properties: all but the size of the picture.
   private enum CodingKeys: String, CodingKey {
     case hands
     case timings = "milliseconds"

@@ -10,11 +10,11 @@ import Apus
 ///
 /// For frames of a video, a ``LandmarkTracker`` follows hands from one to the next. Any number of threads can share a landmarker.
 public final class HandLandmarker: LandmarkTask {
-  /// How to find hands. Names and defaults are MediaPipe's, but for ``palmAngle``.
+  /// How to find hands. Names and defaults are MediaPipe's, but for ``maxHands`` and ``palmAngle``.
   public struct Options: Sendable {
     /// How to run the models: threads, kernels, limits.
     public var interpreter = Interpreter.Options()
-    /// The maximum number of hands.
+    /// The maximum number of hands; MediaPipe's `HandLandmarker` has 1, its older interface (`mp.solutions.hands`) 2.
     public var maxHands = 2
     /// The minimum score of a palm, inclusive.
     public var minDetectionConfidence: Float = 0.5
@@ -27,7 +27,7 @@ public final class HandLandmarker: LandmarkTask {
     /// MediaPipe's older interface (`mp.solutions.hands`) has 90 degrees. Its newer one (`HandLandmarker`) states 90 in a field for
     /// radians, that is 116.6 degrees: regions of palms are turned by 26.6 degrees too much. Set it to 5156.62 for the newer one's results.
     public var palmAngle: Float = 90
-    /// What names the gesture of each hand; nil for no gestures.
+    /// The classifier that names the gesture of each hand; nil for no gestures.
     public var gestures: LandmarkClassifier?
 
     /// Makes the default options.
@@ -48,7 +48,7 @@ public final class HandLandmarker: LandmarkTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model of hands, with what the detector does as steps.
+  /// The task's assumptions about the model of hands, with the detector's steps.
   public var assumptions: TaskAssumptions {
     landmarkAssumptions.with(pipeline.detector.scoring, of: "palms'")
   }
@@ -56,7 +56,7 @@ public final class HandLandmarker: LandmarkTask {
   /// Whether the next picture may decide how the scores of palms are read in all later ones.
   package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
 
-  /// What is assumed about the model of landmarks.
+  /// The assumptions about the model of landmarks.
   private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<Hand>
@@ -65,7 +65,8 @@ public final class HandLandmarker: LandmarkTask {
   ///
   /// - Parameters:
   ///   - modelFile: A `.task` file with `hand_detector.tflite` and `hand_landmarks_detector.tflite`, or with a bundle
-  ///     `hand_landmarker.task` that has them, as gesture recognizers do.
+  ///     `hand_landmarker.task` that has them, as gesture recognizers do. Their models of gestures are not used, which
+  ///     ``assumptions`` warns about: ``Options/gestures`` names gestures by example.
   ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `unreadableFile`, `malformedModel`, or what the other initializers throw.
   public convenience init(modelFile: String, options: Options = Options()) throws(ApusError) {
@@ -81,10 +82,15 @@ public final class HandLandmarker: LandmarkTask {
   public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
     var bundle = bundle
     let inner = "hand_landmarker.task"
-    if bundle.entryNames.contains(inner) { bundle = try bundle.bundle(named: inner) }
+    var warnings: [String] = []
+    if bundle.entryNames.contains(inner) {
+      warnings = bundle.warnings(using: inner)
+      bundle = try bundle.bundle(named: inner)
+    }
+    let (detector, landmarks) = ("hand_detector.tflite", "hand_landmarks_detector.tflite")
+    warnings += bundle.warnings(using: detector, landmarks)
     try self.init(
-      detector: bundle.model(named: "hand_detector.tflite"),
-      landmarks: bundle.model(named: "hand_landmarks_detector.tflite"), options: options)
+      bundle.model(named: detector), bundle.model(named: landmarks), options, warnings: warnings)
   }
 
   /// Makes a landmarker from two models.
@@ -94,7 +100,15 @@ public final class HandLandmarker: LandmarkTask {
   ///   - landmarks: A hand model: 63 numbers for the points, the scores of presence and handedness, 63 numbers for points in space.
   ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
-  public init(detector: Model, landmarks: Model, options: Options = Options()) throws(ApusError) {
+  public convenience init(
+    detector: Model, landmarks: Model, options: Options = Options()
+  ) throws(ApusError) {
+    try self.init(detector, landmarks, options, warnings: [])
+  }
+
+  private init(
+    _ detector: Model, _ landmarks: Model, _ options: Options, warnings: [String]
+  ) throws(ApusError) {
     try options.check()
     self.options = options
     var base = BaseOptions()
@@ -105,7 +119,7 @@ public final class HandLandmarker: LandmarkTask {
     let target = options.palmAngle * .pi / 180
     pipeline = TaskPipeline(
       detector: palms, reader: hands.reader, limit: options.maxHands,
-      trackingOverlap: options.minTrackingConfidence
+      trackingOverlap: options.minTrackingConfidence, keepsOverlappingRegions: true
     ) { palm in
       // From the wrist to the first joint of the middle finger.
       var region = Region(palm)
@@ -124,7 +138,7 @@ public final class HandLandmarker: LandmarkTask {
         """,
         "a hand: score >= \(options.minPresenceConfidence), points moved from the region to the picture, z / 0.4",
         "hands with 10 points nearer than 0.2 palms and IoU > 0.2 become one",
-      ])
+      ], warnings: warnings)
   }
 
   /// Finds hands in a picture or a region of it.

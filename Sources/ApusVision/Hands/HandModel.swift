@@ -6,7 +6,7 @@ struct HandModel: Sendable {
   let reader: RegionModel
   private let minimumScore: Float
 
-  /// What z is divided by: so it has about the unit of x.
+  /// The divisor of z, which then has about the unit of x.
   private static let depthScale: Float = 0.4
 
   /// Prepares a model: 63 numbers for the points, the scores of presence and handedness, 63 numbers for points in space.
@@ -22,7 +22,7 @@ struct HandModel: Sendable {
     self.minimumScore = minimumScore
   }
 
-  /// What each output is for.
+  /// The role of each output.
   static let roles = [
     0: "x, y and z of 21 points, in pixels of the input", 1: "the score that there is a hand",
     2: "the score that it is a right hand", 3: "x, y and z of 21 points in space, in meters",

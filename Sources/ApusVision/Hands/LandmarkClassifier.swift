@@ -22,7 +22,7 @@ public struct LandmarkClassifier: Sendable {
   /// differ by one finger. With ten examples, nine hands of ten have one of their gesture within 0.3; no two hands are farther apart than 2.
   public var maximumDistance: Double?
 
-  /// What galleries of hands say about their embeddings.
+  /// The text with which galleries of hands describe their embeddings.
   public static let preparation = "hand landmarks: centered, scaled, left hands mirrored"
 
   /// Makes a classifier.

@@ -27,6 +27,8 @@ public final class HolisticLandmarker: VisionTask {
     public var face: Model
     /// Measures expressions; nil for none.
     public var blendshapes: Model?
+    /// The warnings about the bundle from which they come.
+    var warnings: [String] = []
 
     /// Collects models.
     public init(
@@ -42,15 +44,17 @@ public final class HolisticLandmarker: VisionTask {
     ///
     /// - Throws: `malformedModel` if one is missing or broken.
     public init(_ bundle: TaskBundle) throws(ApusError) {
+      let (personDetector, pose) = ("pose_detector.tflite", "pose_landmarks_detector.tflite")
+      let (hand, handRegion) = ("hand_landmarks_detector.tflite", "hand_roi_refinement.tflite")
+      let (faceDetector, face) = ("face_detector.tflite", "face_landmarks_detector.tflite")
       let blendshapes = "face_blendshapes.tflite"
       self.init(
-        personDetector: try bundle.model(named: "pose_detector.tflite"),
-        pose: try bundle.model(named: "pose_landmarks_detector.tflite"),
-        hand: try bundle.model(named: "hand_landmarks_detector.tflite"),
-        handRegion: try bundle.model(named: "hand_roi_refinement.tflite"),
-        faceDetector: try bundle.model(named: "face_detector.tflite"),
-        face: try bundle.model(named: "face_landmarks_detector.tflite"),
+        personDetector: try bundle.model(named: personDetector), pose: try bundle.model(named: pose),
+        hand: try bundle.model(named: hand), handRegion: try bundle.model(named: handRegion),
+        faceDetector: try bundle.model(named: faceDetector), face: try bundle.model(named: face),
         blendshapes: bundle.entryNames.contains(blendshapes) ? try bundle.model(named: blendshapes) : nil)
+      warnings = bundle.warnings(
+        using: personDetector, pose, hand, handRegion, faceDetector, face, blendshapes)
     }
   }
 
@@ -92,6 +96,7 @@ public final class HolisticLandmarker: VisionTask {
   private let handRegions: HandRegionModel
   private let faceDetector: AnchorDetector
   private let faces: FaceMeshReader
+  private let warnings: [String]
 
   /// The points of a pose at a hand: wrist, pinky, index finger.
   private static let leftHand = (15, 17, 19)
@@ -128,12 +133,14 @@ public final class HolisticLandmarker: VisionTask {
   public init(_ models: Models, options: Options = Options()) throws(ApusError) {
     try options.check()
     self.options = options
+    warnings = models.warnings
     var base = BaseOptions()
     base.interpreter = options.interpreter
     var poseOptions = PoseLandmarker.Options()
     poseOptions.interpreter = options.interpreter
     poseOptions.minDetectionConfidence = options.minPoseDetectionConfidence
     poseOptions.minPresenceConfidence = options.minPosePresenceConfidence
+    poseOptions.maximumOverlap = 0.3
     poseOptions.outputsMasks = options.outputsMask
     poseOptions.refinementCells = options.refinementCells
     poses = try PoseLandmarker(
@@ -147,8 +154,10 @@ public final class HolisticLandmarker: VisionTask {
       models.face, blendshapes: models.blendshapes, options: base, minimumScore: options.minFaceConfidence)
   }
 
-  /// What the task assumes about the pose model, which guides the others.
-  public var assumptions: TaskAssumptions { poses.assumptions.with(faceDetector.scoring, of: "faces'") }
+  /// The task's assumptions about the pose model, which guides the others.
+  public var assumptions: TaskAssumptions {
+    poses.assumptions.with(faceDetector.scoring, of: "faces'").with(warnings: warnings)
+  }
 
   /// Whether the next picture may decide how the scores of people or faces are read in all later ones.
   package var isUndecided: Bool { poses.isUndecided || faceDetector.scoring.isUndecided }
@@ -215,6 +224,7 @@ public final class HolisticLandmarker: VisionTask {
     _ cancellation: Cancellation?, _ adjust: (inout BodyPose) -> Void
   ) throws(ApusError) -> HolisticResult {
     let view = try PictureView(image, in: area)
+    let former = former?.scaled(toWidth: view.imageWidth, height: view.imageHeight)
     var tracked: [Region]?
     if isFrame { tracked = former?.pose.map { [$0.nextRegion] }?.filter(\.isUsable) ?? [] }
     let (people, timings) = try poses.people(in: view, after: tracked, cancellation)
@@ -223,7 +233,7 @@ public final class HolisticLandmarker: VisionTask {
     guard var pose = people.first else { return result }
     adjust(&pose)
     result.pose = pose
-    // What the pose hints at must be in the picture: a region without an area is one that is not seen.
+    // A hand or face at which the pose hints must be in the picture: a region without an area is not seen.
     result.leftHand = try hand(.left, of: pose, after: former?.leftHand, view, &result.timings, cancellation)
     result.rightHand = try hand(
       .right, of: pose, after: former?.rightHand, view, &result.timings, cancellation)

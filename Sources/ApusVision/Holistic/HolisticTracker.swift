@@ -9,19 +9,29 @@ import Synchronization
 /// ```
 ///
 /// A video needs a tracker of its own; several can share one ``HolisticLandmarker``. Frames are processed one at a time, in the order in which
-/// they are given.
+/// they are given. They may change their size: positions then count as fractions of a frame.
 public final class HolisticTracker: VisionTask {
-  /// What finds the person in each frame.
+  /// The task that finds the person in each frame.
   public let task: HolisticLandmarker
   /// How the body is smoothed, where hands and face are looked for included; nil for not at all. Hands and faces are as the models find them.
   public let smoothing: LandmarkSmoothing?
 
-  /// What is known from the frames before.
+  /// The state after the frames so far.
   private struct State {
     var last: HolisticResult?
     /// The body's filters.
     var filter: SubjectFilter?
     var lastTime: Double?
+
+    /// The state in the pixels of a frame of that size.
+    func scaled(toWidth width: Int, height: Int) -> State {
+      guard let last, last.imageWidth > 0, last.imageHeight > 0 else { return self }
+      let (x, y) = (Float(width) / Float(last.imageWidth), Float(height) / Float(last.imageHeight))
+      guard x != 1 || y != 1 else { return self }
+      return State(
+        last: last.scaled(toWidth: width, height: height), filter: filter?.scaled(x: x, y: y),
+        lastTime: lastTime)
+    }
   }
 
   private let state = Mutex(State())
@@ -33,7 +43,7 @@ public final class HolisticTracker: VisionTask {
     self.smoothing = smoothing
   }
 
-  /// What the task assumes about the pose model.
+  /// The task's assumptions about the pose model.
   public var assumptions: TaskAssumptions { task.assumptions }
 
   /// Files are never reduced while they are read.
@@ -48,9 +58,9 @@ public final class HolisticTracker: VisionTask {
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> HolisticResult
   {
-    try track(
-      image, at: (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation
-    )
+    // The time is taken where the frame's turn comes, so that frames of several tasks have times in order.
+    try follow(
+      image, at: (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation)
   }
 
   /// The result for the next frame.
@@ -64,10 +74,29 @@ public final class HolisticTracker: VisionTask {
   public func track(
     _ frame: ImageBuffer, at time: Double, in region: PixelRect? = nil, cancellation: Cancellation? = nil
   ) throws(ApusError) -> HolisticResult {
+    try follow(frame, at: time, in: region, cancellation: cancellation)
+  }
+
+  /// The result for the next frame, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`; the tracker is then as it was.
+  @concurrent
+  public func track(
+    _ frame: ImageBuffer, at time: Double, in region: PixelRect? = nil
+  ) async throws -> HolisticResult {
+    try await cancellable { cancellation throws(ApusError) in
+      try self.follow(frame, at: time, in: region, cancellation: cancellation)
+    }
+  }
+
+  private func follow(
+    _ frame: ImageBuffer, at now: @autoclosure () -> Double, in region: PixelRect?,
+    cancellation: Cancellation?
+  ) throws(ApusError) -> HolisticResult {
     // One frame at a time: the next one needs what this one finds.
     try state.withLock { state throws(ApusError) in
+      let time = now()
       try FrameTime.check(time, after: state.lastTime)
-      let former = state
+      let former = state.scaled(toWidth: frame.originalWidth, height: frame.originalHeight)
       var filter: SubjectFilter?
       let result = try task.follow(
         frame, after: former.last, in: region, cancellation: cancellation

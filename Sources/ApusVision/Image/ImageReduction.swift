@@ -20,8 +20,8 @@ public enum ImageReduction: Hashable, Sendable {
       let (reducedWidth, reducedHeight) = ((width + factor - 1) / factor, (height + factor - 1) / factor)
       switch self {
       case .none: return false
-      case .toAtLeast(let leastWidth, let leastHeight):
-        return reducedWidth >= leastWidth && reducedHeight >= leastHeight
+      case .toAtLeast(let minimumWidth, let minimumHeight):
+        return reducedWidth >= minimumWidth && reducedHeight >= minimumHeight
       case .fitting(let processor):
         let transform = ImageTransform(
           imageWidth: reducedWidth, imageHeight: reducedHeight, inputWidth: processor.width,

@@ -30,7 +30,7 @@ public final class KeypointDetector: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model, and what its answers have shown so far.
+  /// The task's assumptions about the model, updated by the answers so far.
   public var assumptions: TaskAssumptions {
     TaskAssumptions(
       task: "keypoints", kind: head.kind, reason: head.reason, pictures: pictures, roles: head.roles,
@@ -43,7 +43,7 @@ public final class KeypointDetector: VisionTask {
   /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
   package var isUndecided: Bool { head.isUndecided }
 
-  /// What is said of options that change no step for this kind of model.
+  /// Warnings about options that change no step for this kind of model.
   private var idleWarnings: [String] {
     options.candidates != nil && !(head is YOLOPoseHead)
       ? ["--candidates changes nothing for a model of the kind \(head.kind)"] : []
@@ -56,9 +56,7 @@ public final class KeypointDetector: VisionTask {
   ///
   /// - Throws: `invalidArgument` if the model is none of the known kinds; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
-    guard !options.scoreThreshold.isNaN else {
-      throw ApusError(.invalidArgument, "the score threshold is not a number")
-    }
+    try options.baseOptions.checkThreshold(options.scoreThreshold)
     if let maxResults = options.maxResults, maxResults < 1 {
       throw ApusError(.invalidArgument, "maxResults is \(maxResults), not 1 or more")
     }

@@ -18,13 +18,13 @@ protocol KeypointHead: Sendable {
   var readings: [Assumption] { get }
   /// How its pictures are prepared.
   var pictureDefaults: PictureDefaults { get }
-  /// What each output holds.
+  /// The content of each output, in words.
   var roles: [Int: String] { get }
   /// Whether poses below the threshold are left out; false for a model that always gives one.
   var filtersPoses: Bool { get }
-  /// What is done with the outputs, for people.
+  /// The postprocessing steps, in words.
   var steps: [String] { get }
-  /// What looks suspicious about the model, or its answers have shown.
+  /// Warnings about the model, including those from its answers.
   var warnings: [String] { get }
   /// Whether the next answer may decide how all later ones are read.
   var isUndecided: Bool { get }
@@ -46,9 +46,9 @@ struct MoveNetHead: KeypointHead {
   /// How many people the output has room for: one or six.
   private let people: Int
   private let columns: Int
-  /// What the scores are; where nothing is given, they are probabilities.
+  /// The form of the scores: probabilities, unless the options say otherwise.
   private let scores: Assumption
-  /// What the model says against scores that are given.
+  /// A warning if the model contradicts the given form of its scores; empty otherwise.
   let warnings: [String]
 
   /// Recognizes `1×1×17×3` and `1×6×56`; nil for other outputs.

@@ -10,6 +10,14 @@ public struct KeypointResult: VisionResult, Hashable {
   public var poses: [Pose]
   /// The time of each stage.
   public var timings = StageTimings()
+
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, poses: [Pose], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.poses = poses
+    self.timings = timings
+  }
 }
 
 extension KeypointResult {

@@ -10,7 +10,7 @@ struct PoseNetHead: KeypointHead {
   private let middle: [Int]
   private let decoder: PoseNetDecoder
   private let scoreForm: Decision<ScoreForm>
-  /// What the model says against scores that are given; nil if nothing.
+  /// A warning if the model contradicts the given form of its scores; nil otherwise.
   private let givenWarning: String?
   private let stride: Float
   private let width: Float

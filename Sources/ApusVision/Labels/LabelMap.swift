@@ -64,13 +64,16 @@ public struct LabelMap: Hashable, Sendable {
 
   /// The names by row, as they are looked up.
   private let rows: LabelRows
-  /// What numbers at the beginnings of lines may mean, where that depends on the model.
+  /// The readings of numbers at the beginnings of lines; nil if they do not depend on the model.
   private var numbering: LabelNumbering?
-  /// Whether they are taken for rows.
+  /// Whether numbers at the beginnings of lines are taken for rows.
   private var areNumbered: Bool
 
   /// One more than the last row: how many classes the file counts, those without a name included.
   public var rowCount: Int { rows.count }
+
+  /// How many rows have a name.
+  var nameCount: Int { rows.names.count }
 
   /// Whether the file says which row each name has, rather than listing names in order.
   var statesRows: Bool { rows.statesRows }
@@ -92,6 +95,11 @@ public struct LabelMap: Hashable, Sendable {
       if let name { names[row] = name }
     }
     self.init(LabelRows(names: names, count: rows.count), offset: offset)
+  }
+
+  /// Makes a map from names whose numbers are those of the classes.
+  init(numbered names: [Int: String], rowCount: Int) {
+    self.init(LabelRows(names: names, count: rowCount, statesRows: true), offset: 0)
   }
 
   /// Reads a label file.

@@ -4,7 +4,7 @@ import Apus
 
 /// Reads the text forms of a label file.
 enum LabelParser {
-  /// What a file says.
+  /// The content of a label file.
   enum Reading {
     case rows(LabelRows)
     /// The rows depend on the model's number of classes.
@@ -194,7 +194,7 @@ enum LabelParser {
     return trimmed(text.dropFirst()).first.map { (0x30...0x39).contains($0) } ?? false ? nil : 1
   }
 
-  /// What is in double quotes, if nothing else is there.
+  /// The text inside the double quotes that enclose all of it, or else the text itself.
   private static func unquoted(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let quote = UInt8(ascii: "\"")
     guard text.count > 2, text.first == quote, text.last == quote else { return text }

@@ -4,7 +4,7 @@ import Apus
 
 /// The names of classes by row, and how many rows there are.
 struct LabelRows: Hashable, Sendable {
-  /// What label files contain in a row without a class.
+  /// The text that label files have in a row without a class.
   static let placeholder = "???"
 
   /// The names by row.

@@ -6,13 +6,13 @@ import Apus
 struct LabelTable {
   private typealias Row = (line: Int, cells: [String])
 
-  /// What columns of indices are called, the surest first.
+  /// The headings of columns of indices, the surest first.
   private static let indexWords = [
     "index", "idx", "id", "classid", "classindex", "classidx", "labelid", "labelindex", "categoryid",
     "number",
     "no", "row", "class", "label", "target", "value", "unnamed:0", "",
   ]
-  /// What columns of names are called, the surest first.
+  /// The headings of columns of names, the surest first.
   private static let nameWords = [
     "displayname", "name", "classname", "labelname", "categoryname", "label", "class", "category", "title",
     "text",

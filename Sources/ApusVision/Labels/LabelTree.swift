@@ -4,7 +4,7 @@ import Apus
 
 /// A value in a JSON or YAML file of labels, with the line where it begins.
 struct LabelTree {
-  /// What a value is.
+  /// The kind and content of a value.
   indirect enum Kind {
     /// A text or number; `isQuoted` says that it can be nothing but a text.
     case scalar(String, isQuoted: Bool)

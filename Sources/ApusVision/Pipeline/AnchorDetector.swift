@@ -3,9 +3,9 @@ import Apus
 
 /// The first model of a pipeline: finds boxes with points, such as palms, by anchors.
 struct AnchorDetector: Sendable {
-  /// What the detector finds, and how its model is built.
+  /// The kind of subject that a detector finds, and how its model is built.
   struct Kind: Sendable {
-    /// What it finds, for errors: `a palm detector`.
+    /// The detector's name in errors: `a palm detector`.
     let name: String
     let anchors: AnchorGenerator
     /// The number of points that each box has.

@@ -87,6 +87,8 @@ extension AnchorGenerator {
   /// BlazeFace for faces up to five meters away: 2304 anchors for 192 × 192 pixels.
   static let fullRangeFaces = AnchorGenerator(
     strides: [4], interpolatedAspectRatio: nil, isFixedSize: true)
+  /// BlazeFace of MediaPipe's former releases for the camera at the back: 896 anchors for 256 × 256 pixels.
+  static let backCameraFaces = AnchorGenerator(strides: [16, 32, 32, 32], isFixedSize: true)
   /// MediaPipe's palms: 2016 anchors for 192 × 192 pixels.
   package static let palms = AnchorGenerator(strides: [8, 16, 16, 16], isFixedSize: true)
   /// MediaPipe's people: 2254 anchors for 224 × 224 pixels.

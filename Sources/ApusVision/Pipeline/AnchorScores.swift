@@ -4,7 +4,7 @@ import Apus
 /// How the scores of a detector with anchors are read: by what its file says, or else by what the first answer shows.
 struct AnchorScores: Sendable {
   private let form: Decision<ScoreForm>
-  /// What the model says against scores that are given; nil if nothing.
+  /// A warning if the model contradicts the given scores; nil otherwise.
   private let givenWarning: String?
 
   /// Reads what a model's file says.
@@ -30,7 +30,7 @@ struct AnchorScores: Sendable {
   var isUndecided: Bool { form.isOpen }
   /// The reading as decided so far.
   var assumption: Assumption { form.assumption }
-  /// What is suspicious about the reading; usually empty.
+  /// Warnings about the reading; usually empty.
   var warnings: [String] { [form.warning, givenWarning].compactMap(\.self) }
 
   /// Whether the scores of an answer, one for each anchor, are logits.

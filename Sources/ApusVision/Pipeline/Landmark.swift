@@ -28,7 +28,7 @@ public struct Landmark: Hashable, Sendable {
   }
 }
 
-extension Landmark: Encodable {
+extension Landmark: Codable {
   private enum CodingKeys: CodingKey {
     case name, x, y, z, visibility, presence
   }
@@ -46,7 +46,7 @@ extension Landmark: Encodable {
 }
 
 /// A point of a hand or a body in space, in meters from its origin; the axes are those of the picture.
-public struct WorldLandmark: Hashable, Encodable, Sendable {
+public struct WorldLandmark: Hashable, Codable, Sendable {
   /// To the right.
   public var x: Float
   /// Down.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What all options of tasks with landmarks have to be.
+/// The checks that the options of all tasks with landmarks share.
 enum LandmarkOptionChecks {
   /// Throws unless a maximum number of subjects is positive.
   static func checkMaximum(_ name: String, _ value: Int) throws(ApusError) {

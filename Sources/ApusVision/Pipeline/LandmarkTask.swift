@@ -13,7 +13,7 @@ public protocol LandmarkSubject: Sendable {
   var region: Region { get }
   /// Where to look for it in the next frame.
   var nextRegion: Region { get }
-  /// What counts as one when the speed of its points is measured, in pixels; by default the mean of the width and the height of all points.
+  /// The unit in which the speed of its points is measured, in pixels; by default the mean of the width and the height of all points.
   var speedUnit: Float { get }
 }
 
@@ -39,9 +39,9 @@ extension LandmarkSubject {
 
 /// The result of a task that finds landmarks.
 public protocol LandmarkResult: VisionResult {
-  /// What the task finds.
+  /// The type of the subjects that the task finds.
   associatedtype Subject: LandmarkSubject
-  /// What was found; in frames, what was tracked comes first.
+  /// The subjects that were found; in frames, those that were tracked come first.
   var subjects: [Subject] { get set }
 }
 

@@ -4,7 +4,7 @@ import ApusPixels
 
 /// A picture as regions are cut from it: upright, rgb, and no more of it than the part to look at.
 package struct PictureView: Sendable {
-  /// What pixels beyond the edge are.
+  /// The values of pixels beyond the edge.
   package typealias Border = PerspectiveCrop.Border
 
   /// The width of the picture in the file after orientation: positions are in its pixels.

@@ -95,6 +95,25 @@ public struct Region: Hashable, Sendable {
   /// The overlap (intersection over union) with another region, both without their turns.
   public func overlap(with other: Region) -> Float { unrotatedRect.overlap(other.unrotatedRect) }
 
+  /// The regions that are left, in their order, if of two that overlap the later one stays: MediaPipe's `AssociationNormRectCalculator`.
+  ///
+  /// - Parameter maximumOverlap: The overlap (intersection over union) above which two are one, both without their turns.
+  static func separated(_ regions: [Region], maximumOverlap: Float) -> [Region] {
+    var separated: [Region] = []
+    for region in regions {
+      separated.removeAll { $0.overlap(with: region) > maximumOverlap }
+      separated.append(region)
+    }
+    return separated
+  }
+
+  /// The region in a frame of another size, as a normalized one would be there: positions and sides are multiplied, the turn stays.
+  func scaled(x: Float, y: Float) -> Region {
+    Region(
+      center: PixelPoint(x: center.x * x, y: center.y * y), width: width * x, height: height * y,
+      rotation: rotation)
+  }
+
   /// An angle in radians brought into −π to π.
   static func normalized(_ angle: Float) -> Float {
     angle - 2 * .pi * ((angle + .pi) / (2 * .pi)).rounded(.down)
@@ -110,7 +129,7 @@ public struct Region: Hashable, Sendable {
   }
 }
 
-extension Region: Encodable {
+extension Region: Codable {
   private enum CodingKeys: CodingKey {
     case x, y, width, height, rotation
   }
@@ -123,5 +142,16 @@ extension Region: Encodable {
     try container.encode(width, forKey: .width)
     try container.encode(height, forKey: .height)
     try container.encode(rotation, forKey: .rotation)
+  }
+
+  /// Reads what ``encode(to:)`` writes.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      center: PixelPoint(
+        x: try container.decode(Float.self, forKey: .x), y: try container.decode(Float.self, forKey: .y)),
+      width: try container.decode(Float.self, forKey: .width),
+      height: try container.decode(Float.self, forKey: .height),
+      rotation: try container.decode(Float.self, forKey: .rotation))
   }
 }

@@ -5,7 +5,7 @@ import ApusRuntime
 /// A model that looks at regions of pictures.
 struct RegionModel: Sendable {
   let pictures: PictureModel
-  /// What it sees beyond the picture's edge.
+  /// The values of pixels beyond the picture's edge.
   let border: PictureView.Border
 
   /// Prepares a model with one picture in.

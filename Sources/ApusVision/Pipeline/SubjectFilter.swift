@@ -58,7 +58,15 @@ struct SubjectFilter: Sendable {
     }
   }
 
-  /// What counts as one when speeds in the picture are measured, in pixels.
+  /// The filters for frames of another size, whose positions are these, multiplied.
+  func scaled(x: Float, y: Float) -> SubjectFilter {
+    var scaled = self
+    scaled.landmarks.scale(by: [Double(x), Double(y), Double(x)])
+    scaled.regionPoints.scale(by: [Double(x), Double(y)])
+    return scaled
+  }
+
+  /// The unit in which speeds in the picture are measured, in pixels.
   private func unit(of subject: some LandmarkSubject) -> Double {
     let places = subject.regionPoints
     guard smoothsRegions, places.count == 2 else { return Double(subject.speedUnit) }

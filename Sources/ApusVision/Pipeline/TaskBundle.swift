@@ -9,11 +9,11 @@ import ApusFormat
 /// let detector = try bundle.model(named: "hand_detector.tflite")
 /// ```
 ///
-/// A bundle is a zip archive; another bundle can be one of its entries. Entries are read, and their checksums verified, when they are
+/// A bundle is a zip archive whose entries have different names; another bundle can be one of its entries. Entries are read, and their checksums verified, when they are
 /// asked for.
 public struct TaskBundle: Sendable {
   private let archive: ZipArchive
-  /// What the bundle is called in errors.
+  /// The bundle's name in errors.
   private let name: String
 
   /// The maximum number of bytes of a bundle, and of each entry.
@@ -23,7 +23,7 @@ public struct TaskBundle: Sendable {
 
   /// Opens a file.
   ///
-  /// - Throws: `unreadableFile`; `malformedModel` if it is no bundle; `resourceLimit` beyond 512 MiB.
+  /// - Throws: `unreadableFile`; `malformedModel` if it is no bundle or has two entries of one name; `resourceLimit` beyond 512 MiB.
   public init(contentsOfFile path: String) throws(ApusError) {
     let bytes: FileBytes
     do throws(FormatError) {
@@ -36,7 +36,7 @@ public struct TaskBundle: Sendable {
 
   /// Opens the bytes of a bundle.
   ///
-  /// - Throws: `malformedModel` if they are no bundle.
+  /// - Throws: `malformedModel` if they are no bundle, or one with two entries of one name.
   public init(bytes: [UInt8]) throws(ApusError) {
     try self.init(bytes: bytes, name: "the bundle")
   }
@@ -60,6 +60,9 @@ public struct TaskBundle: Sendable {
       throw FormatError("\(name): \(kind.insteadOfBundle)")
     }
     self.name = name
+    if let entry = ZipArchive.repeatedName(in: entryNames) {
+      throw FormatError("\(name) has two entries '\(entry)': programs differ in which of them they read")
+    }
   }
 
   /// The paths of the entries, in the order of the bundle's directory.
@@ -67,6 +70,20 @@ public struct TaskBundle: Sendable {
 
   /// The command of `apus` that takes the bundle as a whole; nil if none does.
   package var command: String? { BundleTask(entryNames: entryNames)?.rawValue }
+
+  /// Warnings about models that a task does not use; usually empty.
+  ///
+  /// - Parameter used: The entries that the task uses or would use.
+  func warnings(using used: String...) -> [String] {
+    let others = entryNames.filter { entry in
+      let end = entry.lowercased()
+      return !used.contains(entry) && (end.hasSuffix(".tflite") || end.hasSuffix(".task"))
+    }
+    guard !others.isEmpty else { return [] }
+    let list = others.prefix(8).map { "'\($0)'" }.joined(separator: ", ") + (others.count > 8 ? ", …" : "")
+    let gestures = others.contains { $0.contains("gesture") } ? ": its gestures are not recognized" : ""
+    return ["the bundle's \(list) \(others.count == 1 ? "is" : "are") not used\(gestures)"]
+  }
 
   /// Reads a model of the bundle, with its metadata.
   ///

@@ -21,25 +21,29 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
   let reader: RegionModel
   /// The maximum number of subjects.
   let limit: Int
-  /// The overlap above which what the detector finds is taken for a subject that is tracked already.
+  /// The overlap above which what the detector finds is taken for a subject that is tracked already, and two that are tracked for one.
   let trackingOverlap: Float
+  /// Whether two that are tracked stay two whatever their overlap, as hands do: they cross, and their points say whether they are one.
+  var keepsOverlappingRegions = false
   /// Where to look for a subject that the detector found.
   let region: @Sendable (AnchoredBox) -> Region
-  /// What the second model says about a region of a picture, given the one that it saw; nil if there is nothing.
+  /// The second model's result for a region of a picture, given the region that it saw; nil if there is nothing.
   let read: @Sendable (ModelRun, PictureView, Region, Cancellation?) throws(ApusError) -> Subject?
 
   /// The subjects of a picture.
   ///
   /// - Parameters:
-  ///   - tracked: Where the subjects of the frame before are expected: the detector runs only if they are fewer than the limit. Nil for
-  ///     a picture that is no frame.
+  ///   - tracked: Where the subjects of the frame before are expected: the detector runs only if they are fewer than the limit. Of those
+  ///     that have become one, the last stays, so that the detector runs for the next frame. Nil for a picture that is no frame.
   /// - Returns: Those that are tracked first, then those that the detector found, best first.
   func subjects(
     in view: PictureView, after tracked: [Region]?, cancellation: Cancellation?
   ) throws(ApusError) -> (subjects: [Subject], timings: StageTimings) {
     var timings = StageTimings()
     var regions = Array((tracked ?? []).prefix(limit))
-    if regions.count < limit {
+    let needsDetector = regions.count < limit
+    if !keepsOverlappingRegions { regions = Region.separated(regions, maximumOverlap: trackingOverlap) }
+    if needsDetector {
       let (boxes, times) = try detector.boxes(in: view, cancellation: cancellation)
       timings += times
       for box in boxes.prefix(limit) {
@@ -64,7 +68,7 @@ struct TaskPipeline<Subject: PipelineSubject>: Sendable {
   }
 }
 
-/// What a pipeline finds: a hand, a face, a person.
+/// A subject that a pipeline finds: a hand, a face, a person.
 protocol PipelineSubject: Sendable {
   /// Whether this is the other one once more, found through another region.
   func isDuplicate(of other: Self) -> Bool

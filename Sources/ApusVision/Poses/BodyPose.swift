@@ -11,10 +11,25 @@ public struct BodyPose: LandmarkSubject, PipelineSubject, Hashable {
   public var worldLandmarks: [WorldLandmark]
   /// How sure it is of each pixel of the picture that it belongs to the person, in 255ths; nil unless it is asked for.
   public var mask: ImageBuffer?
+  /// The file that the mask is written to, which the encoded pose names; nil for none.
+  package var maskFile: String?
   /// Where the model looked.
   public let region: Region
   /// Two points from which ``nextRegion`` comes: the middle of the hips, and one above it, or below, at the rim of the circle around the body.
   public var regionPoints: [PixelPoint]
+
+  /// Makes a person.
+  public init(
+    score: Float, landmarks: [Landmark], worldLandmarks: [WorldLandmark] = [], mask: ImageBuffer? = nil,
+    region: Region, regionPoints: [PixelPoint] = []
+  ) {
+    self.score = score
+    self.landmarks = landmarks
+    self.worldLandmarks = worldLandmarks
+    self.mask = mask
+    self.region = region
+    self.regionPoints = regionPoints
+  }
 
   /// Where to look for the person in the next frame.
   public var nextRegion: Region {
@@ -56,15 +71,16 @@ public struct BodyPose: LandmarkSubject, PipelineSubject, Hashable {
 
 extension BodyPose: Encodable {
   private enum CodingKeys: CodingKey {
-    case score, landmarks, world, region
+    case score, landmarks, world, mask, region
   }
 
-  /// Encodes `score`, `landmarks`, `world` and `region`.
+  /// Encodes `score`, `landmarks`, `world` and `region`; for the command line also the file of the `mask`.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(score, forKey: .score)
     try container.encode(landmarks, forKey: .landmarks)
     try container.encode(worldLandmarks, forKey: .world)
+    try container.encodeIfPresent(maskFile, forKey: .mask)
     try container.encode(region, forKey: .region)
   }
 }

@@ -11,6 +11,14 @@ public struct PoseLandmarkResult: LandmarkResult, Hashable {
   /// The time of each stage of both models.
   public var timings = StageTimings()
 
+  /// Makes a result.
+  public init(imageWidth: Int, imageHeight: Int, poses: [BodyPose], timings: StageTimings = StageTimings()) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.poses = poses
+    self.timings = timings
+  }
+
   /// The people.
   public var subjects: [BodyPose] {
     get { poses }
@@ -19,7 +27,7 @@ public struct PoseLandmarkResult: LandmarkResult, Hashable {
 }
 
 extension PoseLandmarkResult: Encodable {
-  /// What is encoded: the size of the picture is not.
+  /// The encoded properties: all but the size of the picture.
   private enum CodingKeys: String, CodingKey {
     case poses
     case timings = "milliseconds"

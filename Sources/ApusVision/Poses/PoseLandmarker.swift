@@ -20,7 +20,10 @@ public final class PoseLandmarker: LandmarkTask {
     public var minDetectionConfidence: Float = 0.5
     /// The minimum score of a person in a region, or where they are tracked.
     public var minPresenceConfidence: Float = 0.5
-    /// In frames, the overlap above which a detected person is taken for one who is tracked already.
+    /// The overlap (intersection over union) above which detected boxes are one person. MediaPipe's `PoseLandmarker` has 0.5 and no option
+    /// for it; its older interface (`mp.solutions.pose`) and its `HolisticLandmarker` have 0.3.
+    public var maximumOverlap: Float = 0.5
+    /// In frames, the overlap above which a detected person is taken for one who is tracked already, and two tracked ones for one.
     public var minTrackingConfidence: Float = 0.5
     /// Whether each pose has a mask of its person.
     public var outputsMasks = false
@@ -37,6 +40,7 @@ public final class PoseLandmarker: LandmarkTask {
         "minDetectionConfidence": minDetectionConfidence,
         "minPresenceConfidence": minPresenceConfidence,
         "minTrackingConfidence": minTrackingConfidence,
+        "maximumOverlap": maximumOverlap,
       ])
       guard refinementCells > 0, refinementCells < 64, refinementCells % 2 == 1 else {
         throw ApusError(
@@ -47,7 +51,7 @@ public final class PoseLandmarker: LandmarkTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the pose model, with what the detector does as steps.
+  /// The task's assumptions about the pose model, with the detector's steps.
   public var assumptions: TaskAssumptions {
     landmarkAssumptions.with(pipeline.detector.scoring, of: "people's")
   }
@@ -55,7 +59,7 @@ public final class PoseLandmarker: LandmarkTask {
   /// Whether the next picture may decide how the scores of people are read in all later ones.
   package var isUndecided: Bool { pipeline.detector.scoring.isUndecided }
 
-  /// What is assumed about the model of landmarks.
+  /// The assumptions about the model of landmarks.
   private let landmarkAssumptions: TaskAssumptions
 
   private let pipeline: TaskPipeline<BodyPose>
@@ -77,9 +81,10 @@ public final class PoseLandmarker: LandmarkTask {
   ///   - options: The limits, thresholds and threads of the task.
   /// - Throws: `malformedModel` if an entry is missing or damaged, or what the other initializers throw.
   public convenience init(bundle: TaskBundle, options: Options = Options()) throws(ApusError) {
+    let (detector, landmarks) = ("pose_detector.tflite", "pose_landmarks_detector.tflite")
     try self.init(
-      detector: bundle.model(named: "pose_detector.tflite"),
-      landmarks: bundle.model(named: "pose_landmarks_detector.tflite"), options: options)
+      bundle.model(named: detector), bundle.model(named: landmarks), options,
+      warnings: bundle.warnings(using: detector, landmarks))
   }
 
   /// Makes a landmarker from two models.
@@ -89,13 +94,22 @@ public final class PoseLandmarker: LandmarkTask {
   ///   - landmarks: A pose model: points, presence, mask, heat maps, points in space.
   ///   - options: How to find people.
   /// - Throws: `invalidArgument` if the models are others; errors of `Apus.Interpreter`.
-  public init(detector: Model, landmarks: Model, options: Options = Options()) throws(ApusError) {
+  public convenience init(
+    detector: Model, landmarks: Model, options: Options = Options()
+  ) throws(ApusError) {
+    try self.init(detector, landmarks, options, warnings: [])
+  }
+
+  private init(
+    _ detector: Model, _ landmarks: Model, _ options: Options, warnings: [String]
+  ) throws(ApusError) {
     try options.check()
     self.options = options
     var base = BaseOptions()
     base.interpreter = options.interpreter
     let people = try AnchorDetector(
-      detector, .people, options: base, minimumScore: options.minDetectionConfidence, maximumOverlap: 0.3)
+      detector, .people, options: base, minimumScore: options.minDetectionConfidence,
+      maximumOverlap: options.maximumOverlap)
     let prepared = try PreparedModel(landmarks, options: base)
     let outputs = try PoseOutputs(prepared, refinementCells: options.refinementCells)
     let reader = try RegionModel(
@@ -131,7 +145,7 @@ public final class PoseLandmarker: LandmarkTask {
       reason: "outputs of 195, 1 and 117 numbers, a mask, 39 heat maps",
       pictures: reader.pictures, roles: PoseOutputs.roles, readings: [],
       steps: [
-        "people: score >= \(options.minDetectionConfidence), IoU > 0.3 become one, weighted by scores",
+        "people: score >= \(options.minDetectionConfidence), IoU > \(options.maximumOverlap) become one, weighted by scores",
         """
         a person's region: around the first point, the second one above it, 1.25 times as large as the circle through the second
         """,
@@ -139,7 +153,7 @@ public final class PoseLandmarker: LandmarkTask {
         a pose: score >= \(options.minPresenceConfidence), points moved to the mean of \(options.refinementCells) × \
         \(options.refinementCells) cells of their heat maps, then from the region to the picture
         """,
-      ])
+      ], warnings: warnings)
   }
 
   /// Finds people in a picture or a region of it.

@@ -42,7 +42,7 @@ struct PoseOutputs: Sendable {
     (inputWidth, inputHeight) = (prepared.geometry.width, prepared.geometry.height)
   }
 
-  /// What each output is for.
+  /// The role of each output.
   static let roles = [
     0: "x, y, z, visibility and presence of 39 points, in pixels of the input",
     1: "the score that there is a person",

@@ -42,14 +42,15 @@ extension ImageProcessor {
 
   /// Writes a picture's values directly into a uint8 input: the pixels themselves, unless there is a normalization.
   ///
-  /// The values are those of `PreparedImage.fill`; parameters and errors are
-  /// those of both.
+  /// The values are those of `PreparedImage.fill`; parameters and errors are those of both. `scale` and `zeroPoint` are those of the input's
+  /// quantization: they count with a normalization, and ``Normalization/unit`` and ``Normalization/signed`` need them.
   @discardableResult
   public func fill(
     _ destination: inout MutableSpan<UInt8>, from image: ImageBuffer, region: PixelRect? = nil,
     order: ChannelOrder = .interleaved, normalization: Normalization? = nil, scale: Float = 1,
     zeroPoint: Int = 0, threads: Int = 1
   ) throws(ApusError) -> ImageTransform {
+    try Normalization.check(normalization, scale: scale, zeroPoint: zeroPoint)
     let transform = try checkedTransform(for: image, region, count: destination.count)
     let source = image.resizedBytes
     if normalization == .perImageStandardization {
@@ -74,14 +75,15 @@ extension ImageProcessor {
 
   /// Writes a picture's values directly into an int8 input: `v − 128`, unless there is a normalization.
   ///
-  /// The values are those of `PreparedImage.fill`; parameters and errors are
-  /// those of both.
+  /// The values are those of `PreparedImage.fill`; parameters and errors are those of both. `scale` and `zeroPoint` are those of the input's
+  /// quantization: they count with a normalization, and ``Normalization/unit`` and ``Normalization/signed`` need them.
   @discardableResult
   public func fill(
     _ destination: inout MutableSpan<Int8>, from image: ImageBuffer, region: PixelRect? = nil,
     order: ChannelOrder = .interleaved, normalization: Normalization? = nil, scale: Float = 1,
     zeroPoint: Int = 0, threads: Int = 1
   ) throws(ApusError) -> ImageTransform {
+    try Normalization.check(normalization, scale: scale, zeroPoint: zeroPoint)
     let transform = try checkedTransform(for: image, region, count: destination.count)
     let source = image.resizedBytes
     if normalization == .perImageStandardization {

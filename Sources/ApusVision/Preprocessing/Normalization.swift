@@ -17,6 +17,22 @@ public enum Normalization: Hashable, Sendable {
   /// `(v − mean) / max(std, 1/√N)` over all `N` values of the picture, as `tf.image.per_image_standardization`.
   case perImageStandardization
 
+  /// The normalization of an input with this order of channels; ImageNet's numbers belong to colors.
+  func ofColors(_ channels: ImageProcessor.Channels) -> Normalization {
+    guard self == .imageNet, channels == .bgr, case .meanStd(let mean, let std) = self else { return self }
+    return .meanStd(mean: mean.reversed(), std: std.reversed())
+  }
+
+  /// Refuses numbers up to 1 for bytes without a quantization, which would keep two or three of them.
+  static func check(_ normalization: Normalization?, scale: Float, zeroPoint: Int) throws(ApusError) {
+    guard scale != 1 || zeroPoint != 0 || normalization != .unit && normalization != .signed else {
+      throw ApusError(
+        .invalidArgument,
+        "pixels as numbers up to 1 need the scale and the zero point of the input's quantization: they are left at 1 and 0"
+      )
+    }
+  }
+
   /// Refuses numbers that do not fit an input.
   func check(channels: Int) throws(ApusError) {
     guard case .meanStd(let mean, let std) = self else { return }

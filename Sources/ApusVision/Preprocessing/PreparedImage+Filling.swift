@@ -34,6 +34,7 @@ extension PreparedImage {
     _ destination: inout MutableSpan<UInt8>, order: ChannelOrder = .interleaved,
     normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
+    try Normalization.check(normalization, scale: scale, zeroPoint: zeroPoint)
     try checkCount(destination.count)
     guard let normalization else { return copy(into: &destination, order) { $0 } }
     let table: [UInt8] = try normalization.table(
@@ -49,6 +50,7 @@ extension PreparedImage {
     _ destination: inout MutableSpan<Int8>, order: ChannelOrder = .interleaved,
     normalization: Normalization? = nil, scale: Float = 1, zeroPoint: Int = 0
   ) throws(ApusError) {
+    try Normalization.check(normalization, scale: scale, zeroPoint: zeroPoint)
     try checkCount(destination.count)
     guard let normalization else {
       return copy(into: &destination, order) { Int8(bitPattern: $0 ^ 0x80) }

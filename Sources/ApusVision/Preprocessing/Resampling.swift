@@ -17,6 +17,11 @@ public enum Resampling: String, CaseIterable, Hashable, Sendable {
   ///
   /// No antialiasing: this is what `tf.image.resize` and OpenCV's `INTER_LINEAR` compute, but for the last digit.
   case bilinear
+  /// The two pixels around `i · S / D`, rounded to 1/32 pixel, half to even; the weight of the second is the fraction.
+  ///
+  /// No antialiasing, and no half pixel: this is what MediaPipe computes by OpenCV's `warpPerspective` on the CPU, but for positions right
+  /// between two steps. Take it where embeddings or scores should be MediaPipe's.
+  case mediaPipe = "mediapipe"
   /// The pixel at `⌊(i + ½) · S / D⌋`.
   case nearest
 }

@@ -27,6 +27,8 @@ struct ResizeAxis {
     for index in 0..<target {
       if resampling == .nearest {
         append(start: (2 * index + 1) * source / (2 * target), [Self.one])
+      } else if resampling == .mediaPipe {
+        appendFromCorner(index, source: source, target: target)
       } else if usesArea {
         appendArea(index, source: source, target: target)
       } else {
@@ -51,6 +53,19 @@ struct ResizeAxis {
     } else if second == Self.one {
       append(start: start + 1, [Self.one])
     } else {
+      append(start: start, [Self.one - second, second])
+    }
+  }
+
+  /// Positions are in 1/32 pixels, from the first pixel's.
+  private mutating func appendFromCorner(_ index: Int, source: Int, target: Int) {
+    let (whole, rest) = (32 * index * source).quotientAndRemainder(dividingBy: target)
+    let isUp = 2 * rest > target || 2 * rest == target && !whole.isMultiple(of: 2)
+    let (start, fraction) = (whole + (isUp ? 1 : 0)).quotientAndRemainder(dividingBy: 32)
+    if start >= source - 1 || fraction == 0 {
+      append(start: min(start, source - 1), [Self.one])
+    } else {
+      let second = fraction * (Self.one / 32)
       append(start: start, [Self.one - second, second])
     }
   }

@@ -5,7 +5,7 @@ import ApusTracking
 /// A box in fractions of a picture's width and height.
 ///
 /// Boxes of a model may reach outside the picture. They are clamped only by ``clamped``.
-public struct BoundingBox: Hashable, Sendable {
+public struct BoundingBox: Hashable, Codable, Sendable {
   /// The left edge, 0 at the left of the picture and 1 at its right.
   public var minX: Float
   /// The top edge, 0 at the top of the picture and 1 at its bottom.

@@ -22,3 +22,18 @@ public struct Category: Hashable, Sendable {
   /// The display name, else the label, else a text such as `class 7`.
   public var name: String { displayName ?? label ?? "class \(index)" }
 }
+
+extension Category: Codable {
+  private enum CodingKeys: CodingKey {
+    case index, label, score, displayName
+  }
+
+  /// Encodes `index`, `label` (null if there is none), `score`, and the display name if there is one.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(index, forKey: .index)
+    try container.encode(label, forKey: .label)
+    try container.encode(score, forKey: .score)
+    try container.encodeIfPresent(displayName, forKey: .displayName)
+  }
+}

@@ -27,7 +27,7 @@ public struct Keypoint: Hashable, Sendable {
   ]
 }
 
-extension Keypoint: Encodable {
+extension Keypoint: Codable {
   private enum CodingKeys: CodingKey {
     case name, x, y, score
   }

@@ -2,7 +2,7 @@
 import ApusSystem
 
 /// A box that is turned to fit its object.
-public struct OrientedBox: Hashable, Sendable {
+public struct OrientedBox: Hashable, Codable, Sendable {
   /// The four corners in turn, in pixels of the picture after orientation. The first one is at the top left before the turn; they may lie
   /// outside the picture.
   public let corners: [PixelPoint]

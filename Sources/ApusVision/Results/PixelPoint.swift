@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A point in pixels, from the top left corner of the picture after orientation.
-public struct PixelPoint: Hashable, Encodable, Sendable {
+public struct PixelPoint: Hashable, Codable, Sendable {
   /// The distance from the left.
   public var x: Float
   /// The distance from the top.

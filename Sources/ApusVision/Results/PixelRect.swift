@@ -5,7 +5,7 @@ import ApusTracking
 /// A rectangle in pixels, from the top left corner of the picture after orientation.
 ///
 /// Coordinates lie between pixels: the first pixel of a row spans 0 to 1.
-public struct PixelRect: Hashable, Encodable, Sendable {
+public struct PixelRect: Hashable, Codable, Sendable {
   /// The left edge.
   public var x: Float
   /// The top edge.

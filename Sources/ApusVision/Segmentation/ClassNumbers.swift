@@ -2,21 +2,21 @@
 import Apus
 import ApusFormat
 
-/// What the graph says about an output that has the positions which `ARG_MAX` or the like found: numbers of classes, also where they
-/// are floats.
+/// The graph's evidence that an output has numbers of classes, even as floats: positions that `ARG_MAX` or
+/// the like finds.
 struct ClassNumbers {
   /// The operator that finds them.
   let origin: String
   /// How many positions there are; nil where the file leaves that open.
   let count: Int?
-  /// What each position is multiplied by, and what is added then.
+  /// The factor by which each position is multiplied; `offset` is added to the product.
   let factor: Double
   let offset: Double
   /// An operator behind it that computes other numbers from several of them; nil if there is none.
   let blending: String?
 
   /// How many operators are followed back.
-  private static let mostSteps = 64
+  private static let maximumSteps = 64
 
   /// Operators that compute numbers between those of several cells.
   private static let blends: Set<OperatorCode> = [.resizeBilinear, .mean, .averagePool2D]
@@ -33,7 +33,7 @@ struct ClassNumbers {
     var tensor = subgraph.outputs[position]
     var (factor, offset) = (1.0, 0.0)
     var blending: String?
-    for _ in 0..<Self.mostSteps {
+    for _ in 0..<Self.maximumSteps {
       guard let node = search.producer(of: tensor),
         let code = model.file.operatorCodes[node.operatorCode].code
       else { return nil }
@@ -55,12 +55,29 @@ struct ClassNumbers {
     return nil
   }
 
-  /// What an operator makes of the numbers of one tensor.
+  /// Whether an output has the largest numbers in their order, as `TOPK_V2` finds them: a place in it is a rank, not a class.
+  static func hasRanks(inOutput position: Int, of model: Model) -> Bool {
+    let subgraph = model.file.subgraphs[0]
+    guard subgraph.outputs.indices.contains(position) else { return false }
+    let search = BoundsSearch(model, input: .unknown)
+    var tensor = subgraph.outputs[position]
+    for _ in 0..<maximumSteps {
+      guard let node = search.producer(of: tensor),
+        let code = model.file.operatorCodes[node.operatorCode].code
+      else { return false }
+      if code == .topKV2 { return node.outputs.first == tensor }
+      guard let step = step(node, code, model) else { return false }
+      tensor = step.source
+    }
+    return false
+  }
+
+  /// An operator's effect on the numbers of one tensor.
   private struct Step {
     let source: Int
     var factor = 1.0
     var offset = 0.0
-    /// Whether it is not the same for all cells.
+    /// Whether the effect differs between cells.
     var isUneven = false
   }
 

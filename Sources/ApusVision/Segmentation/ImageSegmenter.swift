@@ -28,7 +28,7 @@ public final class ImageSegmenter: VisionTask {
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
   }
 
-  /// What the output holds.
+  /// The content of the output.
   enum Form: Sendable {
     case scores, probability, classes
   }
@@ -40,7 +40,7 @@ public final class ImageSegmenter: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model, and what its answers have shown so far.
+  /// The task's assumptions about the model, updated by the answers so far.
   public var assumptions: TaskAssumptions {
     TaskAssumptions(
       task: "segmenter",
@@ -50,9 +50,21 @@ public final class ImageSegmenter: VisionTask {
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
       readings: [layoutReading] + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
-      warnings: byteWarnings + coarseWarnings + (mask?.warning.map { [$0] } ?? [])
+      warnings: idleWarnings + byteWarnings + coarseWarnings + (mask?.warning.map { [$0] } ?? [])
         + beyondNames.warnings(names)
         + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
+  }
+
+  /// A warning if the form of scores is given but decides nothing; empty otherwise.
+  private var idleWarnings: [String] {
+    options.scores == nil || mask != nil
+      ? []
+      : [
+        "--scores changes nothing: "
+          + (form == .classes
+            ? "the output has classes, not scores"
+            : "the class of the largest score wins, whatever scores are")
+      ]
   }
 
   private var layoutReading: Assumption {
@@ -76,7 +88,7 @@ public final class ImageSegmenter: VisionTask {
     }
   }
 
-  /// What is doubtful about bytes that are taken for classes.
+  /// A warning about bytes that are taken for classes; usually empty.
   private var byteWarnings: [String] {
     guard form == .classes, classOrigin == nil, names == nil,
       MaskReading.hasPlainBytes(pictures.outputs[output])
@@ -89,7 +101,7 @@ public final class ImageSegmenter: VisionTask {
     ]
   }
 
-  /// What is doubtful about scores that nothing says to be those of classes.
+  /// A warning about scores that nothing says to be those of classes; usually empty.
   private var coarseWarnings: [String] {
     guard areDoubtful else { return [] }
     return [
@@ -223,15 +235,15 @@ public final class ImageSegmenter: VisionTask {
         """)
   }
 
-  /// What an output's shape and type say; channels are where the input has them, unless the other place makes cells
-  /// that are closer to the input's proportions.
+  /// The grid that an output's shape and type describe; nil if they describe none. Channels are where the
+  /// input has them, unless the other place makes cells that are closer to the input's proportions.
   ///
   /// - Parameter areClasses: Whether the graph says that the numbers are those of classes, whatever their type.
   private static func grid(_ prepared: PreparedModel, _ output: Int, areClasses: Bool) -> Grid? {
     let tensor = prepared.outputs[output]
     var shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
-    // Who says what the scores are, says that there are scores.
+    // Giving the form of scores says that there are scores.
     let isMask = MaskReading.hasPlainBytes(tensor) && prepared.options.scores != nil
     let isWhole =
       areClasses || [.int32, .int64].contains(tensor.type)
@@ -309,10 +321,13 @@ public final class ImageSegmenter: VisionTask {
 
   /// Finds the class of each pixel, away from the caller's actor. Cancelling the caller's task stops the run,
   /// which then throws `CancellationError`.
-  public func segment(_ image: ImageBuffer, in region: PixelRect? = nil) async throws
-    -> SegmentationResult
-  {
-    try await answer(image, in: region)
+  @concurrent
+  public func segment(
+    _ image: ImageBuffer, in region: PixelRect? = nil, after previous: SegmentationResult? = nil
+  ) async throws -> SegmentationResult {
+    try await cancellable { cancellation throws(ApusError) in
+      try self.segment(image, in: region, after: previous, cancellation: cancellation)
+    }
   }
 
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.

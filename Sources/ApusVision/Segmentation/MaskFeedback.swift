@@ -48,7 +48,7 @@ struct MaskFeedback: Sendable {
     }
     let one = MaskEnlargement.Channels(count: 1, perCell: 1, perChannel: 1)
     return enlargement.enlarged(chances.span, one, 0).map { chance in
-      // What is not a number is nothing.
+      // NaN counts as background.
       chance > 0 ? UInt8((min(chance, 1) * 255).rounded()) : 0
     }
   }

@@ -2,17 +2,17 @@
 import Apus
 import ApusFormat
 
-/// What the numbers of an output with one channel mean as a mask: decided once, for the model.
+/// The meaning of a one-channel output's numbers as a mask: decided once, for the model.
 struct MaskReading: Sendable {
-  /// What the numbers are.
+  /// The form of the numbers.
   let form: ScoreForm
-  /// Who says so.
+  /// Where the reading comes from.
   let source: AssumptionSource
-  /// What says so.
+  /// The evidence for the reading, in words.
   let reason: String
   /// The number that stands for certainty: 1, or 255 where the numbers are bytes.
   let one: Float
-  /// What the model itself says against the reading that is given; nil if nothing.
+  /// A warning if the model contradicts the given reading; nil otherwise.
   let warning: String?
 
   /// The largest magnitude of a logit: beyond it, a sigmoid in single precision is 0 or 1.

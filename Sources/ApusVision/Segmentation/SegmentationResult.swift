@@ -3,13 +3,20 @@
 /// The class of each pixel of a picture.
 public struct SegmentationResult: VisionResult, Hashable {
   /// A class in a picture, with its share of the pixels that the model saw.
-  public struct Share: Hashable, Encodable, Sendable {
+  public struct Share: Hashable, Codable, Sendable {
     /// The class as the model counts it.
     public var index: Int
     /// The name; nil if there is none.
     public var label: String?
     /// The share of the pixels that the model saw, above 0 and at most 1: those of the region, without what is cut away to fit the input.
     public var share: Double
+
+    /// Makes the share of a class.
+    public init(index: Int, label: String? = nil, share: Double) {
+      self.index = index
+      self.label = label
+      self.share = share
+    }
 
     private enum CodingKeys: CodingKey {
       case index, label, share
@@ -45,9 +52,24 @@ public struct SegmentationResult: VisionResult, Hashable {
   /// The mask in the size of the model's input, for models that take it with the next picture; otherwise empty.
   var inputMask: [UInt8] = []
 
-  /// The class of a pixel; nil outside the picture.
+  /// Makes a result.
+  public init(
+    imageWidth: Int, imageHeight: Int, categoryMask: [UInt16], classCount: Int,
+    confidenceMasks: [[Float]] = [], classes: [Share] = [], timings: StageTimings = StageTimings()
+  ) {
+    self.imageWidth = imageWidth
+    self.imageHeight = imageHeight
+    self.categoryMask = categoryMask
+    self.classCount = classCount
+    self.confidenceMasks = confidenceMasks
+    self.classes = classes
+    self.timings = timings
+  }
+
+  /// The class of a pixel; nil outside the picture, and without a mask of its size.
   public func category(x: Int, y: Int) -> Int? {
-    guard x >= 0, y >= 0, x < imageWidth, y < imageHeight, !categoryMask.isEmpty else { return nil }
+    guard x >= 0, y >= 0, x < imageWidth, y < imageHeight, categoryMask.count == imageWidth * imageHeight
+    else { return nil }
     return Int(categoryMask[y * imageWidth + x])
   }
 }

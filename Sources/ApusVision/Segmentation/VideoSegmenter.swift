@@ -11,14 +11,14 @@ import Synchronization
 /// Each picture is segmented with the result of the one that was finished before it; the first with an empty mask. With other models,
 /// it does what its ``ImageSegmenter`` does. A video needs a segmenter of its own; several can share one ``ImageSegmenter``.
 public final class VideoSegmenter: VisionTask {
-  /// What segments each picture.
+  /// The segmenter that segments each picture.
   public let segmenter: ImageSegmenter
   private let last = Mutex<SegmentationResult?>(nil)
 
   /// Makes a segmenter for one video.
   public init(_ segmenter: ImageSegmenter) { self.segmenter = segmenter }
 
-  /// What the task assumes about the model.
+  /// The task's assumptions about the model.
   public var assumptions: TaskAssumptions { segmenter.assumptions }
 
   /// How far files may be reduced while they are read, see ``VisionTask/imageReduction``.

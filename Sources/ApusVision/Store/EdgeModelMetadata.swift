@@ -23,7 +23,7 @@ public struct EdgeModelMetadata: Hashable, Sendable {
   public let inputTensor: String?
   /// The maximum number of detections; nil if unknown.
   public let maxDetections: Int?
-  /// What each output holds, such as `bounding_boxes`; empty if unknown.
+  /// The content of each output, such as `bounding_boxes`; empty if unknown.
   public let outputTensorRepresentation: [String]
   /// The names of the outputs; empty if unknown.
   public let outputTensors: [String]

@@ -95,16 +95,23 @@ public final class ModelStore: Sendable {
   /// Reads the newest model. One that arrived is checked against its SHA-256; if it is damaged, it is removed, and the
   /// bundled one is read.
   ///
-  /// - Throws: `unreadableFile` if there is no model; errors of `Apus.Model`.
+  /// - Throws: `unreadableFile` if there is no model, or one that arrived cannot be read now; errors of `Apus.Model`.
   public func model() throws(ApusError) -> Model {
-    if let current = files.current(), let version = current.version {
+    var attempts = 0
+    while let current = files.current(), let version = current.version {
       do throws(ApusError) {
         try files.check(current.path, against: current.sha256 ?? "")
         return try Model(contentsOfFile: current.path)
       } catch {
+        // Another process may have installed a newer one, and removed this one.
+        attempts += 1
+        if attempts < 8, files.current() != current { continue }
+        // A passing error, such as too many open files, says nothing about the file.
+        guard [.wrongChecksum, .malformedModel].contains(error.code) else { throw error }
         files.forget(current)
         observers.send(.failed(version: version, error))
         guard bundledFile != nil else { throw error }
+        break
       }
     }
     guard let bundledFile else {

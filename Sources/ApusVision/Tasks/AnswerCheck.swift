@@ -10,8 +10,8 @@ struct AnswerCheck {
   init(_ readings: @escaping @autoclosure () -> [Assumption]) { self.readings = readings }
 
   /// The minimum score of an object that speaks against a reading: models learn no places for what is hardly there.
-  private static let leastTelling: Float = 0.05
-  /// What rounding may add to a number.
+  private static let minimumTelling: Float = 0.05
+  /// The error that rounding may add to a number.
   private static let tolerance: Float = 0.01
   /// How far the whole of a box may lie outside the input, in sides of it, and a class from a whole number.
   private static let margin: Float = 0.1
@@ -62,7 +62,7 @@ struct AnswerCheck {
     var refusal: ApusError?
     for object in objects {
       do throws(ApusError) { possible.append(try checked(object)) } catch {
-        guard score(object) < Self.leastTelling else { throw error }
+        guard score(object) < Self.minimumTelling else { throw error }
         refusal = refusal ?? error
       }
     }
@@ -149,7 +149,7 @@ struct AnswerCheck {
   ///   - classes: Those that the answer has.
   ///   - value: The number of a row and a class.
   func refuseConstant(_ classes: Set<Int>, rows: Int, _ value: (Int, Int) -> Float) throws(ApusError) {
-    guard rows >= Self.leastConstant else { return }
+    guard rows >= Self.minimumConstant else { return }
     for index in classes.sorted() {
       let first = value(0, index)
       if first != 0, (1..<rows).allSatisfy({ value($0, index) == first }) {
@@ -160,7 +160,7 @@ struct AnswerCheck {
   }
 
   /// How many rows must agree.
-  private static let leastConstant = 16
+  private static let minimumConstant = 16
 
   /// An error that names the readings which an answer contradicts, and the options that decide them.
   func refusal(_ what: String, _ subjects: String...) -> ApusError {

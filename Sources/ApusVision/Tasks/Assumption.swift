@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One reading of a model: what a task takes something to mean, and what says so.
+/// One reading of a model: how a task interprets a property, and the evidence for it.
 public struct Assumption: Codable, Hashable, Sendable {
-  /// What is read: `layout`, `box units`, `scores`, `pixels`, `channels`, `fit`, `labels`.
+  /// The property that is read, such as `layout`, `box units`, `scores`, `pixels`, `channels`, `fit` or
+  /// `labels`.
   public let subject: String
   /// How it is read.
   public let value: String
   /// Where the reading comes from.
   public let source: AssumptionSource
-  /// What says so: an option, a field of the metadata, a tensor's type, names, or a custom.
+  /// The evidence for it: an option, a field of the metadata, a tensor's type, names, or common practice.
   public let reason: String
   /// The option of the command line that decides it, such as `--pixels`; nil if none does. A server's parameter and a
   /// property of the task's options have the same name in their spelling.

@@ -6,9 +6,9 @@ public enum AssumptionSource: String, Codable, Hashable, Sendable, CaseIterable 
   case given
   /// The model itself: its metadata, types, quantization or operators.
   case model
-  /// What the tool that exported the model says about it.
+  /// The metadata of the tool that exported the model.
   case exporter
-  /// What is usual for models of this kind: nothing in the file says so.
+  /// A value that is usual for models of this kind: nothing in the file says so.
   case guess
 
   /// The source in words.

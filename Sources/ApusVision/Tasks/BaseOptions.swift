@@ -24,7 +24,7 @@ public struct BaseOptions: Sendable {
   /// open.
   public var candidates: CandidateAxis?
 
-  /// What the model's scores are; nil for what the file says, or else what is usual for its kind.
+  /// The form of the model's scores; nil for that shown by the file, or else the usual one for its kind.
   public var scores: ScoreForm?
 
   /// The input size for a model that leaves it open (`1×−1×−1×3`); required unless the metadata has a
@@ -36,4 +36,11 @@ public struct BaseOptions: Sendable {
 
   /// Makes the default options.
   public init() {}
+
+  /// Refuses a score threshold of a detector that no score reaches: its scores are 0 to 1, unless they are taken as they are.
+  func checkThreshold(_ threshold: Float) throws(ApusError) {
+    guard threshold <= 1 || scores == .raw && !threshold.isNaN else {
+      throw ApusError(.invalidArgument, "the score threshold is \(threshold), but scores are 0 to 1")
+    }
+  }
 }

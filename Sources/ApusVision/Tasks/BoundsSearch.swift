@@ -14,8 +14,8 @@ struct BoundsSearch {
   private var steps = 0
 
   /// How many operators are looked at, and how far back.
-  private static let mostSteps = 256
-  private static let mostDepth = 64
+  private static let maximumSteps = 256
+  private static let maximumDepth = 64
 
   init(_ model: Model, input: ValueBounds) {
     self.model = model
@@ -39,7 +39,7 @@ struct BoundsSearch {
       if let values = try model.constantBounds(of: tensor) {
         found = ValueBounds(Double(values.lowerBound), Double(values.upperBound))
       }
-    } else if let producer = producers[tensor], depth < Self.mostDepth, steps < Self.mostSteps {
+    } else if let producer = producers[tensor], depth < Self.maximumDepth, steps < Self.maximumSteps {
       steps += 1
       found = try result(of: subgraph.operators[producer], depth: depth + 1)
     }
@@ -52,7 +52,7 @@ struct BoundsSearch {
   /// The operator that computes a tensor's values, behind those that only move or resize them; nil for inputs and constants.
   func origin(of tensor: Int) -> OperatorCode? {
     var tensor = tensor
-    for _ in 0..<Self.mostDepth {
+    for _ in 0..<Self.maximumDepth {
       guard let producer = producers[tensor] else { return nil }
       let node = subgraph.operators[producer]
       let code = model.file.operatorCodes[node.operatorCode].code
@@ -71,7 +71,7 @@ struct BoundsSearch {
     var waiting = [tensor]
     var seen = Set(waiting)
     while let tensor = waiting.popLast() {
-      guard origins.count < Self.mostSteps, let producer = producers[tensor] else {
+      guard origins.count < Self.maximumSteps, let producer = producers[tensor] else {
         origins.append(nil)
         continue
       }
@@ -107,7 +107,7 @@ struct BoundsSearch {
         // A product of two layers is no layer.
         guard !sources.isEmpty, code != .mul || sources.count == 1 else { return false }
         for source in sources where seen.insert(source).inserted {
-          guard seen.count <= Self.mostSums else { return false }
+          guard seen.count <= Self.maximumSums else { return false }
           for origin in origins(of: source) {
             guard let origin else { return false }
             waiting.append(origin)
@@ -120,7 +120,7 @@ struct BoundsSearch {
   }
 
   /// How many terms of sums are followed back to their layers.
-  private static let mostSums = 16
+  private static let maximumSums = 16
 
   /// Operators whose results are values of their first input, or lie between them.
   static let movements: Set<OperatorCode> = [

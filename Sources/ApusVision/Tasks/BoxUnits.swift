@@ -11,9 +11,9 @@ public enum BoxUnits: String, Codable, Hashable, Sendable, CaseIterable {
 
 extension BoxUnits {
   /// Fractions do not go beyond this, and boxes in pixels do.
-  private static let mostFraction: Float = 2
+  private static let maximumFraction: Float = 2
   /// An answer whose boxes end before this many pixels is not one in pixels.
-  private static let leastPixels: Float = 8
+  private static let minimumPixels: Float = 8
 
   /// The unit that boxes show, all of which count; nil without any.
   ///
@@ -23,10 +23,10 @@ extension BoxUnits {
   /// - Throws: `invalidData` if some boxes show one unit, and some the other.
   init?(shownBy edges: [Float], _ check: AnswerCheck) throws(ApusError) {
     guard let greatest = edges.max() else { return nil }
-    let beyond = edges.count { $0 > Self.mostFraction }
+    let beyond = edges.count { $0 > Self.maximumFraction }
     if beyond == 0 {
       self = .fraction
-    } else if beyond == edges.count, greatest > Self.leastPixels {
+    } else if beyond == edges.count, greatest > Self.minimumPixels {
       self = .pixel
     } else {
       throw check.refusal(

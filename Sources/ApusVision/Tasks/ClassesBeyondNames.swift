@@ -11,7 +11,7 @@ final class ClassesBeyondNames: Sendable {
     greatest.withLock { $0 = max($0 ?? index, index) }
   }
 
-  /// What is suspicious about the names after the answers so far; usually empty.
+  /// Warnings about the names after the answers so far; usually empty.
   func warnings(_ names: LabelSource?) -> [String] {
     guard let names, let index = greatest.withLock({ $0 }) else { return [] }
     return ["an answer has class \(index), but \(names.count): names may be those of other classes"]

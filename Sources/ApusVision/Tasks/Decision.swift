@@ -24,7 +24,7 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
   /// Whether the caller or the model itself decides, so that answers never do.
   var isCertain: Bool { reading.source == .given || reading.source == .model }
 
-  /// What is decided so far, or else usual.
+  /// The value decided so far, or else the usual one.
   var value: Value { settled.withLock { $0 } ?? usual }
 
   /// Whether an answer can still decide.
@@ -51,12 +51,12 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
   /// Takes the scores of all candidates of an answer, and returns what the model's scores are. Most candidates are nothing, so that
   /// logits of some are negative: scores that all lie from 0 to 1 are probabilities.
   func settle(byCandidates scores: [Float]) throws(ApusError) -> Value where Value == ScoreForm {
-    guard isOpen, scores.count >= Self.leastCandidates else { return value }
+    guard isOpen, scores.count >= Self.minimumCandidates else { return value }
     return try settle(scores.allSatisfy { $0 >= 0 && $0 <= 1 } ? .probability : .logit)
   }
 
   /// How many candidates tell.
-  private static var leastCandidates: Int { 16 }
+  private static var minimumCandidates: Int { 16 }
 
   /// The reading as decided so far.
   var assumption: Assumption {
@@ -66,7 +66,7 @@ final class Decision<Value: RawRepresentable & Hashable & Sendable>: Sendable wh
       reading.subject, value.rawValue, .guess, reason: shownReason, option: reading.option)
   }
 
-  /// What an answer showed against the reading; nil if nothing.
+  /// A warning if an answer contradicted the reading; nil otherwise.
   var warning: String? {
     let value = value
     guard value != usual else { return nil }

@@ -2,11 +2,11 @@
 import Apus
 import ApusFormat
 
-/// What scores are, with the reading that says why.
+/// The form of scores, with the reading that says why.
 struct ScoreReading: Sendable {
   let form: ScoreForm
   let assumption: Assumption
-  /// What the model itself says against the reading that is given; nil if nothing.
+  /// A warning if the model contradicts the given reading; nil otherwise.
   var warning: String?
 }
 
@@ -34,13 +34,13 @@ extension DescribedModel {
     return (try? search.bounds(of: tensor, depth: 0)) ?? .unknown
   }
 
-  /// What the scores of an output are: what the caller says; else what the graph, the exporter and the output's
-  /// quantization say; else what is usual.
+  /// The form of an output's scores: the caller's; else that of the graph, the exporter and the output's
+  /// quantization; else the usual form.
   ///
   /// - Parameters:
   ///   - tensor: The tensor that the output's scores are taken from; nil for the output's own.
-  ///   - given: What the caller says.
-  ///   - usual: What is usual for this kind of model.
+  ///   - given: The form that the caller gives; nil if none.
+  ///   - usual: The usual form for this kind of model.
   func scores(of output: Int, tensor: Int? = nil, given: ScoreForm?, usual: ScoreForm) -> ScoreReading {
     func reading(_ form: ScoreForm, _ source: AssumptionSource, _ reason: String) -> ScoreReading {
       ScoreReading(

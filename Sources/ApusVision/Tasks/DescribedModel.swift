@@ -6,9 +6,9 @@ import ApusFormat
 protocol DescribedModel {
   /// The model.
   var model: Model { get }
-  /// What its maker says about its inputs and outputs.
+  /// The maker's metadata about its inputs and outputs; nil if there is none.
   var metadata: ModelMetadata? { get }
-  /// What an exporter of YOLO models appended to it.
+  /// The metadata that an exporter of YOLO models appended to it; nil if there is none.
   var export: ExportMetadata? { get }
   /// The outputs as prepared, in the model's order.
   var outputs: [Tensor] { get }
@@ -60,10 +60,15 @@ extension DescribedModel {
     )
   }
 
-  /// What the metadata says about an output; nil if it says nothing.
+  /// The metadata of an output; nil if there is none.
   func description(of output: Int) -> TensorMetadata? {
     guard let described = metadata?.outputs, described.indices.contains(output) else { return nil }
     return described[output]
+  }
+
+  /// The minimum score that the metadata gives an output; nil if there is none.
+  func minimumScore(of output: Int) -> Float? {
+    description(of: output)?.scoreThreshold.flatMap { $0.isNaN ? nil : $0 }
   }
 
   /// An output's name in the metadata, or else in the graph.

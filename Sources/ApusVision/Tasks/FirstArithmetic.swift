@@ -2,42 +2,54 @@
 import Apus
 import ApusFormat
 
-/// What a graph does first with the numbers of its input, where that says which pixels they are: models with a layer for scaling
-/// or for the mean color take pixels that are not scaled yet.
+/// The first arithmetic of a graph on its input, where it shows how pixels become numbers: models with a
+/// layer for scaling or for the mean color take pixels that are not scaled yet, and the scale of models that
+/// quantize floats shows the range of their numbers.
 struct FirstArithmetic {
   /// How pixels become numbers.
   let normalization: Normalization
-  /// What says so.
+  /// The evidence for the normalization, in words.
   let reason: String
 
-  /// How many operators that only move numbers may come before.
-  private static let mostMovements = 16
-
-  /// Looks at the operator that computes with the model's only input and a constant; nil if it says nothing.
-  init?(_ model: Model) {
-    let subgraph = model.file.subgraphs[0]
-    guard var tensor = subgraph.inputs.first else { return nil }
-    for _ in 0..<Self.mostMovements {
-      let readers = subgraph.operators.filter { $0.inputs.contains(tensor) }
-      guard readers.count == 1, let node = readers.first, let output = node.outputs.first else { return nil }
-      guard let code = model.file.operatorCodes[node.operatorCode].code else { return nil }
-      if BoundsSearch.movements.contains(code) || code == .pad, node.inputs.first == tensor {
-        tensor = output
-        continue
+  /// Looks at the operator that quantizes the model's only input, or computes with it and a constant; nil if it says nothing.
+  init?(_ model: Model, channels: Int) {
+    var path = InputPath(model)
+    for _ in 0..<InputPath.maximumMovements {
+      guard let step = path.next() else { return nil }
+      if step.code == .quantize, let range = PixelRange(of: model.tensor(step.output, subgraph: 0)),
+        let found = range.normalization(channels: channels)
+      {
+        normalization = found
+        reason = "the graph begins with \(step.code.schemaName) of \(range.text), as for such pixels"
+        return
       }
-      guard node.inputs.count == 2, let other = node.inputs.first(where: { $0 != tensor }),
-        subgraph.tensors.indices.contains(other),
-        let values = try? model.constantBounds(of: other),
-        let found = Self.normalization(code, values, isFirst: node.inputs[0] == tensor)
-      else { return nil }
-      normalization = found
-      let numbers =
-        values.lowerBound == values.upperBound
-        ? "\(values.lowerBound)" : "\(values.lowerBound) to \(values.upperBound)"
-      reason = "the graph begins with \(code.schemaName) and \(numbers), as for such pixels"
+      if step.isMovement { continue }
+      guard let values = path.constant(of: step) else { return nil }
+      var beginning = Self.text(step, values)
+      if let found = Self.normalization(step.code, values, isFirst: step.isFirst) {
+        normalization = found
+      } else if step.code == .mul, values == 2...2, let next = path.next(),
+        let offset = path.constant(of: next),
+        next.code == .sub && next.isFirst && offset == 1...1 || next.code == .add && offset == -1 ... -1
+      {
+        // Only pixels from 0 to 1 become numbers from -1 to 1.
+        normalization = .unit
+        beginning += " and " + Self.text(next, offset)
+      } else {
+        return nil
+      }
+      reason = "the graph begins with \(beginning), as for such pixels"
       return
     }
     return nil
+  }
+
+  /// An operator and its constant for people.
+  private static func text(_ step: InputPath.Step, _ values: ClosedRange<Float>) -> String {
+    let numbers =
+      values.lowerBound == values.upperBound
+      ? "\(values.lowerBound)" : "\(values.lowerBound) to \(values.upperBound)"
+    return "\(step.code.schemaName) and \(numbers)"
   }
 
   /// The pixels that an operator with a constant suits; nil if nothing follows.

@@ -103,7 +103,7 @@ extension ImageInput {
       mean: mean.count == 4 ? Array(mean.prefix(3)) : mean, std: std.count == 4 ? Array(std.prefix(3)) : std)
   }
 
-  /// What a byte of the fourth channel becomes: as the other channels, if these are alike; otherwise from 0 to 1.
+  /// The number for a byte of the fourth channel: as in the others if these are alike; otherwise from 0 to 1.
   private func real(_ byte: UInt8) -> Float {
     let value = Float(byte)
     switch normalization {
@@ -202,7 +202,7 @@ extension ImageInput {
   }
 }
 
-/// What the fourth channel of an input holds.
+/// The content of an input's fourth channel.
 enum FourthChannel: String, Sendable {
   /// How opaque the picture is.
   case alpha

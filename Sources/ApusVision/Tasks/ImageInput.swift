@@ -17,11 +17,11 @@ struct ImageInput: Sendable {
   /// How channels are read.
   let channelOrder: Assumption
 
-  /// What the fourth channel holds; nil if there is none.
+  /// The content of the fourth channel; nil if there is none.
   let fourth: FourthChannel?
 
   /// The most elements of an input of neither bytes nor float32.
-  private static let mostConverted = 1 << 26
+  private static let maximumConverted = 1 << 26
 
   /// Whether elements of a type are computed as floats, and then converted.
   static func isConverted(_ type: ElementType) -> Bool { ![.uint8, .int8, .float32].contains(type) }
@@ -46,10 +46,10 @@ struct ImageInput: Sendable {
           + channels.rawValue)
     }
     let isFloat = [.float16, .bfloat16, .float32, .float64].contains(tensor.type)
-    guard !Self.isConverted(tensor.type) || tensor.shape.elementCount <= Self.mostConverted else {
+    guard !Self.isConverted(tensor.type) || tensor.shape.elementCount <= Self.maximumConverted else {
       throw ApusError(
         .resourceLimit,
-        "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.mostConverted) for "
+        "the input \(tensor) has \(tensor.shape.elementCount) elements, more than the limit of \(Self.maximumConverted) for "
           + "what is neither bytes nor float32")
     }
     channelOrder = Self.channelOrder(
@@ -71,19 +71,19 @@ struct ImageInput: Sendable {
     } else if !isFloat, tensor.type != .int16 || tensor.quantization == nil,
       !defaults.normalizesIntegers || tensor.quantization == nil
     {
-      let (isPixels, why) = Self.takesPixels(tensor)
-      (normalization, source, reason) = (nil, isPixels ? .model : .guess, why)
+      let found = Self.pixels(ofIntegers: tensor, channels: count)
+      (normalization, source, reason) = (found.0?.ofColors(channels), found.1, found.2)
     } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else if isFloat, defaults.heedsMetadata, defaults.source == .guess, let arithmetic {
       (normalization, source, reason) = (arithmetic.normalization, .model, arithmetic.reason)
     } else {
-      // What has no channels, or one more than a picture, was mostly trained on values from 0 to 1.
+      // Models of inputs without channels, or with four, were mostly trained on values from 0 to 1.
       let fits = (try? defaults.normalization.check(channels: count)) != nil
       let isUsual = fits && (!geometry.isBare && count < 4 || defaults.source != .guess)
       (normalization, source, reason) =
         isUsual
-        ? (defaults.normalization, defaults.source, defaults.reason)
+        ? (defaults.normalization.ofColors(channels), defaults.source, defaults.reason)
         : (.unit, .guess, "usual for \(count == 4 ? "four channels" : "gray inputs without channels")")
     }
     pixels = Assumption(
@@ -134,30 +134,24 @@ struct ImageInput: Sendable {
     return reading(.guess, "usual for models whose file does not say")
   }
 
-  /// Whether the scale and the zero point of integers say that they are pixels as they are, and the reason.
+  /// How pixels become integers, by their scale and zero point; nil for pixels as they are.
   ///
-  /// They do if the integers stand for 0 to 255, 0 to 1 or -1 to 1, within what rounding a scale may change. Integers that stand for
-  /// anything else were quantized after a normalization that only the options can say.
-  private static func takesPixels(_ tensor: Tensor) -> (Bool, String) {
-    let range: ClosedRange<Float>
-    switch tensor.type {
-    case .uint8: range = 0...255
-    case .int8: range = -128...127
-    default: return (true, "the input takes \(tensor.type.rawValue)")
+  /// Integers that stand for 0 to 255, 0 to 1 or -1 to 1, within what rounding a scale may change, are pixels as they are. Those that stand
+  /// for the range of ImageNet's colors are quantized after that normalization. Integers that stand for anything else were
+  /// quantized after a normalization that only the options can say.
+  private static func pixels(
+    ofIntegers tensor: Tensor, channels: Int
+  ) -> (Normalization?, AssumptionSource, String) {
+    let taken = "the input takes \(tensor.type.rawValue)"
+    guard [.uint8, .int8].contains(tensor.type) else { return (nil, .model, taken) }
+    guard tensor.quantization != nil else { return (nil, .model, taken + " without a scale") }
+    guard let range = PixelRange(of: tensor) else { return (nil, .guess, taken + " of a scale that is none") }
+    let found = "\(taken) that stand for \(range.text)"
+    guard let usual = range.normalization(channels: channels) else {
+      return (nil, .guess, found + ", which are no usual pixels")
     }
-    guard let quantization = tensor.quantization else {
-      return (true, "the input takes \(tensor.type.rawValue) without a scale")
-    }
-    let zeroPoint = Float(quantization.zeroPoint)
-    let (lower, upper) = (
-      quantization.scale * (range.lowerBound - zeroPoint), quantization.scale * (range.upperBound - zeroPoint)
-    )
-    let isUsual = [(Float(0), Float(255)), (0, 1), (-1, 1)].contains { low, high in
-      let tolerance = 0.02 * (high - low)
-      return abs(lower - low) <= tolerance && abs(upper - high) <= tolerance
-    }
-    let found = "the input takes \(tensor.type.rawValue) that stand for \(lower) to \(upper)"
-    return (isUsual, isUsual ? found : found + ", which are no usual pixels")
+    return usual == .imageNet
+      ? (.imageNet, .model, found + ", the range of ImageNet's colors") : (nil, .model, found)
   }
 
   /// The metadata's normalization; nil if it has no usable one.

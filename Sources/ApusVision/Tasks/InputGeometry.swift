@@ -20,7 +20,7 @@ struct InputGeometry: Sendable {
   let isBare: Bool
   /// Whether all pixels are in a row, so that the shape has no rows and columns.
   let isRow: Bool
-  /// What is a guess about the shape, for people; nil if the shape is that of a picture.
+  /// The guess about the shape, in words; nil if the shape is that of a picture.
   let guess: String?
 
   /// Whether rows and columns of an output have about the proportions of the picture, as a map of it has, also one without its edges. Rows of
@@ -40,7 +40,7 @@ struct InputGeometry: Sendable {
   private let batchAxis: Int?
 
   /// The most pictures that a model may fix for each run.
-  private static let mostFixedPictures = 256
+  private static let maximumFixedPictures = 256
 
   /// Reads the model's only input, and gives it a size if the model leaves that open.
   ///
@@ -71,16 +71,16 @@ struct InputGeometry: Sendable {
     channelCount = layout.channelCount
     isBare = layout.isBare
     isRow = layout.axes == nil
-    // Who names a size says that the input is a picture.
+    // A requested size says that the input is a picture.
     guess = wanted == nil ? layout.guess : nil
     if guess != nil, let items = LookedUpInput(model) { throw items.refusal(of: tensor, not: "pixels") }
     let batch = layout.batchAxis.map { shape[$0] } ?? 1
     isBatchOpen = given == nil && batch < 0
     fixedBatch = max(batch, 1)
-    guard batch != 0, fixedBatch <= Self.mostFixedPictures else {
+    guard batch != 0, fixedBatch <= Self.maximumFixedPictures else {
       throw ApusError(
         .invalidArgument,
-        "the input \(tensor) takes \(batch) pictures at once, not 1 to \(Self.mostFixedPictures) or a number left open"
+        "the input \(tensor) takes \(batch) pictures at once, not 1 to \(Self.maximumFixedPictures) or a number left open"
       )
     }
     batchAxis = isBatchOpen ? layout.batchAxis : nil
@@ -118,10 +118,11 @@ struct InputGeometry: Sendable {
     if let size = export?.imageSize { return (size.width, size.height) }
     throw ApusError(
       .invalidArgument,
-      "the input \(tensor.name) leaves its size open (\(tensor.shapeSignature)): the options must choose it")
+      "the input \(tensor.name) leaves its size open (\(tensor.shapeSignature)): choose it by --input-size WIDTHxHEIGHT (inputSize)"
+    )
   }
 
-  /// What is doubtful about a guess, for people; nil if nothing is.
+  /// A warning if the guess about the shape is doubtful; nil otherwise.
   var doubt: String? {
     guard guess != nil else { return nil }
     let (what, other): (String, String)

@@ -19,11 +19,11 @@ struct InputLayout {
   let isBare: Bool
   /// The width and height; nil if one is open.
   let size: (width: Int, height: Int)?
-  /// What is a guess about the shape, for people.
+  /// The guess about the shape, in words; nil if the shape is that of a picture.
   let guess: String?
 
   /// The shortest side that a picture may have whose shape is a guess: what is smaller is more likely a row of features.
-  private static let leastSide = 4
+  private static let minimumSide = 4
 
   /// Looks for a picture in a shape, where open dimensions are negative.
   ///
@@ -95,7 +95,9 @@ struct InputLayout {
   private static func bare(_ shape: [Int]) -> InputLayout? {
     guard shape.count == 2 || shape.count == 3 else { return nil }
     let axes = (row: shape.count - 2, column: shape.count - 1)
-    guard [shape[axes.row], shape[axes.column]].allSatisfy({ $0 < 0 || $0 >= leastSide }) else { return nil }
+    guard [shape[axes.row], shape[axes.column]].allSatisfy({ $0 < 0 || $0 >= minimumSide }) else {
+      return nil
+    }
     return InputLayout(
       axes: axes, of: shape, batchAxis: shape.count == 3 ? 0 : nil, channelCount: 1, isBare: true,
       guess: "rows and columns of gray pixels: the shape has no channels")
@@ -128,12 +130,12 @@ struct InputLayout {
       return
     }
     let side = Int(Double(count).squareRoot().rounded())
-    guard side >= Self.leastSide, side <= ImageBuffer.maximumSide, side * side == count else {
+    guard side >= Self.minimumSide, side <= ImageBuffer.maximumSide, side * side == count else {
       throw ApusError(
         .invalidArgument,
         """
-        the input \(tensor) takes \(count) numbers in a row, which is no square of at least \(Self.leastSide) × \
-        \(Self.leastSide) gray pixels; if it is a picture, --input-size WIDTHxHEIGHT (inputSize) says its sides
+        the input \(tensor) takes \(count) numbers in a row, which is no square of at least \(Self.minimumSide) × \
+        \(Self.minimumSide) gray pixels; if it is a picture, --input-size WIDTHxHEIGHT (inputSize) says its sides
         """)
     }
     self.init(

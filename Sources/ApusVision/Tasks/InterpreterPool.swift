@@ -23,12 +23,12 @@ package final class InterpreterPool: Sendable {
     var lentCount = 0
     /// The bytes of all, idle ones included.
     var byteCount: Int
-    /// What an interpreter takes for each picture of its batch, as far as is known.
+    /// The bytes that an interpreter takes for each picture of its batch; nil until known.
     var byteCountOfPicture: Int?
     var waiting: [DispatchSemaphore] = []
   }
 
-  /// What a caller is told.
+  /// The pool's reply to a caller.
   private enum Answer {
     case take(Pooled)
     case make(byteCount: Int)
@@ -39,13 +39,14 @@ package final class InterpreterPool: Sendable {
   private let options: Interpreter.Options
   /// The shape of the input for this many pictures.
   private let shape: @Sendable (Int) -> TensorShape
-  /// What callers take beside the interpreter for each picture.
+  /// The bytes that callers take beside the interpreter for each picture.
   private let extraByteCount: Int
   private let state: Mutex<State>
 
   /// Makes a pool with an interpreter for one picture, to which the caller keeps no reference.
   ///
-  /// - Parameter extraByteCount: What a caller takes beside its interpreter for each picture, such as copies of outputs.
+  /// - Parameter extraByteCount: The bytes that a caller takes beside its interpreter for each picture, such
+  ///   as copies of outputs.
   package init(
     _ interpreter: Interpreter, options: Interpreter.Options, extraByteCount: Int = 0,
     shape: @escaping @Sendable (_ batch: Int) -> TensorShape
@@ -60,7 +61,7 @@ package final class InterpreterPool: Sendable {
   }
 
   /// How many pictures an interpreter's memory has room for, at least one.
-  var mostPictures: Int {
+  var maximumPictures: Int {
     state.withLock { max(options.memoryLimit / max($0.byteCountOfPicture ?? options.memoryLimit, 1), 1) }
   }
 

@@ -13,7 +13,7 @@ struct LabelSource: Sendable {
 
   /// Where the names come from.
   let source: String
-  /// Who gives the names.
+  /// The kind of source that gives the names.
   let origin: AssumptionSource
   /// How many classes the model has; nil where its outputs do not say so.
   private var classCount: Int?
@@ -38,7 +38,7 @@ struct LabelSource: Sendable {
       (map, source, origin) = (given, Self.caller, .given)
     } else if let names = prepared.export?.names, let last = names.keys.max() {
       // The largest index is limited where the names are read.
-      map = LabelMap((0...last).map { names[$0] }, offset: 0)
+      map = LabelMap(numbered: names, rowCount: last + 1)
       (source, origin) = ("names in \(prepared.export?.fileName ?? "")", .exporter)
     } else if let file = own?.labelFile, let text = try? prepared.model.associatedFile(named: file.name),
       let labels = try? LabelMap(parsing: text, format: .lines), labels.rowCount > 0
@@ -65,22 +65,22 @@ struct LabelSource: Sendable {
     localeWarnings = Self.warnings(ofLocale: locale, known: known)
   }
 
-  /// What is said of a requested language that a model has no names in.
+  /// A warning about a requested language that a model has no names in; empty if none is requested.
   ///
   /// - Parameters:
   ///   - locale: The language; nil if none is requested.
   ///   - known: The languages that the model has names in.
   static func warnings(ofLocale locale: String?, known: [String] = []) -> [String] {
     guard let locale, !locale.isEmpty else { return [] }
-    let others = known.prefix(mostLocales).map { "'\($0)'" }.joined(separator: ", ")
+    let others = known.prefix(maximumLocales).map { "'\($0)'" }.joined(separator: ", ")
     return [
       "--locale \(locale) changes nothing: the model has no names in '\(locale)'"
-        + (others.isEmpty ? "" : ", but in \(others)" + (known.count > mostLocales ? ", …" : ""))
+        + (others.isEmpty ? "" : ", but in \(others)" + (known.count > maximumLocales ? ", …" : ""))
     ]
   }
 
   /// How many languages a warning names.
-  private static let mostLocales = 8
+  private static let maximumLocales = 8
 
   /// The map for a model with that many classes; see ``LabelMap/aligned(toClassCount:)``.
   ///
@@ -104,7 +104,7 @@ struct LabelSource: Sendable {
     displayNames?.offset = map.offset
   }
 
-  /// What is suspicious about the labels; usually empty.
+  /// Warnings about the labels; usually empty.
   var warnings: [String] { letterWarnings + quoteWarnings + countWarnings + localeWarnings }
 
   private var quoteWarnings: [String] {
@@ -124,7 +124,7 @@ struct LabelSource: Sendable {
     } ?? []
   }
 
-  /// What is suspicious about the number of labels; empty if it suits the model.
+  /// A warning about the number of labels; empty if it suits the model.
   private var countWarnings: [String] {
     guard let classCount else { return [] }
     let found = "\(count) for \(classCount) class\(classCount == 1 ? "" : "es")"
@@ -142,7 +142,9 @@ struct LabelSource: Sendable {
 
   /// How many names there are: `there are 3 labels`.
   var count: String {
-    "there \(map.rowCount == 1 ? "is 1 label" : "are \(map.rowCount) labels")"
+    let gaps = map.nameCount < map.rowCount && map.statesRows ? ", numbered up to \(map.rowCount - 1)," : ""
+    let count = gaps.isEmpty ? map.rowCount : map.nameCount
+    return "there \(count == 1 ? "is 1 label" : "are \(count) labels")\(gaps)"
       + (source == Self.caller ? "" : " in \(source)")
   }
 
@@ -174,8 +176,34 @@ struct LabelSource: Sendable {
   }
 
   /// The reading of a model without labels.
-  static let nothing = Assumption(
-    "labels", "none", .model, reason: "its file has no names, and none are given", option: "--labels")
+  ///
+  /// - Parameter unread: The files that may have names, as ``unread(of:)`` says.
+  static func nothing(unread: String?) -> Assumption {
+    Assumption(
+      "labels", "none", .model, reason: unread ?? "its file has no names, and none are given",
+      option: "--labels")
+  }
+
+  /// A warning about files that may have names, none of which is read; empty if there are none.
+  static func warnings(ofUnread unread: String?) -> [String] {
+    unread.map { ["\($0): extract the right one, and give it with --labels"] } ?? []
+  }
+
+  /// The files of a model that may have names, and why none of them is read; nil if there are none, or one is read.
+  static func unread(of model: Model) -> String? {
+    if let file = model.labelFile {
+      do throws(ApusError) {
+        _ = try LabelMap(parsing: try model.associatedFile(named: file), format: .lines)
+        return nil
+      } catch {
+        return "\(file) in the model is not read (\(error.message))"
+      }
+    }
+    let files = model.filesThatMayHaveLabels
+    guard !files.isEmpty else { return nil }
+    return "the model has \(files.prefix(8).joined(separator: ", "))\(files.count > 8 ? ", …" : ""), "
+      + (files.count == 1 ? "which is not read" : "and nothing says which has its labels")
+  }
 
   /// A class with its names.
   func category(index: Int, score: Float) -> Category {

@@ -9,7 +9,7 @@ struct LookedUpInput {
   let reader: String
 
   /// How many tensors are followed.
-  private static let mostTensors = 64
+  private static let maximumTensors = 64
   /// Operators that pass positions on: those that only move them, make them whole or keep them in the table.
   private static let passing: Set<OperatorCode> = [
     .cast, .reshape, .squeeze, .expandDims, .slice, .stridedSlice, .transpose, .concatenation, .pack, .unpack,
@@ -29,7 +29,7 @@ struct LookedUpInput {
     var seen = Set(waiting)
     var reader: OperatorCode?
     while let tensor = waiting.popLast() {
-      guard seen.count <= Self.mostTensors, !subgraph.outputs.contains(tensor) else { return nil }
+      guard seen.count <= Self.maximumTensors, !subgraph.outputs.contains(tensor) else { return nil }
       for node in subgraph.operators where node.inputs.contains(tensor) {
         guard let code = model.file.operatorCodes[node.operatorCode].code else { return nil }
         if let place = Self.position(code), node.inputs.count > place, node.inputs[place] == tensor,

@@ -15,12 +15,12 @@ struct PictureDefaults: Sendable {
   var heedsMetadata = true
   /// Where the fit and the normalization come from.
   var source = AssumptionSource.guess
-  /// What says so.
+  /// The reason for the fit and the normalization.
   var reason = "usual for models whose file does not say"
-  /// What the fourth channel of an input holds.
+  /// The content of an input's fourth channel.
   var fourthChannel = FourthChannel.alpha
 
-  /// What the exporter's metadata implies; otherwise what is usual for this kind of model.
+  /// The defaults that the exporter's metadata implies, or else those usual for this kind of model.
   ///
   /// Ultralytics trains on pixels from 0 to 1: classifiers on the largest centered square, the rest on a letterbox. So does YOLO v5,
   /// but for its classifiers, which take the colors of ImageNet.

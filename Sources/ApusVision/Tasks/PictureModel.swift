@@ -18,7 +18,7 @@ struct PreparedModel: DescribedModel {
   fileprivate let interpreterOptions: Interpreter.Options
 
   /// The most outputs: tasks look at all of them to recognize the kind of model.
-  private static let mostOutputs = 256
+  private static let maximumOutputs = 256
 
   /// Checks that the model's only input is a picture, and prepares an interpreter.
   ///
@@ -39,10 +39,10 @@ struct PreparedModel: DescribedModel {
     var outputs: [Tensor] = []
     for output in interpreter.outputs { outputs.append(try geometry.single(output)) }
     self.outputs = outputs
-    guard outputs.count <= Self.mostOutputs else {
+    guard outputs.count <= Self.maximumOutputs else {
       throw ApusError(
         .resourceLimit,
-        "the model has \(outputs.count) outputs, more than the limit of \(Self.mostOutputs) for answers about pictures"
+        "the model has \(outputs.count) outputs, more than the limit of \(Self.maximumOutputs) for answers about pictures"
       )
     }
     for (position, output) in outputs.enumerated() {
@@ -56,7 +56,7 @@ struct PreparedModel: DescribedModel {
   }
 }
 
-/// What all tasks share: preparing pictures, running the model, timing the stages.
+/// The part that all tasks share: preparing pictures, running the model, timing the stages.
 ///
 /// Any number of threads may use it at the same time.
 final class PictureModel: Sendable {
@@ -66,10 +66,12 @@ final class PictureModel: Sendable {
   let input: ImageInput
   /// How pixels, channels and pictures of other proportions are read.
   let readings: [Assumption]
-  /// What is doubtful about the input.
+  /// Warnings about the input.
   let warnings: [String]
   let processor: ImageProcessor
   let outputs: [Tensor]
+  /// The files of the model that may have names of classes, and why none is read.
+  let unreadLabels: String?
   private let threads: Int
   /// How long a run may take, and until when.
   private let timeLimit: Duration?
@@ -86,11 +88,12 @@ final class PictureModel: Sendable {
     metadata = prepared.metadata
     export = prepared.export
     outputs = prepared.outputs
+    unreadLabels = LabelSource.unread(of: prepared.model)
     let options = prepared.options
     input = try ImageInput(
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,
       export: prepared.export, options: options, defaults: defaults,
-      arithmetic: FirstArithmetic(prepared.model))
+      arithmetic: FirstArithmetic(prepared.model, channels: prepared.geometry.channelCount))
     let fit = options.fit?.completed(by: defaults.fit) ?? defaults.fit
     readings =
       [
@@ -99,8 +102,10 @@ final class PictureModel: Sendable {
           "fit", fit.name, options.fit == nil ? defaults.source : .given,
           reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
       ] + input.shapeReadings
-    warnings = [input.geometry.doubt, Self.sizeWarning(prepared), Self.pixelWarning(options.normalization)]
-      .compactMap(\.self)
+    warnings = [
+      input.geometry.doubt, Self.sizeWarning(prepared), Self.pixelWarning(options.normalization),
+      Self.rangeWarning(input, of: prepared.model),
+    ].compactMap(\.self)
     processor = try ImageProcessor(
       width: prepared.geometry.width, height: prepared.geometry.height, channels: input.channels,
       fit: fit, resampling: options.resampling)
@@ -114,7 +119,8 @@ final class PictureModel: Sendable {
     ) { geometry.shape(batch: $0) }
   }
 
-  /// What is odd about a normalization that is given: numbers for pixels from 0 to 1, where pixels are from 0 to 255; nil if nothing.
+  /// A warning if a given normalization has numbers for pixels from 0 to 1, where pixels are from 0 to 255;
+  /// nil otherwise.
   private static func pixelWarning(_ given: Normalization?) -> String? {
     guard let given, given != .raw, case .meanStd(let mean, let std) = given,
       mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
@@ -128,16 +134,28 @@ final class PictureModel: Sendable {
     let warning = """
       --pixels \(given) subtracts \(means) from pixels of 0 to 255 and divides, so that white becomes \(whites.joined(separator: ", "))
       """
-    guard std.allSatisfy({ $0 >= leastDeviation }) else { return warning + ", which no model takes" }
+    guard std.allSatisfy({ $0 >= minimumDeviation }) else { return warning + ", which no model takes" }
     let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
       .joined(separator: ":")
     return warning + "; if the numbers are for pixels from 0 to 1, --pixels \(numbers) says so"
   }
 
-  /// The least deviation of pixels from 0 to 1: below it, numbers are for no pixels at all.
-  private static let leastDeviation: Float = 0.01
+  /// A warning if pixels become numbers outside the range of the input, or of the operator that quantizes it;
+  /// nil otherwise.
+  private static func rangeWarning(_ input: ImageInput, of model: Model) -> String? {
+    guard let normalization = input.normalization, let numbers = normalization.bounds else { return nil }
+    let own = PixelRange(of: input.tensor)
+    guard let range = own ?? PixelRange(firstIn: model), range.cuts(normalization) else { return nil }
+    return
+      "pixels of '\(normalization)' are \(numbers.lowerBound) to \(numbers.upperBound), but "
+      + (own == nil ? "the graph begins with QUANTIZE of" : "the input stands for")
+      + " \(range.text): what is beyond is cut off; --pixels says which pixels the model takes"
+  }
 
-  /// What is odd about the size that the exporter names; nil if nothing.
+  /// The least deviation of pixels from 0 to 1: below it, numbers are for no pixels at all.
+  private static let minimumDeviation: Float = 0.01
+
+  /// A warning if the exporter names a size other than the input's; nil otherwise.
   private static func sizeWarning(_ prepared: PreparedModel) -> String? {
     let (width, height) = (prepared.geometry.width, prepared.geometry.height)
     guard let export = prepared.export, let size = export.imageSize, size != (height, width) else {
@@ -227,7 +245,7 @@ final class PictureModel: Sendable {
     var answers: [Answer] = []
     var first = 0
     while first < images.count {
-      let most = min(Self.maximumBatch, interpreters.mostPictures)
+      let most = min(Self.maximumBatch, interpreters.maximumPictures)
       let part = images[first..<min(first + most, images.count)]
       first = part.endIndex
       if try joins(part.count, cancellation) {

@@ -44,7 +44,7 @@ extension PictureOptions {
     set { baseOptions.candidates = newValue }
   }
 
-  /// What the model's scores are, as in ``BaseOptions/scores``.
+  /// The form of the model's scores, as in ``BaseOptions/scores``.
   public var scores: ScoreForm? {
     get { baseOptions.scores }
     set { baseOptions.scores = newValue }

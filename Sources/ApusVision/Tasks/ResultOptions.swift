@@ -5,8 +5,8 @@ import Apus
 ///
 /// They are also members of the options of detectors and classifiers, by ``CategoryOptions``.
 public struct ResultOptions: Sendable {
-  /// The minimum score, inclusive except for YOLO; nil for all classes, or for a detector's
-  /// ``DetectorLayout/defaultScoreThreshold``.
+  /// The minimum score, inclusive except for YOLO; nil for the minimum in the metadata, or else all classes, and for a
+  /// detector ``DetectorLayout/defaultScoreThreshold``.
   public var scoreThreshold: Float?
 
   /// The maximum number of detections, or of classes per head; nil for all classes, or for a detector's
@@ -42,7 +42,7 @@ public struct ResultOptions: Sendable {
     }
   }
 
-  /// What a classifier does to scores, for people.
+  /// The steps that a classifier applies to scores, in words.
   var classificationSteps: [String] {
     var steps: [String] = []
     if let scoreThreshold { steps.append("score >= \(scoreThreshold)") }

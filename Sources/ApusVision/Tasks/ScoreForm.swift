@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the scores of a model are.
+/// The form of a model's scores.
 public enum ScoreForm: String, Codable, Hashable, Sendable, CaseIterable {
   /// Probabilities, 0 to 1.
   case probability

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The time that each stage of one result took. Encoded as milliseconds.
-public struct StageTimings: Hashable, Encodable, Sendable {
+public struct StageTimings: Hashable, Codable, Sendable {
   /// Resizing the picture and writing the input.
   public var preprocess: Duration
   /// Running the model.
@@ -30,10 +30,29 @@ public struct StageTimings: Hashable, Encodable, Sendable {
     case preprocess, inference, postprocess
   }
 
+  /// Encodes milliseconds.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: CodingKeys.self)
     try container.encode(preprocess / .milliseconds(1), forKey: .preprocess)
     try container.encode(inference / .milliseconds(1), forKey: .inference)
     try container.encode(postprocess / .milliseconds(1), forKey: .postprocess)
+  }
+
+  /// Reads milliseconds.
+  ///
+  /// - Throws: `DecodingError` for a time that is not finite or longer than a thousand years.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    func duration(_ key: CodingKeys) throws -> Duration {
+      let milliseconds = try container.decode(Double.self, forKey: key)
+      guard abs(milliseconds) < 3.2e13 else {
+        throw DecodingError.dataCorruptedError(
+          forKey: key, in: container, debugDescription: "\(milliseconds) milliseconds are no time of a stage")
+      }
+      return .milliseconds(1) * milliseconds
+    }
+    self.init(
+      preprocess: try duration(.preprocess), inference: try duration(.inference),
+      postprocess: try duration(.postprocess))
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What a task assumes about a model: enough to reproduce its results with other means.
-public struct TaskAssumptions: Encodable, Hashable, Sendable {
+/// A task's assumptions about a model: enough to reproduce its results with other means.
+public struct TaskAssumptions: Codable, Hashable, Sendable {
   /// How a picture becomes the model's input.
-  public struct Input: Encodable, Hashable, Sendable {
+  public struct Input: Codable, Hashable, Sendable {
     /// The tensor's name.
     public let name: String
     /// The tensor's type.
@@ -23,14 +23,32 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     public let fit: String
     /// How pixels are computed.
     public let resampling: String
-    /// What becomes of a pixel `v`, as an expression.
+    /// The number that a pixel `v` becomes, as an expression.
     public let value: String
     /// Where the normalization comes from.
     public let valueSource: String
+
+    /// Describes an input.
+    public init(
+      name: String, type: String, shape: [Int], layout: String, width: Int, height: Int, channels: String,
+      fit: String, resampling: String, value: String, valueSource: String
+    ) {
+      self.name = name
+      self.type = type
+      self.shape = shape
+      self.layout = layout
+      self.width = width
+      self.height = height
+      self.channels = channels
+      self.fit = fit
+      self.resampling = resampling
+      self.value = value
+      self.valueSource = valueSource
+    }
   }
 
-  /// What an output is for.
-  public struct Output: Encodable, Hashable, Sendable {
+  /// An output and its role.
+  public struct Output: Codable, Hashable, Sendable {
     /// Its position among the model's outputs.
     public let index: Int
     /// The tensor's name.
@@ -41,18 +59,35 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     public let shape: [Int]
     /// How integers become real numbers; nil for floats.
     public let value: String?
-    /// What it holds.
+    /// The output's content, in words.
     public let role: String
+
+    /// Describes an output.
+    public init(index: Int, name: String, type: String, shape: [Int], value: String? = nil, role: String) {
+      self.index = index
+      self.name = name
+      self.type = type
+      self.shape = shape
+      self.value = value
+      self.role = role
+    }
   }
 
   /// Where names of classes come from.
-  public struct Labels: Encodable, Hashable, Sendable {
+  public struct Labels: Codable, Hashable, Sendable {
     /// The file, or who gave them.
     public let source: String
     /// The rows.
     public let count: Int
     /// How many label rows precede class 0.
     public let offset: Int
+
+    /// Describes labels.
+    public init(source: String, count: Int, offset: Int) {
+      self.source = source
+      self.count = count
+      self.offset = offset
+    }
   }
 
   /// The task's name.
@@ -69,10 +104,26 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
   public let outputs: [Output]
   /// The names of classes; nil if there are none.
   public let labels: Labels?
-  /// What is done with the outputs, in order.
+  /// The postprocessing steps, in order.
   public let steps: [String]
-  /// What is suspicious about the model; usually empty.
+  /// Warnings about the model; usually empty.
   public private(set) var warnings: [String]
+
+  /// Makes what a task of one's own assumes.
+  public init(
+    task: String, kind: String, reason: String, readings: [Assumption] = [], input: Input,
+    outputs: [Output] = [], labels: Labels? = nil, steps: [String] = [], warnings: [String] = []
+  ) {
+    self.task = task
+    self.kind = kind
+    self.reason = reason
+    self.readings = readings
+    self.input = input
+    self.outputs = outputs
+    self.labels = labels
+    self.steps = steps
+    self.warnings = warnings
+  }
 
   /// Collects what a task assumes.
   ///
@@ -89,7 +140,7 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
     input = Input(pictures)
     self.readings =
       readings + pictures.readings
-      + (labels.map { $0?.readings ?? [LabelSource.nothing] } ?? [])
+      + (labels.map { $0?.readings ?? [LabelSource.nothing(unread: pictures.unreadLabels)] } ?? [])
     outputs = roles.sorted { $0.key < $1.key }.compactMap { index, role in
       guard pictures.outputs.indices.contains(index) else { return nil }
       let tensor = pictures.outputs[index]
@@ -102,7 +153,9 @@ public struct TaskAssumptions: Encodable, Hashable, Sendable {
       Labels(source: $0.source, count: $0.map.rowCount, offset: $0.map.offset)
     }
     self.steps = steps
-    self.warnings = warnings + pictures.warnings + ((labels ?? nil)?.warnings ?? [])
+    self.warnings =
+      warnings + pictures.warnings
+      + (labels.map { $0?.warnings ?? LabelSource.warnings(ofUnread: pictures.unreadLabels) } ?? [])
   }
 }
 
@@ -116,6 +169,9 @@ extension TaskAssumptions {
   func with(_ scores: AnchorScores, of name: String) -> TaskAssumptions {
     with([scores.assumption], warnings: scores.warnings, of: name)
   }
+
+  /// With what else is suspicious.
+  func with(warnings: [String]) -> TaskAssumptions { with([], warnings: warnings, of: "") }
 
   private func with(_ others: [Assumption], warnings: [String], of name: String) -> TaskAssumptions {
     var result = self
@@ -151,6 +207,7 @@ extension TaskAssumptions.Input {
       case .automatic: "bilinear, but area along a side that shrinks to less than half"
       case .bilinear: "bilinear, half-pixel centers, no antialiasing"
       case .area: "area: the mean over what a pixel covers"
+      case .mediaPipe: "mediapipe: bilinear from the corner, in steps of 1/32 pixel, no antialiasing"
       case .nearest: "nearest"
       }
     value = Self.value(input)

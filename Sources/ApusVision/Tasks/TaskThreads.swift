@@ -46,7 +46,7 @@ package final class TaskThreads: Sendable {
       let work = state.work[state.next]
       state.work[state.next] = nil
       state.next += 1
-      // What has begun goes before it is most of the list.
+      // Started work is dropped once it is most of the list.
       if state.next > 64, state.next * 2 > state.work.count {
         state.work.removeFirst(state.next)
         state.next = 0

@@ -10,7 +10,7 @@ public protocol VisionTask: Sendable {
   /// The type of the task's results.
   associatedtype Answer: VisionResult
 
-  /// What the task assumes about its model: enough to reproduce a result with other means.
+  /// The task's assumptions about its model: enough to reproduce a result with other means.
   var assumptions: TaskAssumptions { get }
 
   /// How far files may be reduced while they are read without enlarging anything for the model. Reduced reading is faster,

@@ -4,11 +4,11 @@ import ApusFormat
 
 /// How the numbers of an output become pixels: decided once, for the model.
 struct OutputPixels: Sendable {
-  /// What pixels were made into numbers by; nil for one number for each pixel, which is no color.
+  /// The normalization that made numbers of pixels; nil for one number for each pixel, which is no color.
   let normalization: Normalization?
-  /// Who says so.
+  /// Where the reading comes from.
   let source: AssumptionSource
-  /// What says so.
+  /// The evidence for the reading, in words.
   let reason: String
 
   /// How far beyond black and white numbers may lie, as a share of the distance between them: networks overshoot at edges.

@@ -35,7 +35,7 @@ public final class PictureTransformer: VisionTask {
 
   /// The options, as given.
   public let options: Options
-  /// What the task assumes about the model.
+  /// The task's assumptions about the model.
   public let assumptions: TaskAssumptions
 
   let pictures: PictureModel
@@ -43,7 +43,7 @@ public final class PictureTransformer: VisionTask {
   private let pixels: OutputPixels
 
   /// The maximum number of values of a result.
-  private static let mostValues = 1 << 28
+  private static let maximumValues = 1 << 28
 
   /// Makes a transformer.
   ///
@@ -155,7 +155,8 @@ public final class PictureTransformer: VisionTask {
     ]
   }
 
-  /// What an output's shape says: channels are where the input has them, unless only the other place has 1, 3 or 4.
+  /// The grid that an output's shape describes; nil if it describes none. Channels are where the input has
+  /// them, unless only the other place has 1, 3 or 4.
   private static func grid(_ prepared: PreparedModel, _ output: Int) -> Grid? {
     let shape = prepared.gridShape(of: output)
     guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= ImageBuffer.maximumSide }) else { return nil }
@@ -234,10 +235,10 @@ public final class PictureTransformer: VisionTask {
       ? (placement.seenPixels.width, placement.seenPixels.height) : (grid.width, grid.height)
     let count = grid.channels.count
     // No overflow: a picture has at most 2²⁸ pixels, and an output fewer numbers.
-    guard width * height * count <= Self.mostValues else {
+    guard width * height * count <= Self.maximumValues else {
       throw ApusError(
         .resourceLimit,
-        "\(width) × \(height) pixels of \(count) channels are more than \(Self.mostValues) numbers")
+        "\(width) × \(height) pixels of \(count) channels are more than \(Self.maximumValues) numbers")
     }
     try requireMemory(9 * width * height * count, for: "a picture of \(width) × \(height) pixels")
     var values = [Float](repeating: 0, count: width * height * count)

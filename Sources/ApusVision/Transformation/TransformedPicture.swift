@@ -55,7 +55,7 @@ public struct TransformedPicture: VisionResult {
       let unit: Float = (high - low).isFinite ? 1 : 0.5
       let black = low * unit
       let scale = high > low ? 255 / (high * unit - black) : 0
-      // What is stored as blue, green, red is read as red, green, blue.
+      // Channels stored as blue, green, red become red, green, blue.
       let target = isBGR && channel < 3 && channelCount > 1 ? 2 - channel : channel
       for pixel in 0..<width * height {
         let value = (values[pixel * channelCount + channel] * unit - black) * scale

@@ -4,7 +4,7 @@ import Apus
 import TestSupport
 import Testing
 
-/// What RFFT2D, AudioSpectrogram and Mfcc refuse; that answers are right is shown by the goldens.
+/// The refusals of RFFT2D, AudioSpectrogram and Mfcc; goldens show that answers are right.
 @Suite struct AudioOperatorTests {
   private static func bytes(_ values: [Int32]) -> [UInt8] {
     values.flatMap { withUnsafeBytes(of: $0.littleEndian) { Array($0) } }

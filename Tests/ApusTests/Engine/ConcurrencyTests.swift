@@ -113,24 +113,4 @@ import Testing
       #expect($0.runs > 0)
     }
   }
-
-  @Test("memory stays flat over many runs and many lives")
-  func flatMemory() throws {
-    let model = try Self.model("")
-    let interpreter = try Interpreter(model: model)
-    func resident() throws -> Int {
-      let text = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8)
-      return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 4096
-    }
-    try #require(FileManager.default.fileExists(atPath: "/proc/self/statm"))
-    for _ in 0..<100 { _ = try Interpreter(model: model) }
-    let before = try resident()
-    for _ in 0..<10_000 { try interpreter.invoke() }
-    for _ in 0..<1_000 {
-      let life = try Interpreter(model: model)
-      try life.invoke()
-    }
-    // Other tests run at the same time: what leaks grows by 50 KB in each of 1,000 lives.
-    #expect(try resident() - before < 40 << 20)
-  }
 }

@@ -87,11 +87,61 @@ import Testing
     #expect(interpreter.outputs[0].shape == [1])
   }
 
-  @Test func aCalledSubgraphOfOtherTypesIsRefused() throws {
+  @Test func argumentsHaveTheTypesOfTheCaller() throws {
     var model = Self.counting(to: 5)
-    model.children[1].tensors[0].type = TestModel.float32
+    for child in 0...1 { model.children[child].tensors[0].type = TestModel.float32 }
+    let interpreter = try Interpreter(model: model.model())
+    try interpreter.copy([1] as [Int32], toInputAt: 0)
+    try interpreter.invoke()
+    #expect(try interpreter.output(at: 0, as: Int32.self) == [5])
+  }
+
+  @Test func aBodyWithAResultOfAnotherTypeIsRefused() throws {
+    var model = Self.counting(to: 5)
+    model.children[1].operators[0] = .init(
+      code: .cast, inputs: model.children[1].operators[0].inputs.dropLast(), outputs: [2])
+    model.children[1].tensors[2].type = TestModel.float32
     let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
     #expect(error?.code == .malformedModel)
+  }
+
+  /// Two cases, one after the other, whose only branch doubles bytes; each is given a scale, as are its results.
+  private static func doubling(scales: [Float], sharing: Bool) -> TestModel {
+    var graph = TestGraph()
+    let index = graph.constant("index", [], integers: [0])
+    let outputs = scales.enumerated().map { number, scale in
+      if number == 0 || !sharing {
+        graph.subgraph { graph in
+          let x = graph.input("x", [2], type: .int8, scale: 8)
+          return [graph.add(x, x)]
+        }
+      }
+      let x = graph.input("x\(number)", [2], type: .int8, scale: scale)
+      return graph.add(
+        .stablehloCase, inputs: [index, x], options: .stablehloCase([sharing ? 1 : Int32(number + 1)]),
+        as: .init(type: .int8, shape: [2], scale: 2 * scale, zeroPoint: 5))
+    }
+    return graph.model(outputs: outputs)
+  }
+
+  @Test("branches have the quantization of the tensors that they are given, whatever the file says")
+  func quantizationOfBranches() throws {
+    for sharing in [false, true] {
+      let model = Self.doubling(scales: sharing ? [0.5, 0.5] : [0.5, 4], sharing: sharing)
+      let interpreter = try Interpreter(model: model.model())
+      for input in 0..<2 { try interpreter.copy([-7, 30] as [Int8], toInputAt: input) }
+      try interpreter.invoke()
+      for output in 0..<2 {
+        #expect(try interpreter.output(at: output, as: Int8.self) == [-2, 35])
+      }
+    }
+  }
+
+  @Test func aBranchOfTwoQuantizationsIsRefused() throws {
+    let model = Self.doubling(scales: [0.5, 4], sharing: true)
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.code == .malformedModel)
+    #expect(error?.message.contains("STABLEHLO_CASE passes") == true)
   }
 
   @Test func anErrorInASubgraphNamesIt() throws {

@@ -24,7 +24,7 @@ import Testing
     return rows
   }
 
-  /// What becomes of a model: the error's code and text, or that it runs.
+  /// The outcome of a model: the error's code and text, or that it runs.
   private static func outcome(of bytes: [UInt8]) -> (code: String, text: String) {
     var options = Interpreter.Options()
     options.memoryLimit = 256 << 20

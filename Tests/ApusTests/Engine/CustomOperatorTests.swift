@@ -121,10 +121,11 @@ import Testing
   @Test("a small model whose custom operator takes longer than the limit does not begin the next one")
   func deadline() throws {
     let count = Counter()
-    let (model, operators) = Self.pair({ Thread.sleep(forTimeInterval: 0.05) }, count)
+    let (model, operators) = Self.pair({ Thread.sleep(forTimeInterval: 0.6) }, count)
     var options = Interpreter.Options()
     options.customOperators = operators
-    options.timeLimit = .milliseconds(10)
+    // Preparing counts, too.
+    options.timeLimit = .milliseconds(300)
     let interpreter = try Interpreter(model: model.model(), options: options)
     let error = #expect(throws: ApusError.self) { try interpreter.invoke() }
     #expect(error?.code == .resourceLimit)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
+import TestSupport
 import Testing
 
 /// Options of MediaPipe's and Coral's operators are bytes of strangers: what cannot be is refused, and says so.
@@ -51,6 +52,48 @@ import Testing
       of: "PosenetDecoderOp", shapes: [[1, 2, 2, 17], [1, 2, 2, 34], [1, 2, 2, 64]], outputs: 4,
       options: options.isEmpty ? [] : Self.options(options))
     #expect(error.code == .malformedModel && error.message.contains(text), "\(error)")
+  }
+
+  @Test("a difference of more steps than NumericVerify tolerates ends the run, if its options say so")
+  func toleranceOfVerification() throws {
+    for (tolerance, isChecked, fails) in [(1.5, 1, true), (2.5, 1, false), (1.5, 0, false), (0.05, 1, false)]
+    {
+      let model = TestModel(
+        tensors: [
+          .init(name: "x", type: TestModel.int8, shape: [2], scale: 0.5, zeroPoint: 0),
+          .init(name: "floats", shape: [2]), .init(name: "y", shape: [2]),
+        ],
+        operators: [
+          .init(
+            code: .custom, inputs: [0, 1], outputs: [2], customName: "NumericVerify",
+            customOptions: flexBuffer(["tolerance": tolerance, "log_if_failed": Double(isChecked)]))
+        ], inputs: [0, 1], outputs: [2])
+      let interpreter = try Interpreter(model: model.model())
+      try interpreter.copy([1, -3] as [Int8], toInputAt: 0)
+      try interpreter.copy([0.5, -2.5] as [Float], toInputAt: 1)
+      guard fails else {
+        try interpreter.invoke()
+        #expect(try interpreter.output(at: 0) == [0, 1] as [Float])
+        continue
+      }
+      let error = #expect(throws: ApusError.self) { try interpreter.invoke() }
+      #expect(error?.code == .invalidData && error?.message.contains("element 1 differs by 1.0") == true)
+    }
+  }
+
+  @Test func aResizeHasOneRuleForCenters() throws {
+    let model = TestModel(
+      tensors: [
+        .init(name: "x", shape: [1, 2, 2, 1]),
+        .init(name: "size", type: TestModel.int32, shape: [2], data: [4, 0, 0, 0, 4, 0, 0, 0]),
+        .init(name: "y", shape: [1, 4, 4, 1]),
+      ],
+      operators: [
+        .init(
+          code: .resizeBilinear, inputs: [0, 1], outputs: [2], options: .init([2: .byte(1), 3: .byte(1)]))
+      ], inputs: [0], outputs: [2])
+    let error = #expect(throws: ApusError.self) { try Interpreter(model: model.model()) }
+    #expect(error?.code == .malformedModel)
   }
 
   @Test func mapsOfPosesFitEachOther() throws {

@@ -4,7 +4,7 @@ import Apus
 import TestSupport
 import Testing
 
-/// What `TFLite_Detection_PostProcess` refuses.
+/// The refusals of `TFLite_Detection_PostProcess`.
 @Suite struct DetectionPostProcessTests {
   private static let options: [String: Double] = [
     "max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_score_threshold": 0.25,

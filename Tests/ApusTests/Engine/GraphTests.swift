@@ -3,7 +3,7 @@
 import Apus
 import Testing
 
-/// What graphs may look like, and what becomes of shapes that data decides.
+/// The rules for graphs, and the handling of shapes that data decides.
 @Suite struct GraphTests {
   private func error(_ change: (inout TestModel) -> Void) -> ApusError? {
     var description = TestModel.chain()

@@ -23,6 +23,31 @@ import Testing
     #expect(try interpreter.output(at: 0) == [2, 2, 2, 2] as [Float])
   }
 
+  @Test("memory that a closure has stays where it is, and is not lent twice for writing")
+  func lendsOnce() throws {
+    let interpreter = try Interpreter(model: TestModel.chain().model())
+    _ = try Self.run(interpreter)
+    func code(_ body: () throws -> Void) -> ApusError.Code? {
+      #expect(throws: ApusError.self) { try body() }?.code
+    }
+    try interpreter.withOutput(at: 0, as: Float.self) { output throws(any Error) in
+      #expect(code { try interpreter.invoke() } == .invalidArgument)
+      #expect(code { try interpreter.resizeInput(at: 0, to: [1, 100_000]) } == .invalidArgument)
+      // Two readers are no harm.
+      #expect(try interpreter.output(at: 0) == Self.answer)
+      #expect(output[1] == 4)
+    }
+    try interpreter.withInput(at: 0, as: Float.self) { span throws(any Error) in
+      #expect(code { try interpreter.withInput(at: 0, as: Float.self) { _ in } } == .invalidArgument)
+      #expect(code { try interpreter.copy(Self.values, toInputAt: 0) } == .invalidArgument)
+      span[0] = 5
+    }
+    struct Own: Error {}
+    #expect(throws: Own.self) { try interpreter.withInputBytes(at: 0) { _ in throw Own() } }
+    // The end of the closures ends the loan.
+    #expect(try Self.run(interpreter) == Self.answer)
+  }
+
   @Test("answers the same when every tensor keeps its memory, and lends what is inside")
   func preservesAllTensors() throws {
     var options = Interpreter.Options()

@@ -4,7 +4,7 @@ import Apus
 import Foundation
 import Testing
 
-/// What fuzzers and mutants once found, in `Fuzzing/Kept`: each model gives a result or an error, soon.
+/// Models that fuzzers and mutants found, in `Fuzzing/Kept`: each gives a result or an error, soon.
 @Suite struct KeptTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fuzzing/Kept")
@@ -26,7 +26,7 @@ import Testing
     arguments: models("run") + models("differential"))
   func findings(file: URL) throws {
     var bytes = [UInt8](try Data(contentsOf: file))
-    // What follows says that it is a model.
+    // The byte `m` announces a model.
     if bytes.first == UInt8(ascii: "m"), file.path.contains("/differential/") { bytes.removeFirst() }
     for kernels in Runtime.kernelSets where kernels.isSupported {
       var options = Interpreter.Options()

@@ -4,7 +4,7 @@ import Apus
 import TestSupport
 import Testing
 
-/// What Docs/Security.md says that large models are refused for.
+/// The reasons of Docs/Security.md to refuse large models.
 @Suite struct LargeModelTests {
   private static let float16: Int32 = 1
 

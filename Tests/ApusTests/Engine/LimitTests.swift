@@ -69,13 +69,16 @@ import Testing
   @Test("an endless loop ends at a deadline")
   func deadline() throws {
     var options = Interpreter.Options()
-    options.timeLimit = .milliseconds(20)
+    // Preparing counts, too.
+    options.timeLimit = .milliseconds(500)
+    options.loopLimit = .max
+    options.runWorkLimit = .max
     let interpreter = try Interpreter(model: Self.endlessLoop().model(), options: options)
     let began = ContinuousClock.now
     #expect(
       error { () throws(ApusError) in try interpreter.invoke() }
-        == ApusError(.resourceLimit, "the model takes longer than the limit of 0.02 seconds"))
-    #expect(ContinuousClock.now - began < .seconds(2))
+        == ApusError(.resourceLimit, "the model takes longer than the limit of 0.5 seconds"))
+    #expect(ContinuousClock.now - began < .seconds(5))
   }
 
   @Test(
@@ -94,7 +97,7 @@ import Testing
     }
     #expect(found?.code == .cancelled)
     // A tile of portable kernels is some tenths of a second; the product takes minutes there.
-    #expect(ContinuousClock.now - began < .seconds(5))
+    #expect(ContinuousClock.now - began < .seconds(20))
     try interpreter.resizeInputs([0: [2, 2], 1: [2, 2]])
     try interpreter.copy([1, 2, 3, 4] as [Float], toInputAt: 0)
     try interpreter.copy([1, 0, 0, 1] as [Float], toInputAt: 1)
@@ -134,7 +137,7 @@ import Testing
   func sharedDeadline() throws {
     var options = Interpreter.Options()
     options.timeLimit = .seconds(60)
-    options.deadline = .now + .milliseconds(200)
+    options.deadline = .now + .seconds(1)
     let began = ContinuousClock.now
     let interpreter = try Interpreter(model: Self.endlessLoop().model(), options: options)
     for _ in 0..<3 {
@@ -143,13 +146,13 @@ import Testing
     #expect(
       error { () throws(ApusError) in _ = try Interpreter(model: Self.product(4).model(), options: options) }?
         .code == .resourceLimit)
-    #expect(ContinuousClock.now - began < .seconds(3))
+    #expect(ContinuousClock.now - began < .seconds(20))
   }
 
   @Test("a run of microseconds is refused after its deadline")
   func lateBriefRun() throws {
     var options = Interpreter.Options()
-    let deadline = Moment.now + .seconds(1)
+    let deadline = Moment.now + .seconds(3)
     options.deadline = deadline
     let interpreter = try Interpreter(model: Self.product(4).model(), options: options)
     while Moment.now < deadline { try? interpreter.invoke() }

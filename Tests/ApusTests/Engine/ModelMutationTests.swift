@@ -32,7 +32,7 @@ import Testing
       case .word: Self.store(Self.words.randomElement(using: &random) ?? 0, in: &bytes, at: place(4) & ~3)
       case .truncation: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
       case .index:
-        // What looks like an index, a count or a dimension, moved a little or far.
+        // A likely index, count or dimension, moved a little or far.
         for _ in 0..<64 {
           let position = place(4) & ~3
           let value = Self.load(bytes, at: position)

@@ -5,8 +5,8 @@ import ApusFormat
 import TestSupport
 import Testing
 
-/// What overflows in products: LiteRT's reference clamps convolutions and FULLY_CONNECTED of floats to finite numbers, but neither
-/// BATCH_MATMUL nor FULLY_CONNECTED with quantized weights.
+/// Overflow in products: LiteRT's reference clamps convolutions and FULLY_CONNECTED of floats to finite
+/// numbers, but neither BATCH_MATMUL nor FULLY_CONNECTED with quantized weights.
 @Suite struct OverflowTests {
   private static let large: Float = 3e38
 

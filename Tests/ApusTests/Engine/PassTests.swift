@@ -115,7 +115,7 @@ import Testing
     let model = try Self.model()
     let interpreter = try Interpreter(model: model, options: Self.options(.all, kernels: "portable"))
     #expect(interpreter.plan.unneeded.contains { $0.operator.name == "DEQUANTIZE" })
-    // Who asks for them gets them all the same.
+    // Callers that ask for them get them anyway.
     let index = try #require(interpreter.tensors.first { $0.name == "weights" }).index
     let first = try interpreter.withTensor(at: index, as: Float.self) { span in span[0] }
     #expect(first == -0.5)

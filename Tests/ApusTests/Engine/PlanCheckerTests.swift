@@ -3,7 +3,7 @@ import Apus
 import TestSupport
 import Testing
 
-/// Whatever is wrong with a plan is an error that names step and tensor, not a trap or a wrong number.
+/// A fault in a plan is an error that names step and tensor, not a trap or a wrong number.
 @Suite struct PlanCheckerTests {
 
   /// `a = conv(x)`, `b = a · a`, `c = reshape(b)`, `d = σ(c)`, `e = d · k` and `y = c + e`; `y` and `a` are outputs.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 #if os(Linux) && arch(x86_64)
-  /// What the system refuses costs speed, not answers: executable pages, early or late, and threads.
+  /// A refusal by the system costs speed, not answers: executable pages, early or late, and threads.
   @Suite(.enabled(if: builtExecutable("FaultProbe") != nil, "the probe is missing"))
   struct RefusalTests {
     /// A line of the probe.

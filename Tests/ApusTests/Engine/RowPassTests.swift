@@ -3,7 +3,7 @@ import Apus
 import TestSupport
 import Testing
 
-/// What normalizes the rows or the columns of a tensor is few steps, which answer the same as one step for each operator.
+/// Normalization of rows or columns takes few steps, which answer the same as one step for each operator.
 @Suite struct RowPassTests {
 
   private static func floats(_ count: Int, seed: UInt64) -> [Float] {

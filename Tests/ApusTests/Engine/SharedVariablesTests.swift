@@ -12,7 +12,7 @@ struct SharedVariablesTests {
         .appending(path: "../../Goldens/clients/\(name).tflite").standardizedFileURL.path)
   }
 
-  /// What LiteRT's runners of one interpreter answer, see `check_counter` in `Tools/goldens/client_models.py`.
+  /// The answers of LiteRT's runners of one interpreter: `check_counter` in `Tools/goldens/client_models.py`.
   @Test("an interpreter that shares variables reads what the other assigned; set-up runs once")
   func sharesVariables() throws {
     let add = try Interpreter(model: model("counter"), signature: "add")

@@ -22,7 +22,7 @@ struct TestGraph {
     let index: Int32
   }
 
-  /// What the file says of a result; what is nil is the operand's. A string is a name.
+  /// A result in the file; a property that is nil is the operand's. A string is a name.
   struct Result: ExpressibleByStringLiteral {
     var name: String?
     var type: TensorType?
@@ -51,7 +51,7 @@ struct TestGraph {
   private var inputs: [Tensor] = []
   private var subgraphs: [TestModel] = []
 
-  /// What the file says of a tensor.
+  /// A tensor in the file.
   subscript(tensor: Tensor) -> TestModel.TensorSpec {
     get { tensors[Int(tensor.index)] }
     set { tensors[Int(tensor.index)] = newValue }

@@ -25,6 +25,8 @@ struct TestModel {
     var options: TestOptions
     /// The options' number in the schema's union; nil for the operator's own.
     var optionsType: Int?
+    /// The options' number in the schema's second union; nil for operators with options of the first.
+    var options2Type: Int?
     var customName: String?
     var customOptions: [UInt8]?
     var version: Int32
@@ -37,6 +39,7 @@ struct TestModel {
       self.init(number: code.number, inputs: inputs, outputs: outputs)
       self.options = options
       self.optionsType = optionsType ?? code.optionsType
+      options2Type = code.options2Type
       self.customName = customName
       self.customOptions = customOptions
       self.version = version
@@ -96,6 +99,10 @@ struct TestModel {
         3: .byte(UInt8(node.optionsType ?? 1)),
         4: .table(FlatTable(node.options.fields)),
       ]
+      if let type = node.options2Type {
+        fields[11] = .byte(UInt8(type))
+        fields[12] = .table(FlatTable(node.options.fields))
+      }
       if let bytes = node.customOptions { fields[5] = .bytes(bytes) }
       operatorTables.append(FlatTable(fields))
       codes.append(node)

@@ -60,6 +60,8 @@ struct TestOptions {
 
   static func resultType(_ type: Int32) -> Self { .init([0: .byte(UInt8(type))]) }
 
+  static func stablehloCase(_ branches: [Int32]) -> Self { .init([0: .ints(branches)]) }
+
   static func softmax(beta: Float) -> Self { .init([0: .float(beta)]) }
 
   static func split(count: Int32) -> Self { .init([0: .int(count)]) }

@@ -115,7 +115,7 @@ struct UnreadWeightsTests {
       #expect(error?.code == .unreadableFile)
       let reason = length == 100_000 ? "the file became shorter" : "the file was changed"
       #expect(error?.message.hasSuffix(reason) == true, "\(error?.message ?? "")")
-      // What was packed before needs no file.
+      // Weights packed before need no file.
       _ = try Interpreter(model: model)
     }
   }

@@ -3,7 +3,7 @@
 import Apus
 import Testing
 
-/// What a model needs that this build lacks is told for each operator, without throwing.
+/// The needs of a model that this build lacks are told for each operator, without throwing.
 @Suite struct UnsupportedOperatorTests {
   private static var relu: TestModel.OperatorSpec { .init(code: .relu, inputs: [0], outputs: [1]) }
 
@@ -40,6 +40,20 @@ import Testing
         "operator #0, RELU: input 0 (t0) is string, not float32, uint8, int8, int16"
       ])
     #expect(model.inputs[0].type == .string)
+  }
+
+  /// In memory each of these elements has a byte of its own, so that whole bytes would be out of their range.
+  @Test(
+    "bytes do not become elements of less than a byte",
+    arguments: [(17, "int4"), (19, "int2"), (20, "uint4")])
+  func packedBitcast(type: Int32, name: String) throws {
+    let model = try TestModel(
+      tensors: [
+        .init(name: "x", type: TestModel.int8, shape: [2, 3]), .init(name: "y", type: type, shape: [2, 3]),
+      ], operators: [.init(code: .bitcast, inputs: [0], outputs: [1])], inputs: [0], outputs: [1]
+    ).model()
+    let error = try #require(throws: ApusError.self) { try Interpreter(model: model) }
+    #expect(error.code == .unsupportedOperator && error.message.contains("int8 as \(name)"))
   }
 
   /// FILL's first input is a shape, its second the data.

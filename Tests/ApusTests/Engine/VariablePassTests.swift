@@ -3,7 +3,8 @@
 import Apus
 import Testing
 
-/// What reads a variable sees its value at that moment, whatever passes do to the operators around; expected values are computed by hand.
+/// Reads of a variable see its value at that moment, whatever passes do to operators around; expected values
+/// are computed by hand.
 @Suite struct VariablePassTests {
   /// The first output after each of some runs, whose inputs are given.
   private func answers(_ model: TestModel, _ inputs: [[Float]]) throws -> [[Float]] {

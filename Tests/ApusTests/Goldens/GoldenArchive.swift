@@ -32,7 +32,7 @@ struct GoldenArchive: CustomTestStringConvertible, Sendable {
   /// The archives that are not of one operator, but for `GRAPHS`, whose graphs have states.
   static let together = [
     "HALF_CONV_2D", "HALF_TRANSPOSE_CONV", "MISDECLARED", "PADDED_CONV_2D", "PADDED_DEPTHWISE_CONV_2D",
-    "SPECIAL_FILTERS", "SPECIAL_RECURRENT",
+    "SPECIAL_FILTERS", "SPECIAL_RECURRENT", "UNUSUAL",
   ]
 
   private static let folder =
@@ -85,7 +85,7 @@ struct GoldenArchive: CustomTestStringConvertible, Sendable {
   }
 }
 
-/// What is wrong with a case.
+/// The failure of a case.
 struct GoldenFailure: Error, CustomStringConvertible {
   let description: String
 

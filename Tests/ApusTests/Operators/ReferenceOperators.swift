@@ -2,7 +2,7 @@
 
 import Apus
 
-/// What LiteRT's own kernels accept: one line for each operator of its default resolver.
+/// Versions and types of LiteRT's kernels: a line for each operator of its default resolver.
 ///
 /// Versions are those that LiteRT 2.3.0 registers. Types are those of the data with which a model of one operator was
 /// prepared and run by `BUILTIN_REF` (or the only kernel, where the reference set has none); `any` is every type of
@@ -144,7 +144,7 @@ struct ReferenceOperator {
     REDUCE_ANY 1–1: bool
     REDUCE_MAX 1–3: f32 i8 u8 i16 i32 i64 bool
     REDUCE_MIN 1–3: f32 i8 u8 i16 i32 i64 bool
-    REDUCE_PROD 1–2: f32 i8 i16 i32 i64 bool
+    REDUCE_PROD 1–2: f32 i8 u8 i16 i32 i64 bool
     REDUCE_WINDOW 1–1: ?
     RELU 1–3: f32 i8 u8 i16
     RELU6 1–3: f32 i8 u8 i16

@@ -111,7 +111,7 @@ def reduce(name, types, versions=None):
     return operator(name, types, versions=versions)(case)
 
 
-reduce("REDUCE_PROD", ("float32", "int32", "int64", "int8", "int16"), {"int8": 2, "int16": 2})
+reduce("REDUCE_PROD", ("float32", "int32", "int64", "int8", "int16", "uint8"), {"int8": 2, "int16": 2})
 reduce("REDUCE_ANY", ("bool",))
 reduce("REDUCE_ALL", ("bool",))
 

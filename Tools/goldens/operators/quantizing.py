@@ -3,6 +3,7 @@
 
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
+from flatbuffers import flexbuffers
 
 from catalogue import operator
 from draw import RANGES
@@ -127,6 +128,33 @@ def _dequantize_packed(draw):
     model = ModelBuilder()
     operand = model.constant(values.astype(np.int8), quantization, draw.type)
     return model.operator("DEQUANTIZE", [operand], [model.output("float32")], schema.DequantizeOptionsT())
+
+
+@operator("NumericVerify", ("uint8", "int8", "int16", "float16"))
+def numeric_verify(draw):
+    draw.tag(f"rank{draw.pick('rank', [1, 2, 3, 4])}")
+    shape = draw.shape(draw.pick("rank", [1, 2, 3, 4]))
+    quantization = draw.quantization("input")
+    if draw.type in ("uint8", "int8") and draw.pick("channels", [False, True, False]):
+        quantization = _channels(draw, shape, *RANGES[draw.type])
+    values = draw.values(shape)
+    checked = quantization is not None and len(quantization.scales) == 1 and draw.flag("checked", 2)
+    floats = draw.values(shape, "float32")
+    if checked:
+        # Less than three steps away.
+        exact = (values.astype(np.float64) - quantization.zero_point) * quantization.scale
+        floats = (exact + floats / max(1, np.abs(floats).max()) * 2.9 * quantization.scale).astype(np.float32)
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        builder.Key("tolerance")
+        builder.Float(3.0 if checked else draw.choice([0.0, 0.05, 5.0]))
+        builder.Key("log_if_failed")
+        builder.Bool(checked)
+    model = ModelBuilder()
+    operands = [model.input(values, quantization), model.input(floats)]
+    return model.operator(
+        "NumericVerify", operands, [model.output("float32")], custom_options=bytes(builder.Finish())
+    )
 
 
 @operator("FAKE_QUANT", ("float32",), cases=16)

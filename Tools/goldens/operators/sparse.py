@@ -14,12 +14,7 @@ def sparse(draw, values, block=None):
     block_rows, block_columns = block or (1, 1)
     tiles = values.reshape(rows // block_rows, block_rows, columns // block_columns, block_columns)
     tiles = tiles.transpose(0, 2, 1, 3)
-    segments, indices, stored = [0], [], []
-    for line in tiles:
-        kept = [index for index, tile in enumerate(line) if tile.any()]
-        indices += kept
-        stored += [line[index] for index in kept]
-        segments.append(len(indices))
+    segments, indices, stored = kept_tiles(tiles)
     table = schema.SparsityParametersT()
     dimensions = [_dense(rows // block_rows), _compressed(draw, segments, indices)]
     order = [0, 1]
@@ -33,6 +28,17 @@ def sparse(draw, values, block=None):
     table.dimMetadata = dimensions
     stored = np.array(stored, values.dtype).reshape(-1)
     return table, stored
+
+
+def kept_tiles(lines):
+    """The tiles with a value other than zero, line by line: where each line ends, their columns, and the tiles."""
+    segments, indices, stored = [0], [], []
+    for line in lines:
+        kept = [index for index, tile in enumerate(line) if tile.any()]
+        indices += kept
+        stored += [line[index] for index in kept]
+        segments.append(len(indices))
+    return segments, indices, stored
 
 
 def _dense(size):

@@ -77,7 +77,9 @@ def watch(line, documents, ending, world):
         return
     frames = [document for document in documents if "detections" in document]
     events = [document for document in documents if "event" in document]
-    if len(frames) + len(events) + (ending.status == 0) != len(documents):
+    # A source that fails in its middle has a summary, too.
+    summaries = sum("summary" in document for document in documents[-1:])
+    if len(frames) + len(events) + summaries != len(documents):
         raise Broken("a line is neither a frame, an event nor the summary", [sorted(document) for document in documents][:3])
     numbers, times = [whole(frame["frame"], "a frame") for frame in frames], [number(frame["time"], "a time", 0) for frame in frames]
     if any(second <= first for first, second in zip(numbers, numbers[1:])) or any(second < first for first, second in zip(times, times[1:])):

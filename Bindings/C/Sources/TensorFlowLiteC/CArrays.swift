@@ -26,13 +26,30 @@ enum CArrays {
     return memory
   }
 
-  /// The elements of a client's array of integers; nil for NULL and for a count below zero.
+  /// A copy of a client's array; nil for NULL, for a count below zero, and if the system refuses memory.
+  static func copy(_ array: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let array, let copy = make(Int32.self, count: Int(array.load(as: Int32.self))) else { return nil }
+    memcpy(copy + 4, array + 4, 4 * Int(array.load(as: Int32.self)))
+    return copy
+  }
+
+  /// Whether a client's array of integers has these elements.
+  static func elements(of array: UnsafeRawPointer, equal elements: UnsafeRawPointer?, count: Int32) -> Bool {
+    guard array.load(as: Int32.self) == count, count >= 0 else { return false }
+    if count == 0 { return true }
+    guard let elements else { return false }
+    return memcmp(array + 4, elements, 4 * Int(count)) == 0
+  }
+
+  /// The elements of a client's array of integers, as shapes and lists of tensors have them; nil for NULL, and for a count below zero or
+  /// above 65,536.
   static func integers(_ array: UnsafeRawPointer?) -> [Int32]? {
     guard let array else { return nil }
     return integers(array + 4, count: array.load(as: Int32.self))
   }
 
-  /// A client's integers; nil for a count below zero, and for NULL unless the count is zero.
+  /// A client's integers, as shapes and lists of tensors have them; nil for a count below zero or above 65,536, and for NULL unless the
+  /// count is zero.
   static func integers(_ elements: UnsafeRawPointer?, count: Int32) -> [Int32]? {
     guard count >= 0, count <= 1 << 16 else { return nil }
     if count == 0 { return [] }

@@ -17,7 +17,7 @@ struct ErrorReporter: @unchecked Sendable {
 
   /// The client's function; nil for standard error.
   let function: ReporterFunction?
-  /// What the client wants to have passed to its function.
+  /// The client's pointer, which is passed to its function.
   let userData: UnsafeMutableRawPointer?
 
   /// Hands over one message.
@@ -45,6 +45,6 @@ struct ErrorReporter: @unchecked Sendable {
     guard let format, let arguments else { return }
     if let function { return function(userData, format, arguments) }
     var list = ArgumentList(arguments)
-    report(String(format: String(cString: format), &list))
+    report(String(format: format, &list))
   }
 }

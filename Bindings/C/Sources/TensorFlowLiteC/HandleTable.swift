@@ -8,7 +8,7 @@ import Synchronization
   import Darwin
 #endif
 
-/// What a client holds a pointer to.
+/// An object that a client holds a pointer to.
 protocol HandleObject: AnyObject, Sendable {
   /// The type's name in C, for messages.
   static var typeName: String { get }
@@ -17,7 +17,8 @@ protocol HandleObject: AnyObject, Sendable {
 /// All pointers that clients hold, and what they stand for. A pointer that is not in the table is refused, never followed.
 ///
 /// Models, options, interpreters, runners, operators and delegates have no fields that clients read. Their pointers lie in
-/// inaccessible pages (`PROT_NONE`), and each is given out once, so a freed one is never mistaken for a new one.
+/// inaccessible pages (`PROT_NONE`), and each is given out once, so a freed one is never mistaken for a new one. The same holds for the
+/// structures of ``StructureMemory``, whose fields clients read.
 final class HandleTable: Sendable {
   /// The process's table.
   static let shared = HandleTable()
@@ -49,7 +50,7 @@ final class HandleTable: Sendable {
     }
   }
 
-  /// Enters an object whose fields clients read, under its address.
+  /// Enters an object whose fields clients read, under its address in ``StructureMemory``.
   func add(_ object: any HandleObject, at address: UnsafeMutableRawPointer) {
     state.withLock { $0.objects[UInt(bitPattern: address)] = object }
   }

@@ -62,11 +62,7 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
     var options = options
     if let reason = options.refusals.first { throw Refusal(reason) }
     options.operators += try options.resolver?.operators(of: model) ?? []
-    let names = options.operators.map(\.name)
-    if let twice = names.indices.first(where: { names[..<$0].contains(names[$0]) }) {
-      throw Refusal("the operator \(names[twice]) is registered twice")
-    }
-    options.customOperators = options.operators.map { [reporter = options.reporter] in
+    options.customOperators = ClientOperator.joined(options.operators).map { [reporter = options.reporter] in
       $0.customOperator(reporter)
     }
     var reasons: [[String]] = []
@@ -110,7 +106,7 @@ final class InterpreterHandle: HandleObject, @unchecked Sendable {
     } catch { throw Refusal(error) }
   }
 
-  /// Resets the variables of all subgraphs.
+  /// Resets the variable tensors of all subgraphs.
   func resetVariables() { for session in sessions.values { session.resetVariables() } }
 
   /// Runs a session, so that ``cancel()`` can stop it.

@@ -16,13 +16,13 @@ struct InterpreterOptions: Sendable {
   var operators: [OperatorCallbacks] = []
   /// The client's functions that find operators.
   var resolver: OperatorResolver?
-  /// What was asked for and cannot be done: the interpreter is refused with these reasons.
+  /// The reasons for which the interpreter is refused: requests that cannot be met.
   var refusals: [String] = []
   /// The custom operators, with what they keep from one preparation to the next.
   var customOperators: [CustomOperator] = []
 
   /// The engine's options.
-  func engineOptions(inputShapes: [Int: TensorShape]) -> Interpreter.Options {
+  func engineOptions(inputShapes: [Int: TensorShape], preservesAllTensors: Bool) -> Interpreter.Options {
     var options = Interpreter.Options()
     options.threadCount = threadCount
     options.preservesAllTensors = preservesAllTensors

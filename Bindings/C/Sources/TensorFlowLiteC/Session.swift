@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Apus
+@_spi(TensorFlowLite) import Apus
 
 /// A subgraph of a model with its tensors, in TensorFlow Lite's order of calls: shapes first, then memory, then data.
 ///
@@ -25,8 +25,10 @@ final class Session: @unchecked Sendable {
   private var engine: Interpreter?
   private var records: [Int: TensorRecord] = [:]
   private var inputRecords: [TensorRecord] = [], outputRecords: [TensorRecord] = []
-  private var dynamicOutputs: Set<Int> = []
-  private var hasRun = false
+  /// The tensors between the operators whose values go into memory of the client after each run.
+  private var lentBetween: Set<Int> = []
+  /// Whether the outputs have the same shapes in every run, until the next allocation.
+  private var hasFixedShapes = false
 
   init(
     _ model: Model, subgraph: Int, signature: String?, options: InterpreterOptions,
@@ -76,7 +78,7 @@ final class Session: @unchecked Sendable {
     return outputRecords[position]
   }
 
-  /// Any tensor. Constants, variables and, if all are preserved, results in between have their values of this moment.
+  /// Any tensor. Constants have their values; variables and, if all are preserved, results in between those of this moment.
   func tensor(_ index: Int) throws(Refusal) -> TensorRecord {
     guard tensors.indices.contains(index) else {
       throw Refusal("there is no tensor \(index): the model has \(tensors.count)")
@@ -89,17 +91,37 @@ final class Session: @unchecked Sendable {
   /// The indices of the tensors that keep their values between runs.
   var variableIndices: [Int] { tensors.filter(\.isVariable).map(\.index) }
 
-  /// Takes memory of a client for an input or an output, from the next allocation on. The engine plans that of other tensors.
+  /// Whether the values of all tensors are kept after a run.
+  private var preservesAllTensors: Bool { options.preservesAllTensors || !lentBetween.isEmpty }
+
+  /// Whether another engine may take the place of this one: there is nothing that it remembers from run to run, or shares.
+  private var canStartAnew: Bool {
+    guard model.subgraphs.count == 1, variableIndices.isEmpty,
+      let operators = try? model.operators(ofSubgraph: subgraph)
+    else { return false }
+    return !operators.contains { $0.name == "VAR_HANDLE" }
+  }
+
+  /// Takes memory of a client for a tensor, from the next allocation on. The engine plans the memory of tensors between the operators itself:
+  /// it keeps their values for the client, if it is asked before it plans.
   func lend(_ memory: UnsafeMutableRawBufferPointer, toTensor index: Int) throws(Refusal) {
     let record = try tensor(index)
-    guard inputIndices.contains(index) || outputIndices.contains(index) else {
-      throw Refusal(
-        "\(record.tensor.name) is neither an input nor an output: the engine plans its memory, and takes none"
-      )
+    let isBetween = !inputIndices.contains(index) && !outputIndices.contains(index)
+    if isBetween {
+      guard !record.tensor.isConstant, !record.tensor.isVariable else {
+        throw Refusal("\(record.tensor.name) is a constant or a variable, whose memory is the engine's")
+      }
+      guard preservesAllTensors || engine == nil && variables.owner == nil || canStartAnew else {
+        throw Refusal(
+          "\(record.tensor.name) is neither an input nor an output: lend its memory before tensors are allocated, or preserve all tensors"
+        )
+      }
+      if !preservesAllTensors { (engine, variables.owner) = (nil, nil) }
     }
     guard memory.count >= record.byteCount else {
       throw Refusal("\(record.tensor.name) takes \(record.byteCount) bytes, not \(memory.count)")
     }
+    if isBetween { lentBetween.insert(index) }
     record.lend(memory)
     if engine != nil { try record.allocate() }
   }
@@ -107,16 +129,31 @@ final class Session: @unchecked Sendable {
   /// Copies the values of a tensor that is neither an input nor an output.
   private func refresh(_ record: TensorRecord) throws(Refusal) {
     let tensor = record.tensor
+    if tensor.isConstant { return try readConstant(record) }
     guard let engine, resized.isEmpty else { return }
-    guard tensor.isConstant || tensor.isVariable || options.preservesAllTensors else {
-      // The planned shape is known even where the memory is used for something else.
-      return try record.setShape(engine.tensors[tensor.index].shape)
-    }
+    // The planned shape is known even where the memory is used for something else.
     try record.setShape(engine.tensors[tensor.index].shape)
+    guard tensor.isVariable || preservesAllTensors else { return }
     try record.allocate()
     guard let bytes = record.bytes, bytes.count > 0 else { return }
     do throws(ApusError) {
       try engine.withBytes(of: tensor) { source in tensor.type.pack(source, into: bytes) }
+    } catch {
+      record.setData(nil)
+    }
+  }
+
+  /// Copies the values of a constant, which are those of the file, allocated or not.
+  private func readConstant(_ record: TensorRecord) throws(Refusal) {
+    guard record.data == nil else { return }
+    let tensor = record.tensor
+    try record.allocate()
+    guard let bytes = record.bytes, bytes.count > 0 else { return }
+    do throws(ApusError) {
+      guard let values = try model.constantBytes(ofTensor: tensor.index, subgraph: subgraph) else {
+        return record.setData(nil)
+      }
+      values.withUnsafeBytes { tensor.type.pack($0, into: bytes) }
     } catch {
       record.setData(nil)
     }
@@ -137,7 +174,12 @@ final class Session: @unchecked Sendable {
     if isStrict {
       guard signature.count == dimensions.count,
         zip(signature, dimensions).allSatisfy({ $0 < 0 || $0 == Int($1) })
-      else { throw Refusal("input \(position): \(dimensions) does not fit \(signature), where -1 is open") }
+      else {
+        // LiteRT's sentence, which programs look for.
+        throw Refusal(
+          "input \(position): \(dimensions) does not fit \(signature). ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1."
+        )
+      }
     }
     let wanted = TensorShape(dimensions.map(Int.init))
     if wanted == shapes[position], engine != nil, !resized.contains(position) { return }
@@ -160,14 +202,13 @@ final class Session: @unchecked Sendable {
       }
     } catch { throw Refusal(error) }
     guard let engine else { return }
-    hasRun = false
-    dynamicOutputs = []
+    hasFixedShapes = engine.hasFixedShapes
     for (position, record) in inputRecords.enumerated() {
       try record.setShape(engine.inputs[position].shape)
       try record.allocate()
       do throws(ApusError) { try engine.readInput(position, into: record) } catch { throw Refusal(error) }
     }
-    try refreshOutputs()
+    try refreshOutputs(afterRun: false)
     resized = []
   }
 
@@ -180,7 +221,9 @@ final class Session: @unchecked Sendable {
       return try Interpreter(sharingVariablesOf: owner, signature: signature, inputShapes: shapes)
     }
     let engine = try Interpreter(
-      model: model, options: options.engineOptions(inputShapes: shapes), signature: signature)
+      model: model,
+      options: options.engineOptions(inputShapes: shapes, preservesAllTensors: preservesAllTensors),
+      signature: signature)
     variables.owner = engine
     return engine
   }
@@ -200,19 +243,20 @@ final class Session: @unchecked Sendable {
       }
       try engine.invoke(cancellation: cancellation)
     } catch { throw Refusal(error) }
-    if hasRun && dynamicOutputs.isEmpty {
+    if hasFixedShapes {
       for position in outputRecords.indices { try readOutput(position) }
     } else {
-      try refreshOutputs()
-      hasRun = true
+      try refreshOutputs(afterRun: true)
     }
+    for index in lentBetween { try refresh(record(index)) }
   }
 
-  /// Resets what the model keeps between runs.
-  func resetVariables() { engine?.resetVariables() }
+  /// Resets the tensors that keep their values between runs. Resource variables stay as they are.
+  func resetVariables() { engine?.resetVariableTensors() }
 
-  /// Makes or changes the memory of the outputs, whose shapes may have changed, and copies their values.
-  private func refreshOutputs() throws(Refusal) {
+  /// Makes or changes the memory of the outputs, whose shapes may have changed, and copies their values. An output that a run gives
+  /// another shape than the allocation is dynamic.
+  private func refreshOutputs(afterRun: Bool) throws(Refusal) {
     guard let engine else { return }
     for (position, output) in engine.outputs.enumerated() {
       let record = outputRecords[position]
@@ -222,8 +266,7 @@ final class Session: @unchecked Sendable {
         throw Refusal(error)
       }
       let isKnown = count == (output.type.byteCount ?? 0) &* output.shape.elementCount
-      if !isKnown || (hasRun && output.shape.dimensions.map({ Int32(clamping: $0) }) != record.dimensions) {
-        dynamicOutputs.insert(position)
+      if !isKnown || (afterRun && output.shape.dimensions.map({ Int32(clamping: $0) }) != record.dimensions) {
         record.setAllocation(.dynamic)
       }
       try record.setShape(output.shape)

@@ -2,7 +2,7 @@
 
 import Apus
 
-/// What a record says of its tensor, whatever its shape.
+/// The properties of a record's tensor, whatever its shape.
 struct TensorDescription: Sendable {
   var index = -1
   var name = ""

@@ -10,14 +10,14 @@ import Apus
 
 /// A `TfLiteTensor`: the structure whose fields clients read, and the memory that it points to.
 ///
-/// What clients write into the fields has no effect, so a broken field cannot break the library. The elements are in memory of the
-/// record's own, or in memory that the client lends.
+/// A client's writes to the fields have no effect, so a broken field cannot break the library. The elements
+/// are in memory of the record's own, or in memory that the client lends.
 final class TensorRecord: HandleObject, @unchecked Sendable {
   static let typeName = "TfLiteTensor"
 
   /// The structure.
   let structure: UnsafeMutableRawPointer
-  /// What it describes.
+  /// The description of its tensor.
   let tensor: TensorDescription
   /// Where messages about it go.
   let reporter: ErrorReporter
@@ -59,7 +59,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
     self.exclusion = exclusion
     ownsStructure = structure == nil
     parameters = try TensorParameters(tensor)
-    guard let memory = structure ?? calloc(1, TensorLayout.size) else {
+    guard let memory = structure ?? StructureMemory.shared.allocate(TensorLayout.size) else {
       parameters.release()
       throw Refusal("the system refuses memory for a tensor")
     }
@@ -93,7 +93,7 @@ final class TensorRecord: HandleObject, @unchecked Sendable {
     free(dims)
     free(cName)
     parameters.release()
-    if ownsStructure { free(structure) }
+    if ownsStructure { StructureMemory.shared.release(structure, TensorLayout.size) }
   }
 
   /// The values of `TfLiteAllocationType` that tensors have here.

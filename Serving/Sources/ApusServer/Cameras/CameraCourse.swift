@@ -4,9 +4,10 @@ import ApusTracking
 import ApusVideo
 import ApusVision
 
-/// What a camera has seen, however often its source was opened: numbers of tracks, counts, frames and the time go on.
+/// The history of a camera, however often its source was opened: numbers of tracks, counts, frames and the
+/// time go on.
 struct CameraCourse {
-  /// What came of a frame.
+  /// The result of a frame.
   struct Step {
     let objects: [ObjectScene.Object]
     let events: [ObjectScene.Event]
@@ -19,19 +20,20 @@ struct CameraCourse {
   private let tracking: ObjectTracker.Options
   /// The scene in pixels of the first picture.
   private var scene: ObjectScene?
-  private var (width, height) = (0, 0)
   /// When the time was 0.
   private var beginning: ContinuousClock.Instant?
-  /// What is added to the times of frames; nil before the first one after an opening.
+  /// The seconds that are added to the times of frames; nil before the first one after an opening.
   private var timeOffset: Double?
   private var lastTime: Double?
-  /// What is added to the numbers of frames.
+  private var pace: FramePace
+  /// The offset that is added to the numbers of frames.
   private var frameOffset = 0
   private var frameCount = 0
 
   init(_ settings: CameraSettings, tracking: ObjectTracker.Options) {
     self.settings = settings
     self.tracking = tracking
+    pace = FramePace(atMost: settings.frameRate)
   }
 
   /// The counts of all lines and zones.
@@ -58,11 +60,8 @@ struct CameraCourse {
     return offset + frame.time
   }
 
-  /// Whether a frame is too soon after the last one for the rate that is wanted.
-  func skips(_ time: Double) -> Bool {
-    guard let frameRate = settings.frameRate, let lastTime else { return false }
-    return time - lastTime < 1 / frameRate - 1e-6
-  }
+  /// Whether a frame is looked at, by the rate that is wanted.
+  mutating func wants(_ time: Double, isLive: Bool) -> Bool { pace.takes(time, isLive: isLive) }
 
   /// Takes what was found in a frame.
   ///
@@ -78,25 +77,10 @@ struct CameraCourse {
       ?? ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: picture.width,
         height: picture.height)
-    if self.scene == nil { (width, height) = (picture.width, picture.height) }
     lastTime = time
     frameCount = max(frameCount, frameOffset + frame.number + 1)
-    var objects: [ObjectScene.Object]
-    let events: [ObjectScene.Event]
-    if (picture.width, picture.height) == (width, height) {
-      (objects, events) = try scene.update(detections, at: time)
-    } else {
-      // The source has pictures of another size than before: places and tracks keep theirs.
-      let scaled = detections.map { detection in
-        var scaled = detection
-        scaled.rect = detection.boundingBox.rect(width: width, height: height)
-        return scaled
-      }
-      let (found, happened) = try scene.update(scaled, at: time)
-      var untracked = try ObjectScene(tracking: nil, width: picture.width, height: picture.height)
-      (objects, events) = (try untracked.update(detections, at: time).objects, happened)
-      for index in objects.indices { objects[index].track = found[index].track }
-    }
+    let (objects, events) = try scene.update(
+      detections, width: picture.width, height: picture.height, at: time)
     self.scene = scene
     return Step(objects: objects, events: events, number: frameOffset + frame.number, time: time)
   }

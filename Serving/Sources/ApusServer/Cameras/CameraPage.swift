@@ -96,7 +96,7 @@ enum CameraPage {
         }
       }
       let isPaused = false;
-      function play() { at("picture").src = isPaused ? base + "/snapshot.jpg?" + Date.now() : base + "/stream?" + Date.now(); }
+      function play() { at("picture").src = isPaused ? base + "/snapshot.jpg?any_age=true&" + Date.now() : base + "/stream?" + Date.now(); }
       at("pause").onclick = () => {
         isPaused = !isPaused;
         at("pause").setAttribute("aria-pressed", isPaused);
@@ -127,6 +127,7 @@ enum CameraPage {
         rows(at("counts"), [
           ["frames a second", camera.fps.toFixed(1)], ["frames", camera.frames], ["looked at", camera.answered],
           ["dropped for newer ones", camera.dropped], ["late", camera.late], ["restarts", camera.restarts],
+          ["newest picture", camera.last_picture ? new Date(camera.last_picture).toLocaleTimeString() : "none"],
           ...Object.entries(camera.lines).map(([line, counts]) => [line, counts.in + " in, " + counts.out + " out"]),
           ...Object.entries(camera.zones).map(([zone, counts]) => [zone, counts.occupancy + " now, " + counts.entries + " in all"])]);
       }

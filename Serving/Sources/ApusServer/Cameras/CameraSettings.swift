@@ -6,7 +6,7 @@ import ApusVideo
 struct CameraSettings: Sendable {
   /// The name in paths: letters, digits, `-` and `_`.
   let name: String
-  /// What `ApusVideo.VideoSource` reads.
+  /// The source, as `ApusVideo.VideoSource` reads it.
   let source: String
   /// The name of the model; nil for the first that finds objects.
   var model: String?
@@ -26,8 +26,12 @@ struct CameraSettings: Sendable {
       guard parts.count == 2, !parts[1].isEmpty, (1...40).contains(name.utf8.count),
         name.utf8.allSatisfy(Self.isPlain)
       else {
+        // A source may hold a password.
+        let shown = name.firstRange(of: "://").map { "\(name[..<$0.upperBound])…" } ?? name
         throw StartError(
-          message: "--camera is '\(text)', not NAME=SOURCE with a name of 1 to 40 letters, digits, - and _")
+          message:
+            "--camera is '\(shown)\(parts.count == 2 ? "=…" : "")', not NAME=SOURCE with a name of 1 to 40 letters, digits, - and _"
+        )
       }
       guard !cameras.contains(where: { $0.name == name }) else {
         throw StartError(message: "two cameras have the name '\(name)'")

@@ -4,7 +4,7 @@ import ApusVideo
 import ApusVision
 import Foundation
 
-/// What cameras say in JSON, as `apus watch --json` does.
+/// The JSON texts about cameras, like those of `apus watch --json`.
 enum CameraText {
   /// The line of a frame.
   struct FrameLine: Encodable {
@@ -28,6 +28,8 @@ enum CameraText {
     let late: Int
     let restarts: Int
     let fps: Double
+    /// When the newest picture arrived.
+    let lastPicture: String?
     let lines: [String: ObjectScene.LineCounts]
     let zones: [String: ObjectScene.ZoneCounts]
     /// The points of lines and zones in fractions of the picture.
@@ -42,10 +44,37 @@ enum CameraText {
       (frames, answered, dropped, late) = (report.frames, report.answered, report.dropped, report.late)
       (restarts, fps) = (report.restarts, report.rate)
       (lines, zones) = (report.lines, report.zones)
+      lastPicture = report.lastPicture.map { CameraText.time($0) }
       places = Dictionary(
         (camera.settings.lines + camera.settings.zones).map { ($0.name, $0.points.map { [$0.x, $0.y] }) },
         uniquingKeysWith: { first, _ in first })
     }
+  }
+
+  /// A time as JSON and errors have it, such as `2026-03-01T12:00:00.250Z`.
+  static func time(_ time: Date) -> String {
+    time.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// A time in seconds since 1970, to the millisecond.
+  static func seconds(_ time: Date) -> String {
+    let milliseconds = Int((time.timeIntervalSince1970 * 1_000).rounded())
+    let fraction = String(milliseconds % 1_000 + 1_000).dropFirst()
+    return "\(milliseconds / 1_000).\(fraction)"
+  }
+
+  /// A time as headers of HTTP have it (RFC 9110, section 5.6.7), such as `Sun, 01 Mar 2026 12:00:00 GMT`.
+  static func headerTime(_ time: Date) -> String {
+    let second = Int(time.timeIntervalSince1970.rounded(.down))
+    let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    // Such as 2026-03-01T12:00:00Z.
+    let parts = Date(timeIntervalSince1970: TimeInterval(second)).formatted(.iso8601).split {
+      "-T:Z".contains($0)
+    }
+    let month = months[(Int(parts[1]) ?? 1) - 1]
+    return
+      "\(days[second / 86_400 % 7]), \(parts[2]) \(month) \(parts[0]) \(parts[3]):\(parts[4]):\(parts[5]) GMT"
   }
 
   /// A value as JSON; characters of labels that could forge lines or command terminals are escaped.

@@ -25,17 +25,37 @@ extension HTTPSurface {
     case ("stream", 2): return try stream(of: camera)
     case ("events", 2): return try events(of: camera)
     case ("snapshot.jpg", 2):
-      guard let shot = camera.newest, let picture = await camera.jpeg(of: shot) else {
-        if camera.isOver { throw camera.hasEnded }
-        let reason = camera.report.reason.map { ": \($0)" } ?? ""
-        throw ServingError(.unavailable, "the camera '\(name)' has no picture yet\(reason)")
-      }
-      var answer = Answer(type: "image/jpeg", body: picture)
-      answer.headers[.cacheControl] = "no-store"
-      return answer
+      return try await snapshot(of: camera, ofAnyAge: request.uri.queryParameters["any_age"] == "true")
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
   }
+
+  /// The newest picture with its time. While the camera fails, it shows what is no more: who wants it all the same says so.
+  private func snapshot(of camera: LiveCamera, ofAnyAge takesOld: Bool) async throws -> Answer {
+    let report = camera.report
+    let reason = report.reason.map { ": \($0)" } ?? ""
+    guard let shot = camera.newest, let picture = await camera.jpeg(of: shot) else {
+      if camera.isOver { throw camera.hasEnded }
+      throw ServingError(
+        .unavailable, "the camera '\(camera.settings.name)' has no picture yet\(reason)")
+    }
+    guard takesOld || report.state != "failed" else {
+      throw ServingError(
+        .unavailable,
+        """
+        the camera '\(camera.settings.name)' has no picture since \(CameraText.time(shot.time))\(reason); ?any_age=true asks for the last \
+        one
+        """)
+    }
+    var answer = Answer(type: "image/jpeg", body: picture)
+    answer.headers[.cacheControl] = "no-store"
+    answer.headers[.lastModified] = CameraText.headerTime(shot.time)
+    answer.headers[Self.timestamp] = CameraText.seconds(shot.time)
+    return answer
+  }
+
+  /// When a picture was taken, in seconds since 1970, as mjpg-streamer and others say it. `Last-Modified` has whole seconds.
+  private static let timestamp = HTTPField.Name("X-Timestamp")!
 
   private func page(_ html: ByteBuffer) -> Answer {
     var answer = Answer(type: "text/html; charset=utf-8", body: html)
@@ -62,7 +82,8 @@ extension HTTPSurface {
           guard let picture = await camera.jpeg(of: shot) else { continue }
           var part = ByteBuffer(
             string:
-              "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \(picture.readableBytes)\r\n\r\n")
+              "--frame\r\nContent-Type: image/jpeg\r\nContent-Length: \(picture.readableBytes)\r\n"
+              + "X-Timestamp: \(CameraText.seconds(shot.time))\r\n\r\n")
           part.writeImmutableBuffer(picture)
           part.writeString("\r\n")
           try await writer.write(part)

@@ -20,13 +20,15 @@ final class LiveCamera: Service {
   struct Shot: Sendable {
     /// The number of the shot, from 1.
     let number: Int
+    /// When the picture arrived.
+    let time: Date
     let picture: ImageBuffer
     let objects: [ObjectScene.Object]
   }
 
-  /// What is known about a camera.
+  /// The state and the counts of a camera.
   struct Report: Sendable {
-    /// `starting`, `running`, `ended` or `failed`.
+    /// `starting`, `running`, `ended`, or `failed` while no pictures come or none are looked at.
     var state = "starting"
     /// Why it failed.
     var reason: String?
@@ -38,9 +40,12 @@ final class LiveCamera: Service {
     var dropped = 0
     /// The answers that came 150 ms after their frames or later.
     var late = 0
+    /// How often the source was opened again.
     var restarts = 0
-    /// Frames that were looked at per second, of late.
+    /// Frames that were looked at per second, of late; 0 unless the camera is running.
     var rate = 0.0
+    /// When the newest picture arrived; nil before the first one.
+    var lastPicture: Date?
     var lines: [String: ObjectScene.LineCounts] = [:]
     var zones: [String: ObjectScene.ZoneCounts] = [:]
   }
@@ -49,7 +54,7 @@ final class LiveCamera: Service {
   let model: CameraModel
   private let logger: Logger
 
-  private struct State {
+  struct State {
     var report = Report()
     var shot: Shot?
     var isOver = false
@@ -58,25 +63,31 @@ final class LiveCamera: Service {
     var nextListener = 0
     var viewers = 0
     var encoding: (number: Int, task: Task<ByteBuffer?, Never>)?
+    /// The source that is open, whose counts are not yet among those of the report.
     var source: VideoSource?
+    /// Since when it is said that no pictures come or none are looked at; nil while they are.
+    var lost: ContinuousClock.Instant?
   }
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// The maximum number of viewers of a camera: streams and listeners.
   static let maximumViewers = 16
   /// The events that a listener may be behind before it misses some.
-  private static let listenerBacklog = 256
+  static let listenerBacklog = 256
   private static let lateness = Duration.milliseconds(150)
   /// How long to wait before a source that failed is tried again, at most.
   private static let longestPause = Duration.seconds(30)
   /// How long viewers wait for a picture before something else is written to them: only so one who is gone is noticed.
   private static let longestSilence = Duration.seconds(5)
+  /// How long a live source may give no frame before it is said to fail, at least.
+  private static let shortestLoss = Duration.seconds(3)
 
   init(_ settings: CameraSettings, model: CameraModel, logger: Logger) throws {
     self.settings = settings
     self.model = model
     self.logger = logger
     do {
+      try VideoSource.check(settings.source, options: Self.options(settings.source))
       _ = try model.detector()
       _ = try ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: 16, height: 16)
@@ -88,23 +99,38 @@ final class LiveCamera: Service {
   private var tracking: ObjectTracker.Options {
     // Every object that the page shows counts.
     var options = ObjectTracker.Options.byteTrack.withoutScoreThresholds
-    options.frameRate = settings.frameRate ?? 30
+    options.frameRate = min(settings.frameRate ?? 30, 30)
     return options
+  }
+
+  /// The present report.
+  var report: Report {
+    state.withLock { state in
+      var report = state.report
+      if let source = state.source { report.add(source.statistics) }
+      return report
+    }
   }
 
   // MARK: Running
 
   func run() async throws {
     await withGracefulShutdownHandler {
-      let thread = NIOThreadPool(numberOfThreads: 1)
-      thread.start()
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask { await self.breakSilence() }
-        await look(thread)
-        group.cancelAll()
+      // Another service that fails cancels this one.
+      await withTaskCancellationHandler {
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { await self.breakSilence() }
+          group.addTask { await self.noticeLoss() }
+          await look(thread)
+          group.cancelAll()
+        }
+        finish()
+        try? await thread.shutdownGracefully()
+      } onCancel: {
+        self.finish()
       }
-      finish()
-      try? await thread.shutdownGracefully()
     } onGracefulShutdown: {
       self.finish()
     }
@@ -114,6 +140,7 @@ final class LiveCamera: Service {
   private func finish() {
     let (waiting, listeners, source) = state.withLock { state in
       state.isOver = true
+      if state.report.state != "failed" { (state.report.state, state.report.rate) = ("ended", 0) }
       defer {
         state.waiting = []
         state.listeners = [:]
@@ -144,35 +171,78 @@ final class LiveCamera: Service {
     }
   }
 
-  /// Reads the source until the server ends. A live source that ends or fails is tried again; a file is read once.
+  /// Says that a live source fails while it gives no frame, long before it counts as stalled and is opened again. A camera may take a picture
+  /// every ten seconds: three times the last interval between frames is waited for, if that is longer.
+  private func noticeLoss() async {
+    var (arrived, arrival, interval) = (0, ContinuousClock.now, Duration.zero)
+    while !isOver, (try? await Task.sleep(for: .milliseconds(500))) != nil {
+      let now = ContinuousClock.now
+      let report = report
+      if report.frames != arrived {
+        (interval, arrival) = (arrived == 0 ? .zero : now - arrival, now)
+        arrived = report.frames
+      } else if report.state == "running", state.withLock({ $0.source?.isLive == true }),
+        now - arrival > max(Self.shortestLoss, interval * 3)
+      {
+        fail("no frame for \((now - arrival).components.seconds) seconds")
+      }
+    }
+  }
+
+  /// Reads the source until the server ends. A live source that ends or fails is tried again; a file is read once, unless it fails before
+  /// its first frame.
   private func look(_ thread: NIOThreadPool) async {
     var pause = Duration.seconds(1)
     var course = CameraCourse(settings, tracking: tracking)
     while !isOver {
-      let answered = state.withLock { $0.report.answered }
+      let answered = report.answered
       do {
-        let isLive = try await watch(thread, &course)
-        if !isLive { publish(endOf: &course) }
-        state.withLock { $0.report.state = "ended" }
-        logger.notice("camera ended", metadata: ["camera": "\(settings.name)"])
-        if !isLive { break }
-      } catch {
-        fail(Self.reason(error))
-      }
-      if state.withLock({ $0.report.answered }) > answered { pause = .seconds(1) }
+        let source = try VideoSource(settings.source, options: Self.options(settings.source))
+        do {
+          try await watch(source, thread, &course)
+          if isOver { break }
+          if !source.isLive { publish(endOf: &course) }
+          noteEnd(of: source)
+          if !source.isLive { break }
+        } catch {
+          if isOver { break }
+          fail(Self.reason(error))
+          // Frames of a file that were looked at would count again.
+          if !source.isLive, report.answered > 0 {
+            publish(endOf: &course)
+            break
+          }
+        }
+      } catch { fail(Self.reason(error)) }
+      if report.answered > answered { pause = .seconds(1) }
       let end = ContinuousClock.now + pause
       while !isOver, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
       pause = min(pause * 2, Self.longestPause)
+      if !isOver { state.withLock { $0.report.restarts += 1 } }
     }
   }
 
-  /// Says why nothing is looked at.
+  /// Says why nothing is looked at; in the log, once for a reason.
   private func fail(_ reason: String) {
-    state.withLock { state in
-      state.report.state = "failed"
-      state.report.reason = reason
+    let isNew = state.withLock { state in
+      defer {
+        state.lost = state.lost ?? .now
+        (state.report.state, state.report.reason, state.report.rate) = ("failed", reason, 0)
+      }
+      return state.report.state != "failed" || state.report.reason != reason
     }
+    guard isNew else { return }
     logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
+  }
+
+  /// Says that a source has come to its end, which is a failure of what has none.
+  private func noteEnd(of source: VideoSource) {
+    if source.isLive, !settings.source.hasPrefix("test:") { return fail("'\(source.name)' has ended") }
+    state.withLock { state in
+      state.lost = state.lost ?? .now
+      (state.report.state, state.report.reason, state.report.rate) = ("ended", nil, 0)
+    }
+    logger.notice("camera ended", metadata: ["camera": "\(settings.name)"])
   }
 
   /// The detector, once there is one: a model that was unloaded may be loaded again.
@@ -190,25 +260,41 @@ final class LiveCamera: Service {
     return nil
   }
 
-  /// Reads the source to its end; returns whether it is live.
-  private func watch(_ thread: NIOThreadPool, _ course: inout CameraCourse) async throws -> Bool {
+  /// How a source is read.
+  private static func options(_ source: String) -> VideoSource.Options {
     var options = VideoSource.Options()
-    // What comes over a network is a camera's newest picture; a pattern stands for one.
-    if settings.source.contains("://") { options.isLive = true }
-    if settings.source.hasPrefix("test:") { (options.isLive, options.isRealTime) = (true, true) }
-    let source = try VideoSource(settings.source, options: options)
-    let (isOver, before) = state.withLock { state in
+    // A network's source gives a camera's newest picture; a pattern stands for one.
+    if source.contains("://") { options.isLive = true }
+    if source.hasPrefix("test:") { (options.isLive, options.isRealTime) = (true, true) }
+    // The camera opens it again, and says so at once.
+    options.restartLimit = 0
+    return options
+  }
+
+  /// Reads the source to its end.
+  private func watch(
+    _ source: VideoSource, _ thread: NIOThreadPool, _ course: inout CameraCourse
+  ) async throws {
+    let (isOver, arrived) = state.withLock { state in
       state.source = source
-      return (state.isOver, state.report)
+      return (state.isOver, state.report.frames)
     }
     if isOver { source.stop() }
-    defer { count(source.statistics, after: before) }
-    course.open(arrived: before.frames)
+    defer {
+      state.withLock { state in
+        state.report.add(source.statistics)
+        state.source = nil
+      }
+    }
+    course.open(arrived: arrived)
     var rate = RateMeter()
     for try await frame in source {
       let time = course.time(of: frame)
-      if course.skips(time) { continue }
+      guard course.wants(time, isLive: source.isLive) else { continue }
+      let asked = ContinuousClock.now
       guard let detector = try await detector(thread) else { break }
+      // While the model was waited for or prepared, a live source went on: its newest frame is looked at.
+      if source.isLive, ContinuousClock.now - asked > Self.lateness { continue }
       let (picture, result) = try await thread.runIfActive {
         let picture = frame.picture()
         return (picture, try detector.detect(picture))
@@ -216,41 +302,39 @@ final class LiveCamera: Service {
       let step = try course.update(
         result.detections, in: picture, of: frame, at: time,
         frameRate: source.frameRate(atMost: settings.frameRate))
-      count(source.statistics, after: before)
       publish(
         step, picture, result.timings, course, rate: rate.next(),
-        isLate: source.isLive && ContinuousClock.now - frame.arrival > Self.lateness)
-    }
-    return source.isLive
-  }
-
-  /// Adds the frames of a source to those from before it was opened.
-  private func count(_ statistics: VideoStatistics, after before: Report) {
-    state.withLock { state in
-      state.report.frames = before.frames + statistics.arrived
-      state.report.dropped = before.dropped + statistics.dropped
-      state.report.restarts = before.restarts + statistics.restarts
+        age: ContinuousClock.now - frame.arrival, isLive: source.isLive)
     }
   }
 
   private func publish(
     _ step: CameraCourse.Step, _ picture: ImageBuffer, _ timings: StageTimings, _ course: CameraCourse,
-    rate: Double, isLate: Bool
+    rate: Double, age: Duration, isLive: Bool
   ) {
-    let (waiting, isHeard) = state.withLock { state in
+    let isLate = isLive && age > Self.lateness
+    let arrival = Date(timeIntervalSinceNow: -(age / .seconds(1)))
+    let (waiting, isHeard, lost) = state.withLock { state in
       state.report.state = "running"
       state.report.reason = nil
+      state.report.lastPicture = arrival
       (state.report.width, state.report.height) = (picture.width, picture.height)
       state.report.answered += 1
       state.report.late += isLate ? 1 : 0
       state.report.rate = rate
       state.report.lines = course.lineCounts
       state.report.zones = course.zoneCounts
-      state.shot = Shot(number: (state.shot?.number ?? 0) + 1, picture: picture, objects: step.objects)
-      defer { state.waiting = [] }
-      return (state.waiting, !state.listeners.isEmpty)
+      state.shot = Shot(
+        number: (state.shot?.number ?? 0) + 1, time: arrival, picture: picture, objects: step.objects)
+      defer { (state.waiting, state.lost) = ([], nil) }
+      return (state.waiting, !state.listeners.isEmpty, state.lost)
     }
     for continuation in waiting { continuation.resume() }
+    if let lost {
+      logger.notice(
+        "camera is running",
+        metadata: ["camera": "\(settings.name)", "after": "\((.now - lost).components.seconds) s"])
+    }
     guard isHeard else { return }
     let line = CameraText.FrameLine(
       frame: step.number, time: step.time, detections: step.objects, milliseconds: timings)
@@ -273,110 +357,13 @@ final class LiveCamera: Service {
     let listeners = state.withLock { $0.listeners.values.map { $0 } }
     for listener in listeners { for text in texts { listener.yield(text) } }
   }
+}
 
-  // MARK: Looking on
-
-  /// What is known now.
-  var report: Report { state.withLock(\.report) }
-
-  /// The newest picture, if there is one.
-  var newest: Shot? { state.withLock(\.shot) }
-
-  /// What a viewer gets after some wait.
-  enum Sight {
-    case shot(Shot)
-    /// No picture for some time: the source is silent, or has failed and is tried again.
-    case nothing
-    /// The camera has ended.
-    case over
-  }
-
-  /// Waits for a picture that is newer than one with a number, for some time.
-  func sight(after number: Int) async -> Sight {
-    if let sight = sightNow(after: number) { return sight }
-    await withCheckedContinuation { continuation in
-      let isThere = state.withLock { state in
-        if state.isOver || (state.shot?.number ?? 0) > number { return true }
-        state.waiting.append(continuation)
-        return false
-      }
-      if isThere { continuation.resume() }
-    }
-    return sightNow(after: number) ?? .nothing
-  }
-
-  private func sightNow(after number: Int) -> Sight? {
-    state.withLock { state in
-      if let shot = state.shot, shot.number > number { return .shot(shot) }
-      return state.isOver ? .over : nil
-    }
-  }
-
-  /// Lets viewers go on who wait for a picture.
-  private func wake() {
-    let waiting = state.withLock { state in
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for continuation in waiting { continuation.resume() }
-  }
-
-  /// A picture with its objects as a JPEG file, encoded once for all who ask; nil if that fails.
-  func jpeg(of shot: Shot) async -> ByteBuffer? {
-    let task = state.withLock { state in
-      if let encoding = state.encoding, encoding.number == shot.number { return encoding.task }
-      let task = Task { () -> ByteBuffer? in
-        try? await NIOThreadPool.singleton.runIfActive { () throws(ApusError) -> ByteBuffer in
-          let detections = shot.objects.map { object in
-            var detection = object.detection
-            if let track = object.track {
-              detection.category.displayName = "\(detection.category.name) \(track)"
-            }
-            return detection
-          }
-          return ByteBuffer(bytes: try shot.picture.drawing(detections).encoded(as: .jpeg, quality: 80))
-        }
-      }
-      state.encoding = (shot.number, task)
-      return task
-    }
-    return await task.value
-  }
-
-  /// Lets one more look on; ``leave()`` must follow.
-  func enter() throws(ServingError) {
-    let refusal = state.withLock { state -> ServingError? in
-      if state.isOver { return hasEnded }
-      guard state.viewers < Self.maximumViewers else {
-        return ServingError(
-          .unavailable, "the camera has \(Self.maximumViewers) viewers, the most that it may")
-      }
-      state.viewers += 1
-      return nil
-    }
-    if let refusal { throw refusal }
-  }
-
-  func leave() { state.withLock { $0.viewers -= 1 } }
-
-  /// Frames and events from now on, as server-sent events. A listener that is slow misses the oldest.
-  func events() -> AsyncStream<String> {
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: String.self, bufferingPolicy: .bufferingNewest(Self.listenerBacklog))
-    let number: Int? = state.withLock { state in
-      guard !state.isOver else { return nil }
-      defer { state.nextListener += 1 }
-      state.listeners[state.nextListener] = continuation
-      return state.nextListener
-    }
-    guard let number else {
-      continuation.finish()
-      return stream
-    }
-    continuation.onTermination = { [weak self] _ in
-      self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
-    }
-    return stream
+extension LiveCamera.Report {
+  /// Adds the frames of a source.
+  fileprivate mutating func add(_ statistics: VideoStatistics) {
+    frames += statistics.arrived
+    dropped += statistics.dropped
   }
 }
 

@@ -2,10 +2,11 @@
 import Apus
 import ApusServing
 import Logging
+import Synchronization
 
-/// What the paths of DeepStack and CodeProject.AI need: which model does what, and the faces that are known.
+/// The models of the paths of DeepStack and CodeProject.AI by their parts, and the faces that are known.
 struct DeepStack: Sendable {
-  /// What a model does for these paths.
+  /// The part of a model in these paths.
   enum Part: String, CaseIterable {
     /// Objects with boxes.
     case detection
@@ -18,7 +19,9 @@ struct DeepStack: Sendable {
   }
 
   let faces: KnownFaces
+  private let detectors = KnownDetectors()
   private let names: [Part: String]
+  private let logger: Logger
 
   /// Assigns the models of a repository.
   ///
@@ -61,17 +64,27 @@ struct DeepStack: Sendable {
         ])
     }
     self.names = names
-    if let name = names[.detection], let model = models.first(where: { $0.name == name }),
-      let detector = try? model.objectDetector(threads: 1), detector.assumptions.labels == nil
-    {
-      logger.warning(
-        "deepstack",
-        metadata: [
-          "part": "detection", "model": "\(name)",
-          "reason": "the model has no names of classes, and objects without a name are left out",
-        ])
-    }
+    self.logger = logger
     faces = try KnownFaces(file: facesFile, logger: logger)
+    if let name = names[.detection] { checkNames(ofModel: name, in: repository) }
+  }
+
+  /// Says in the log if a model that was loaded is the one for objects and has no names of classes. Takes as long as preparing the model.
+  func checkNames(ofModel name: String, in repository: ModelRepository) {
+    guard name == names[.detection], let model = try? repository.model(named: name),
+      let detector = try? model.objectDetector(threads: 1), detector.assumptions.labels == nil
+    else { return }
+    logger.warning(
+      "deepstack",
+      metadata: [
+        "part": "detection", "model": "\(name)",
+        "reason": "the model has no names of classes, and objects without a name are left out",
+      ])
+  }
+
+  /// The models that find objects, each looked at once. Takes as long as preparing those that are new.
+  func detectors(among models: [ServedModel], _ scheduler: Scheduler) -> [ServedModel] {
+    detectors.among(models) { scheduler.canDo(.detect, $0) }
   }
 
   /// The model for a part.
@@ -107,6 +120,33 @@ extension DeepStack.Part {
     case .recognition:
       return !model.hasLabels && abilities.isDisjoint(with: [.detect, .faces, .keypoints, .segment])
     }
+  }
+}
+
+/// Which of the loaded models find objects, each found out once.
+private final class KnownDetectors: Sendable {
+  private struct Known {
+    weak var model: ServedModel?
+    let findsObjects: Bool
+  }
+  private let known = Mutex<[ObjectIdentifier: Known]>([:])
+
+  /// The models that find objects among those that are loaded; what is known of others is forgotten.
+  func among(_ models: [ServedModel], _ findsObjects: (ServedModel) -> Bool) -> [ServedModel] {
+    let before = known.withLock { $0 }
+    var now: [ObjectIdentifier: Known] = [:]
+    for model in models {
+      let id = ObjectIdentifier(model)
+      // Another model may be where a former one was.
+      if let old = before[id], old.model === model {
+        now[id] = old
+      } else {
+        now[id] = Known(model: model, findsObjects: findsObjects(model))
+      }
+    }
+    let result = now
+    known.withLock { $0 = result }
+    return models.filter { result[ObjectIdentifier($0)]?.findsObjects == true }
   }
 }
 

@@ -50,7 +50,11 @@ extension HTTPSurface {
     case ["detection"]:
       return try await objects(by: deepStack.model(for: .detection, in: state.repository), form, exchange)
     case ["custom", "list"]:
-      let names = state.repository.models.map(\.name)
+      let models = state.repository.models
+      let scheduler = state.scheduler
+      let names = try await ServerState.converting(.max) { () throws(ServingError) in
+        deepStack.detectors(among: models, scheduler).map(\.name)
+      }
       return Self.succeeded { writer in
         writer.key("models")
         writer.array { writer in for name in names { writer.string(name) } }
@@ -69,9 +73,8 @@ extension HTTPSurface {
         writer.array { writer in for name in names { writer.string(name) } }
       }
     case ["face", "delete"]:
-      guard try await deepStack.faces.delete(form.userID) else {
-        throw ServingError(.badRequest, "there is no face of '\(try form.userID)'")
-      }
+      // Forgetting a name that is not known succeeds, as in DeepStack.
+      try await deepStack.faces.delete(form.userID)
       return Self.succeeded()
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
@@ -177,14 +180,15 @@ extension HTTPSurface {
     return try await result(.embed, model, file, settings, exchange, as: FaceEmbeddingResult.self)
   }
 
-  /// The embedding of the best face of a picture, by a model.
-  private func bestFace(
-    _ deepStack: DeepStack, _ model: ServedModel, _ file: FormData.File, _ exchange: Exchange
-  ) async throws(ServingError) -> Embedding {
-    guard let face = try await embedded(deepStack, model, file.bytes, exchange).faces.first else {
-      throw .bad("no face found in '\(file.name)'")
+  /// The embeddings of the best face of each picture of a form, by a model; nil for a picture without a face.
+  private func bestFaces(
+    _ deepStack: DeepStack, _ model: ServedModel, _ form: FormData, _ exchange: Exchange
+  ) async throws(ServingError) -> [Embedding?] {
+    var embeddings: [Embedding?] = []
+    for file in form.files {
+      embeddings.append(try await embedded(deepStack, model, file.bytes, exchange).faces.first?.embedding)
     }
-    return face.embedding
+    return embeddings
   }
 
   private func match(
@@ -192,9 +196,11 @@ extension HTTPSurface {
   ) async throws(ServingError) -> Answer {
     guard form.files.count == 2 else { throw .bad("the form has \(form.files.count) pictures, not two") }
     let model = try deepStack.model(for: .recognition, in: state.repository)
-    let one = try await bestFace(deepStack, model, form.files[0], exchange)
-    let other = try await bestFace(deepStack, model, form.files[1], exchange)
-    let similarity = max(one.cosineSimilarity(to: other) ?? 0, 0)
+    let faces = try await bestFaces(deepStack, model, form, exchange)
+    guard let one = faces[0], let other = faces[1] else {
+      throw .bad("no face found in '\(form.files[faces[0] == nil ? 0 : 1].name)'")
+    }
+    let similarity = one.similarity(to: other) ?? 0
     return Self.succeeded { writer in
       writer.key("similarity")
       writer.number(similarity)
@@ -207,8 +213,12 @@ extension HTTPSurface {
     let name = try form.userID
     _ = try form.picture
     let model = try deepStack.model(for: .recognition, in: state.repository)
-    var embeddings: [Embedding] = []
-    for file in form.files { embeddings.append(try await bestFace(deepStack, model, file, exchange)) }
+    // Pictures without a face are left out, as long as one has a face.
+    let embeddings = try await bestFaces(deepStack, model, form, exchange).compactMap(\.self)
+    guard !embeddings.isEmpty else {
+      let names = form.files.prefix(4).map { "'\($0.name)'" }.joined(separator: ", ")
+      throw .bad("no face found in \(names)\(form.files.count > 4 ? ", …" : "")")
+    }
     let isKnown = try await deepStack.faces.register(name, embeddings, by: model)
     return Self.succeeded { $0.field("message", isKnown ? "face updated" : "face added") }
   }

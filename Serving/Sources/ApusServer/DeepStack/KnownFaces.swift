@@ -14,7 +14,7 @@ final class KnownFaces: Sendable {
   private let logger: Logger
   /// The last model for recognition, and how it makes embeddings.
   private let recognition = Mutex<(model: ServedModel, preparation: String)?>(nil)
-  /// What was said about embeddings that were made in another way.
+  /// The warnings so far about embeddings that were made in another way.
   private let warnings = Mutex<Set<String>>([])
   /// One change at a time is written. The queue has a thread of its own: changes that wait must not keep the threads that others need.
   private let changes = DispatchQueue(label: "known faces")
@@ -32,7 +32,7 @@ final class KnownFaces: Sendable {
     gallery = Mutex(try isThere ? EmbeddingGallery(contentsOfFile: file ?? "") : EmbeddingGallery())
   }
 
-  /// The names, in the order in which they were registered.
+  /// The names, in the order in which they were registered last.
   var names: [String] {
     get async throws(ServingError) {
       let known = gallery.withLock { $0 }
@@ -67,7 +67,7 @@ final class KnownFaces: Sendable {
     logger.warning("deepstack", metadata: ["file": "\(file ?? "")", "reason": "\(warning)"])
   }
 
-  /// Adds a model's embeddings under a name; returns whether the name was known.
+  /// Keeps a model's embeddings under a name, in place of those that it had; returns whether the name was known.
   ///
   /// - Throws: `unsupported` if another model made the known embeddings.
   func register(
@@ -75,9 +75,9 @@ final class KnownFaces: Sendable {
   ) async throws(ServingError) -> Bool {
     let preparation = try await preparation(of: model)
     return try await changing { [self] gallery throws(ServingError) in
-      let isKnown = gallery.names.contains(name)
       let dimension = embeddings.first?.values.count ?? 0
       try check(gallery, dimension: dimension, preparation: preparation)
+      let isKnown = gallery.remove(name) > 0
       if gallery.entries.isEmpty { gallery.preparation = preparation }
       do throws(ApusError) {
         for embedding in embeddings { try gallery.add(name, embedding) }
@@ -89,12 +89,12 @@ final class KnownFaces: Sendable {
     }
   }
 
-  /// Forgets a name; returns whether it was known.
-  func delete(_ name: String) async throws(ServingError) -> Bool {
-    try await changing { $0.remove(name) > 0 }
+  /// Forgets a name, if it is known.
+  func delete(_ name: String) async throws(ServingError) {
+    try await changing { gallery throws(ServingError) in _ = gallery.remove(name) }
   }
 
-  /// The known face that is nearest to a model's embedding, and its similarity, the cosine within 0 to 1; nil if there is none.
+  /// The known face that is most similar to a model's embedding, and its similarity; nil if there is none.
   ///
   /// - Throws: `unsupported` if another model made the known embeddings: everybody would be unknown.
   func nearest(
@@ -104,9 +104,10 @@ final class KnownFaces: Sendable {
     try check(known, dimension: embedding.values.count, preparation: try await preparation(of: model))
     let work = known.entries.count * embedding.values.count
     return try await ServerState.converting(work) {
-      guard let match = known.nearest(to: embedding).first, let name = match.name else { return nil }
-      // Both have length 1.
-      return (name, min(max(1 - match.distance * match.distance / 2, 0), 1))
+      let similarities = known.entries.lazy.compactMap { entry in
+        embedding.similarity(to: Embedding(entry.values)).map { (name: entry.name, similarity: $0) }
+      }
+      return similarities.max { $0.similarity < $1.similarity }
     }
   }
 
@@ -120,8 +121,7 @@ final class KnownFaces: Sendable {
         var changed = known
         do throws(ServingError) {
           let value = try body(&changed)
-          // Each change adds or removes some.
-          if let file, changed.entries.count != known.entries.count {
+          if let file, changed != known {
             do { try Data(changed.bytes).write(to: URL(fileURLWithPath: file), options: .atomic) } catch {
               throw ServingError(.internalFailure, "the file of the known faces cannot be written: \(error)")
             }
@@ -132,5 +132,13 @@ final class KnownFaces: Sendable {
       }
     }
     return try result.get()
+  }
+}
+
+extension Embedding {
+  /// How similar another embedding is, as DeepStack has it: the cosine of their angle moved from −1 to 1 into 0 to 1, so that embeddings
+  /// at right angles have 0.5. Nil if the numbers of coordinates differ, or one is the origin.
+  func similarity(to other: Embedding) -> Double? {
+    cosineSimilarity(to: other).map { min(max(($0 + 1) / 2, 0), 1) }
   }
 }

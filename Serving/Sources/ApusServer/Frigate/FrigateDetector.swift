@@ -4,17 +4,20 @@ import ApusVision
 import Foundation
 import NIOCore
 
-/// What Frigate's detector of the type `zmq` asks: whether a model is there, to take one, and what is in a frame.
+/// Serves Frigate's detector of the type `zmq`, which asks whether a model is there, to take one, and for the
+/// objects in a frame.
 ///
 /// A message is a JSON object, and for a model or a frame a second part with its bytes. The answer to a frame is its 20 best objects: a
 /// `float32` tensor of 20×6 numbers, class, score, top, left, bottom, right, with zeros after the last. Source: Frigate's plugin
 /// `zmq_ipc.py`.
 struct FrigateDetector {
   private let state: ServerState
-  /// What is known of the clients that were heard last.
+  /// The records of the clients that were heard last.
   private var clients = RecentClients(limit: 256)
-  /// How many models clients have sent.
-  private var takenCount = 0
+  /// The names of the models that clients have sent. Other models are the operator's.
+  private var takenNames: Set<String> = []
+  /// Whether the log has said that a client must ask for its model.
+  private var hasSaidUnknown = false
 
   private static let rowCount = 20
   private static let minimumScore: Float = 0.4
@@ -39,13 +42,16 @@ struct FrigateDetector {
     var message: String?
   }
 
-  /// Answers a message.
-  mutating func answer(_ message: ZMQSocket.Message) async -> [[UInt8]] {
+  /// Answers a message; nil for a frame that must have no answer, so that its client asks for its model.
+  mutating func answer(_ message: ZMQSocket.Message) async -> [[UInt8]]? {
     let header: Header
     do throws(ServingError) { header = try Self.header(message) } catch { return Self.rows([], error) }
     if header.modelRequest == true { return answerRequest(header, message.sender) }
     if header.modelData == true { return await takeModel(header, message) }
-    do throws(ServingError) { return Self.rows(try await detect(header, message), nil) } catch {
+    do throws(ServingError) {
+      guard let model = try model(of: message.sender, header) else { return nil }
+      return Self.rows(try await detect(header, message, by: model), nil)
+    } catch {
       state.logger.error("frigate", metadata: ["reason": "\(error.message)"])
       return Self.rows([], error)
     }
@@ -95,14 +101,18 @@ struct FrigateDetector {
     do throws(ServingError) {
       let name = try Self.name(header)
       guard message.parts.count == 2 else { throw .bad("the message has no part with the model's bytes") }
-      guard takenCount < Self.maximumModels else {
-        throw .bad("clients have sent \(takenCount) models, the most that they may")
+      guard takenNames.contains(name) || (try? state.repository.entry(named: name)) == nil else {
+        throw .bad("the server has a model '\(name)' of its own, which clients do not replace")
       }
-      let (bytes, repository) = (message.parts[1], state.repository)
+      guard takenNames.contains(name) || takenNames.count < Self.maximumModels else {
+        throw .bad("clients have sent \(takenNames.count) models, the most that they may")
+      }
+      let (bytes, repository, deepStack) = (message.parts[1], state.repository, state.deepStack)
       try await ServerState.converting(.max) { () throws(ServingError) in
         try repository.add(bytes, named: name)
+        deepStack?.checkNames(ofModel: name, in: repository)
       }
-      takenCount += 1
+      takenNames.insert(name)
       remember(name, message.sender)
       state.logger.notice("frigate", metadata: ["model": "\(name)", "bytes": "\(bytes.count)"])
       return Self.json(ModelAnswer(modelSaved: true, modelLoaded: true))
@@ -120,33 +130,53 @@ struct FrigateDetector {
 
   // MARK: Frames
 
-  /// The model of a client; for one that asked for none, the server's only one.
-  private mutating func model(of sender: [UInt8]) throws(ServingError) -> ServedModel {
+  /// The model of a client. A client that asked for none, as those of Frigate's first plugins do, gets the server's only model, if the frame has
+  /// exactly the size of its input; else nil.
+  ///
+  /// A client whose model was forgotten, such as by a restart of the server, sends frames under an identity that the server does not know.
+  /// Another model must not answer them, and rows without objects would be taken for an answer. Without one, the plugin's wait ends: it
+  /// makes a new socket and asks for its model.
+  private mutating func model(of sender: [UInt8], _ header: Header) throws(ServingError) -> ServedModel? {
     if let name = clients[sender].model { return try state.repository.model(named: name) }
     let models = state.repository.models
-    guard models.count == 1 else {
-      throw .bad("the client has asked for no model, and the server has \(models.count)")
+    if models.count == 1, models[0].inputs.count == 1,
+      let size = FrigateFrame.Layout(models[0].inputs[0].defaultShape)?.size,
+      let frame = FrigateFrame.Layout(header.shape ?? [])?.size, frame == size
+    {
+      return models[0]
     }
-    return models[0]
+    if !hasSaidUnknown {
+      hasSaidUnknown = true
+      state.logger.warning(
+        "frigate",
+        metadata: [
+          "reason": "frames of a client that has asked for no model are not answered, so that it asks"
+        ])
+    }
+    return nil
   }
 
   private mutating func detect(
-    _ header: Header, _ message: ZMQSocket.Message
+    _ header: Header, _ message: ZMQSocket.Message, by model: ServedModel
   ) async throws(ServingError) -> [Detection] {
     try state.admission.enter()
     defer { state.admission.leave() }
-    let model = try model(of: message.sender)
-    guard message.parts.count == 2 else { throw .bad("the message has no part with the frame's bytes") }
-    let frame = try FrigateFrame(
-      shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1],
-      range: &clients[message.sender].range)
-    var settings = PictureTask.Settings()
-    settings.scoreThreshold = Self.minimumScore
-    settings.maximumResults = Self.rowCount
-    let task = PictureTask(.detect, settings: settings, file: frame.file, form: .result)
-    let answer = try await state.scheduler.run(
-      task, on: model, arrival: ContinuousClock.now, presence: nil)
-    return (answer.result as? DetectionResult)?.detections ?? []
+    let arrival = ContinuousClock.now
+    do throws(ServingError) {
+      guard message.parts.count == 2 else { throw .bad("the message has no part with the frame's bytes") }
+      let frame = try FrigateFrame(
+        shape: header.shape ?? [], type: header.dtype ?? "", bytes: message.parts[1],
+        range: &clients[message.sender].range)
+      var settings = PictureTask.Settings()
+      settings.scoreThreshold = Self.minimumScore
+      settings.maximumResults = Self.rowCount
+      let task = PictureTask(.detect, settings: settings, file: frame.file, form: .result)
+      let answer = try await state.scheduler.run(task, on: model, arrival: arrival, presence: nil)
+      return (answer.result as? DetectionResult)?.detections ?? []
+    } catch {
+      model.statistics.recordFailure(error, ContinuousClock.now - arrival)
+      throw error
+    }
   }
 
   /// Rows of objects as a tensor, with its header before it; of a failure, with its reason in the header.

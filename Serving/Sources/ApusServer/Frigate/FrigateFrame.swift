@@ -12,10 +12,34 @@ struct FrigateFrame {
     case levels
   }
 
+  /// How a tensor of a shape holds a picture.
+  struct Layout {
+    /// The size of the picture, in pixels.
+    struct Size: Equatable {
+      let width: Int
+      let height: Int
+    }
+
+    let size: Size
+    /// Whether each color is a plane of its own.
+    let isPlanar: Bool
+
+    private static let maximumSide = 8_192
+
+    /// Reads a shape; nil if it is neither `[1, height, width, 3]` nor `[1, 3, height, width]`.
+    init?(_ shape: [Int]) {
+      let sides = 1...Self.maximumSide
+      guard shape.count == 4, shape[0] == 1, shape.allSatisfy(sides.contains),
+        shape[3] == 3 || shape[1] == 3
+      else { return nil }
+      isPlanar = shape[3] != 3
+      size =
+        isPlanar ? Size(width: shape[3], height: shape[2]) : Size(width: shape[2], height: shape[1])
+    }
+  }
+
   /// The frame as a PPM file.
   let file: ByteChunks
-
-  private static let maximumSide = 8_192
 
   /// Reads a frame.
   ///
@@ -26,12 +50,10 @@ struct FrigateFrame {
   /// - Parameter range: What the client's frames before have shown, and then what this one shows.
   /// - Throws: `badRequest` for another shape or type, or a number of bytes that is not that of the shape.
   init(shape: [Int], type: String, bytes: [UInt8], range: inout Range?) throws(ServingError) {
-    let sides = 1...Self.maximumSide
-    guard shape.count == 4, shape[0] == 1, shape.allSatisfy(sides.contains),
-      shape[3] == 3 || shape[1] == 3
-    else { throw .bad("shape is \(shape.prefix(8)), not [1, height, width, 3] or [1, 3, height, width]") }
-    let isPlanar = shape[3] != 3
-    let (height, width) = isPlanar ? (shape[2], shape[3]) : (shape[1], shape[2])
+    guard let layout = Layout(shape) else {
+      throw .bad("shape is \(shape.prefix(8)), not [1, height, width, 3] or [1, 3, height, width]")
+    }
+    let (width, height) = (layout.size.width, layout.size.height)
     let count = height * width * 3
     let pixels: [UInt8]
     switch type {
@@ -43,7 +65,7 @@ struct FrigateFrame {
     }
     var buffer = ByteBufferAllocator().buffer(capacity: count + 32)
     buffer.writeString("P6\n\(width) \(height)\n255\n")
-    if isPlanar {
+    if layout.isPlanar {
       let plane = height * width
       for place in 0..<plane {
         buffer.writeBytes([pixels[place], pixels[plane + place], pixels[2 * plane + place]])

@@ -26,7 +26,7 @@ struct FrigateListener: Service {
     var detector = FrigateDetector(state)
     while !Task.isShuttingDownGracefully, !Task.isCancelled {
       guard let message = try await thread.runIfActive({ socket.receive() }) else { continue }
-      let answer = await detector.answer(message)
+      guard let answer = await detector.answer(message) else { continue }
       try await thread.runIfActive { socket.send(answer, to: message.sender) }
     }
     try await thread.shutdownGracefully()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of Frigate's clients by their identities: of as many as fit, those that were heard last.
+/// The records of Frigate's clients by their identities: of as many as fit, those that were heard last.
 struct RecentClients {
-  /// What a client has asked for and shown.
+  /// The record of a client.
   struct Client {
     /// The model that it asked for.
     var model: String?
@@ -18,7 +18,8 @@ struct RecentClients {
   /// Makes an empty record of at most `limit` clients.
   init(limit: Int) { self.limit = limit }
 
-  /// What is known of a client, which counts as heard; of more clients than fit, the one that was silent for longest is forgotten.
+  /// The record of a client, which counts as heard; of more clients than fit, the one that was silent for
+  /// longest is forgotten.
   subscript(identity: [UInt8]) -> Client {
     mutating get {
       guard let known = clients[identity] else { return Client() }

@@ -53,6 +53,6 @@ struct ZMQLibrary: @unchecked Sendable {
     strerror = try function("strerror")
   }
 
-  /// What the last failed call of this thread says.
+  /// The text of the error of this thread's last failed call.
   var reason: String { String(cString: strerror(errno())) }
 }

@@ -5,7 +5,7 @@ import Foundation
 final class ZMQSocket: @unchecked Sendable {
   /// A message of several parts.
   struct Message: Sendable {
-    /// Who sent it; an answer goes to the same.
+    /// The sender's identity, to which an answer goes.
     let sender: [UInt8]
     /// The parts, without the empty one that sockets of type REQ put before them.
     let parts: [[UInt8]]
@@ -19,11 +19,15 @@ final class ZMQSocket: @unchecked Sendable {
   private static let patience: Int32 = 200
 
   /// Constants of `zmq.h`.
+  /// The messages of a connection that wait to be received. A client of Frigate has one.
+  private static let maximumWaiting: Int32 = 2
+
   private enum Constant {
     static let router: Int32 = 6
     static let sendMore: Int32 = 2
     static let linger: Int32 = 17
     static let maximumMessage: Int32 = 22
+    static let receiveHighWater: Int32 = 24
     static let receiveTimeout: Int32 = 27
     static let sendTimeout: Int32 = 28
   }
@@ -50,11 +54,12 @@ final class ZMQSocket: @unchecked Sendable {
       _ = library.ctxTerm(context)
       throw error
     }
-    var (limit, none, patience) = (Int64(maximumPart), Int32(0), Self.patience)
+    var (limit, none, patience, waiting) = (Int64(maximumPart), Int32(0), Self.patience, Self.maximumWaiting)
     _ = library.setsockopt(socket, Constant.maximumMessage, &limit, MemoryLayout<Int64>.size)
     _ = library.setsockopt(socket, Constant.linger, &none, MemoryLayout<Int32>.size)
     _ = library.setsockopt(socket, Constant.receiveTimeout, &patience, MemoryLayout<Int32>.size)
     _ = library.setsockopt(socket, Constant.sendTimeout, &patience, MemoryLayout<Int32>.size)
+    _ = library.setsockopt(socket, Constant.receiveHighWater, &waiting, MemoryLayout<Int32>.size)
     guard library.bind(socket, endpoint) == 0 else {
       let error = failure(library)
       _ = library.close(socket)

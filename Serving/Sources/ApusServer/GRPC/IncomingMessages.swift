@@ -18,7 +18,7 @@ final class IncomingMessages: Sendable {
     var isEnded = false
   }
 
-  /// What the library's queue takes for a message, however short it is.
+  /// The bytes that the library's queue takes for a message, however short it is.
   private static let queueCost = 256
 
   /// The call's number as text.

@@ -5,6 +5,7 @@ import Foundation
 import GRPCCore
 import InferenceProtocol
 import NIOCore
+import ServiceLifecycle
 
 /// The server's gRPC surface: `inference.GRPCInferenceService`.
 struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
@@ -28,7 +29,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     request: Inference_ModelReadyRequest, context: ServerContext
   ) async throws -> Inference_ModelReadyResponse {
     let model = try? state.repository.model(named: request.name, version: request.version)
-    return .with { $0.ready = model != nil && state.isReady }
+    return .with { $0.ready = model != nil && state.takesRequests }
   }
 
   func serverMetadata(
@@ -50,8 +51,8 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
         $0.name = model.name
         $0.versions = state.repository.versions(of: model.name)
         $0.platform = Descriptions.platform
-        $0.inputs = model.inputs.map(Self.metadata)
-        $0.outputs = model.outputs.map(Self.metadata)
+        $0.inputs = model.describedInputs.map(Self.metadata)
+        $0.outputs = model.describedOutputs.map(Self.metadata)
       }
     }
   }
@@ -78,15 +79,15 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
           config.platform = Descriptions.platform
           config.backend = ServerState.name
           config.maxBatchSize = model.batches ? Int32(model.maximumBatch) : 0
-          config.input = model.inputs.enumerated().map { position, tensor in
+          config.input = model.describedInputs.enumerated().map { position, tensor in
             .with {
               $0.name = tensor.name
               $0.dataType = tensor.datatype.configurationType
-              $0.format = model.takesPictures(atInput: position) ? .nhwc : .none
+              $0.format = Descriptions.isNHWC(model, input: position) ? .nhwc : .none
               $0.dims = (model.batches ? tensor.shape.dropFirst() : tensor.shape[...]).map(Int64.init)
             }
           }
-          config.output = model.outputs.map { tensor in
+          config.output = model.describedOutputs.map { tensor in
             .with {
               $0.name = tensor.name
               $0.dataType = tensor.datatype.configurationType
@@ -145,21 +146,30 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   ) async throws {
     let presence = Presence()
     try await withRPCCancellationHandler {
-      try await withThrowingTaskGroup(of: Void.self) { group in
+      try await withThrowingTaskGroup(of: Bool.self) { group in
         let (answers, continuation) = AsyncStream.makeStream(of: Task<CountedAnswer, Never>.self)
         let (written, didWrite) = AsyncStream.makeStream(of: Void.self)
         group.addTask {
           defer { continuation.finish() }
-          var written = written.makeAsyncIterator()
-          var unwritten = 0
-          let tasks = requests.map { request in
-            incoming?.removeFirst()
-            return Task { await streamed(request, presence: presence) }
-          }
-          for try await task in tasks {
-            continuation.yield(task)
-            // No request is held here: a client that takes no answers takes no memory from others.
-            if unwritten < Self.maximumUnwritten - 1 { unwritten += 1 } else { _ = await written.next() }
+          // A stream without requests must not keep the server from ending.
+          return try await cancelWhenGracefulShutdown {
+            do {
+              var written = written.makeAsyncIterator()
+              var unwritten = 0
+              let tasks = requests.map { request in
+                incoming?.removeFirst()
+                return Task { await streamed(request, presence: presence) }
+              }
+              for try await task in tasks {
+                continuation.yield(task)
+                // No request is held here: a client that takes no answers takes no memory from others.
+                if unwritten < Self.maximumUnwritten - 1 { unwritten += 1 } else { _ = await written.next() }
+              }
+              return Task.isCancelled && state.admission.isDraining
+            } catch {
+              guard Task.isCancelled, state.admission.isDraining else { throw error }
+              return true
+            }
           }
         }
         // Written by the task that writes the status in the end: that of another task could be written first.
@@ -171,7 +181,9 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
             withExtendedLifetime(answer.memory) {}
             didWrite.yield()
           }
-          try await group.waitForAll()
+          while let isEnded = try await group.next() {
+            if isEnded { throw RPCError(ServingError(.unavailable, "the server is shutting down")) }
+          }
         } catch {
           presence.leave()
           throw error
@@ -196,14 +208,25 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       id = message.id
       let answer = try await infer(message, presence: presence)
       try memory.take(Self.size(of: answer))
-      return CountedAnswer(message: .with { $0.inferResponse = answer }, memory: memory)
+      return CountedAnswer(message: Self.final(.with { $0.inferResponse = answer }), memory: memory)
     } catch {
       return CountedAnswer(
-        message: .with {
-          $0.errorMessage = error.message
-          $0.inferResponse.id = id
-        }, memory: memory)
+        message: Self.final(
+          .with {
+            $0.errorMessage = error.message
+            $0.inferResponse.id = id
+          }), memory: memory)
     }
+  }
+
+  /// Marks the answer of a stream as the last one to its request, which each answer is: clients of models that may answer several times
+  /// wait for that mark.
+  private static func final(
+    _ answer: Inference_ModelStreamInferResponse
+  ) -> Inference_ModelStreamInferResponse {
+    var answer = answer
+    answer.inferResponse.parameters["triton_final_response"] = .with { $0.boolParam = true }
+    return answer
   }
 
   /// An answer of a stream with the memory that it takes until it is written.
@@ -259,7 +282,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       let models =
         request.name.isEmpty
         ? state.repository.entries.compactMap(\.model)
-        : [try state.repository.model(named: request.name, version: request.version)]
+        : try state.repository.models(named: request.name, version: request.version)
       return .with { $0.modelStats = models.map(Inference_ModelStatistics.init) }
     }
   }
@@ -267,7 +290,8 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
   func repositoryIndex(
     request: Inference_RepositoryIndexRequest, context: ServerContext
   ) async throws -> Inference_RepositoryIndexResponse {
-    let entries = state.repository.entries.filter { $0.model != nil || !request.ready }
+    try answering { () throws(ServingError) in try Self.check(repository: request.repositoryName) }
+    let entries = await state.index().filter { $0.model != nil || !request.ready }
     return .with { response in
       response.models = entries.map { entry in
         .with {
@@ -284,9 +308,8 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     request: Inference_RepositoryModelLoadRequest, context: ServerContext
   ) async throws -> Inference_RepositoryModelLoadResponse {
     try await awaiting { () async throws(ServingError) in
-      let parameters = request.parameters.mapValues { parameter -> RequestParameter in
-        if case .stringParam(let text) = parameter.parameterChoice { .text(text) } else { .bool(false) }
-      }
+      try Self.check(repository: request.repositoryName)
+      let parameters = Self.parameters(request.parameters)
       let settings: LoadSettings
       do throws(ServingError) {
         settings = try LoadSettings(parameters, ofModel: request.modelName)
@@ -295,9 +318,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
         guard parameters.keys.contains(where: { $0.hasPrefix("file:") }) else { throw error }
         throw ServingError(.internalFailure, error.message)
       }
-      try await state.change { repository throws(ServingError) in
-        try repository.load(named: request.modelName, settings)
-      }
+      try await state.load(request.modelName, settings)
       return .init()
     }
   }
@@ -306,10 +327,32 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     request: Inference_RepositoryModelUnloadRequest, context: ServerContext
   ) async throws -> Inference_RepositoryModelUnloadResponse {
     try await awaiting { () async throws(ServingError) in
+      try Self.check(repository: request.repositoryName)
+      try LoadSettings.checkUnload(Self.parameters(request.parameters), ofModel: request.modelName)
       try await state.change { repository throws(ServingError) in
         try repository.unload(named: request.modelName)
       }
       return .init()
+    }
+  }
+
+  /// Refuses the name of a repository: all models are of one, which has none.
+  private static func check(repository name: String) throws(ServingError) {
+    guard name.isEmpty else {
+      throw ServingError(.unsupported, "'repository_name' specification is not supported")
+    }
+  }
+
+  private static func parameters(
+    _ parameters: [String: Inference_ModelRepositoryParameter]
+  ) -> RequestParameters {
+    parameters.mapValues { parameter in
+      switch parameter.parameterChoice {
+      case .stringParam(let text): .text(text)
+      case .boolParam(let flag): .bool(flag)
+      case .int64Param(let number): .integer(number)
+      default: .other
+      }
     }
   }
 

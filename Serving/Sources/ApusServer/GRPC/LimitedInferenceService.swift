@@ -43,15 +43,15 @@ struct LimitedInferenceService: RegistrableRPCService {
     }
     // No region of shared memory is registered, and none can be: clients that only ask or clean up get empty answers.
     for memory in ["SystemSharedMemory", "CudaSharedMemory"] {
-      registerEmpty("\(memory)Status", with: &router)
-      registerEmpty("\(memory)Unregister", with: &router)
-      registerEmpty(
-        "\(memory)Register", with: &router,
-        error: "failed to register shared memory region: shared memory is not supported")
+      registerFixed("\(memory)Status", with: &router)
+      registerFixed("\(memory)Unregister", with: &router)
+      registerFixed("\(memory)Register", with: &router) { _ in
+        throw RPCError(
+          code: .unimplemented,
+          message: "failed to register shared memory region: shared memory is not supported")
+      }
     }
-    registerEmpty(
-      "TraceSetting", with: &router, changing: "trace settings cannot be changed: traces are not supported")
-    registerEmpty("LogSettings", with: &router, changing: "log settings cannot be changed: use --log-level")
+    registerSettings(with: &router)
   }
 
   private func deserializer<Content>(_ kind: DecodedSize.Message) -> AdmittedRequest<Content>.Deserializer {
@@ -80,7 +80,7 @@ struct LimitedInferenceService: RegistrableRPCService {
       }
       defer { withExtendedLifetime(admitted.memory) {} }
       incoming?.removeFirst()
-      // What is not taken is refused before the client ends the call.
+      // A message that is not admitted is refused before the client ends the call.
       let message: Content
       do throws(ServingError) { message = try admitted.message } catch { throw RPCError(error) }
       guard try await messages.next() == nil else {
@@ -97,13 +97,14 @@ struct LimitedInferenceService: RegistrableRPCService {
     }
   }
 
-  /// Registers a method whose answer is an empty message, or an error.
+  /// Registers a method whose answer is always the same, or an error.
   ///
   /// - Parameters:
-  ///   - error: The error for every request; nil for none.
-  ///   - changing: The error for requests that are not empty; nil for none.
-  private func registerEmpty<Transport: ServerTransport>(
-    _ method: String, with router: inout RPCRouter<Transport>, error: String? = nil, changing: String? = nil
+  ///   - answer: The message.
+  ///   - check: Refuses a request.
+  private func registerFixed<Transport: ServerTransport>(
+    _ method: String, with router: inout RPCRouter<Transport>, _ answer: [UInt8] = [],
+    check: @escaping @Sendable ([UInt8]) throws -> Void = { _ in }
   ) {
     router.registerHandler(
       forMethod: MethodDescriptor(
@@ -111,27 +112,40 @@ struct LimitedInferenceService: RegistrableRPCService {
       deserializer: MessageBytes(), serializer: MessageBytes()
     ) { [calls] (request: StreamingServerRequest<[UInt8]>, _) in
       let incoming = calls.messages(of: request.metadata)
-      var size = 0
+      var latest: [UInt8] = []
       for try await message in request.messages {
         incoming?.removeFirst()
-        size = message.count
+        latest = message
       }
-      if let message = error ?? (size > 0 ? changing : nil) {
-        throw RPCError(code: .unimplemented, message: message)
-      }
+      // As for other calls of one message, the client ends the call first.
+      try check(latest)
       return StreamingServerResponse(of: [UInt8].self) { writer in
-        try await writer.write([UInt8]())
+        try await writer.write(answer)
         return [:]
       }
     }
   }
 
-  /// Messages as their bytes.
-  private struct MessageBytes: MessageSerializer, MessageDeserializer {
-    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
-
-    func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> [UInt8] {
-      bytes.withUnsafeBytes { Array($0) }
+  /// Registers the settings of traces and of the log, which only the server's start decides: the answers are those over HTTP.
+  private func registerSettings<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
+    let unchangeable = { @Sendable (message: String) in RPCError(code: .unimplemented, message: message) }
+    let off = MessageBytes.field(1, Array("OFF".utf8))
+    let level = MessageBytes.field(1, Array("trace_level".utf8)) + MessageBytes.field(2, off)
+    registerFixed("TraceSetting", with: &router, MessageBytes.field(1, level)) { [service] message in
+      let model = MessageBytes.text(2, of: message)
+      guard model?.rest.isEmpty ?? message.isEmpty else { throw unchangeable(ServerState.unchangeableTraces) }
+      guard let name = model?.text, !name.isEmpty else { return }
+      do throws(ServingError) { _ = try service.state.repository.entry(named: name) } catch {
+        throw RPCError(error)
+      }
+    }
+    let log = service.state.logSettings.flatMap { name, value in
+      let setting: [UInt8] = [0x08, value ? 1 : 0]
+      return MessageBytes.field(
+        1, MessageBytes.field(1, Array(name.utf8)) + MessageBytes.field(2, setting))
+    }
+    registerFixed("LogSettings", with: &router, log) { message in
+      guard message.isEmpty else { throw unchangeable(ServerState.unchangeableLog) }
     }
   }
 }

@@ -5,7 +5,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// What a call writes: answers in pieces, which count until the client has taken them, and the status of a call that breaks a limit.
+/// The writing side of a call: answers in pieces, which count until the client has taken them, and the status
+/// of a call that breaks a limit.
 extension StreamGuard {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     let frame = unwrapOutboundIn(data)

@@ -11,7 +11,7 @@ import NIOHTTP2
 /// frames of one stream ⇄ StreamGuard ⇄ the library's handler ⇄ the call
 /// ```
 ///
-/// What breaks a limit ends its call with a status. The connection and its other calls go on.
+/// A call that breaks a limit ends with a status. The connection and its other calls go on.
 final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload
@@ -30,9 +30,10 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private static let longestMetadata = 16 << 10
   /// The bytes that a client may send on a stream before the call takes them.
   static let windowSize = 1 << 20
-  /// What a call takes beside its messages: buffers, tasks, states of the library.
+  /// The bytes that a call takes beside its messages: buffers, tasks, states of the library.
   private static let callCost = 32 << 10
-  /// What the library may keep of a call that takes nothing: streams that were open when the client heard of the window have two.
+  /// The bytes that the library may keep of a call that takes nothing: streams that were open when the client
+  /// heard of the window have two.
   private static let waitingCost = 2 * windowSize
   /// The bytes of an answer that go to HTTP/2 at a time, so that the rate shows.
   static let pieceSize = 64 << 10
@@ -123,7 +124,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Gives back the memory of messages that the call will not take any more.
   private func closeCall() {
-    // What is written is given back when HTTP/2 lets go of it.
+    // The memory of written frames is given back when HTTP/2 lets go of them.
     if countsCall { memory.release(Self.callCost) }
     if isWaiting { memory.release(Self.waitingCost) }
     (countsCall, isWaiting) = (false, false)
@@ -276,7 +277,7 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func watchCall(_ timeout: CallTimeout, _ context: ChannelHandlerContext) {
     guard let amount = timeout.amount else { return }
-    let late = "the deadline of \(timeout.text) passed"
+    let late = "the deadline of \(timeout.description) passed"
     guard amount > .zero else { return end(.deadlineExceeded, late, context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     callDeadline = context.eventLoop.scheduleTask(in: amount) {
@@ -312,9 +313,9 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private func checkPace(_ context: ChannelHandlerContext) {
     let (read, sent) = (readBytes, sentBytes)
     (readBytes, sentBytes) = (0, 0)
-    if missing > 0, isReading, read < Pace.leastBytes {
+    if missing > 0, isReading, read < Pace.minimumBytes {
       end(.deadlineExceeded, "\(read) bytes of a message came in 30 seconds", context)
-    } else if unsentBytes > 0, wasUnsent, sent < Pace.leastBytes {
+    } else if unsentBytes > 0, wasUnsent, sent < Pace.minimumBytes {
       giveUp(context)
     } else if let start = answerStarts.first, let longest = Pace.longestAnswer(limits.deadline),
       start + longest < .now()

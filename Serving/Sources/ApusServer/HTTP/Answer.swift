@@ -4,14 +4,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// What the server answers over HTTP, whole.
+/// A whole answer of the server over HTTP.
 struct Answer {
   var status: HTTPResponse.Status
   var headers: HTTPFields
   var body: ByteBuffer
   /// Writes a body that has no end, in place of `body`; it ends with its camera, or when the client is gone.
   var stream: (@Sendable (inout any ResponseBodyWriter) async throws -> Void)?
-  /// What is held until the answer is written; nil if the body does not count yet.
+  /// The memory that is held until the answer is written; nil if the body does not count yet.
   var memory: HeldMemory?
 
   /// An answer without a body.
@@ -50,8 +50,13 @@ struct Answer {
   /// The response for the connection; of a `HEAD` request, without the body.
   func response(headOnly: Bool) -> Response {
     guard headOnly else { return Response(status: status, headers: headers, body: responseBody) }
+    // A body without an end has no length, not the length 0.
+    guard stream == nil else {
+      return Response(
+        status: status, headers: headers, body: ResponseBody { writer in try await writer.finish(nil) })
+    }
     var response = Response(status: status, headers: headers, body: ResponseBody())
-    if stream == nil { response.headers[.contentLength] = String(body.readableBytes) }
+    response.headers[.contentLength] = String(body.readableBytes)
     return response
   }
 
@@ -103,6 +108,7 @@ extension ServingError {
     switch kind {
     case .badRequest, .notReady: .badRequest
     case .unauthorized: .unauthorized
+    case .forbidden: .forbidden
     case .notFound: .notFound
     case .methodNotAllowed: .methodNotAllowed
     case .tooLarge: .contentTooLarge

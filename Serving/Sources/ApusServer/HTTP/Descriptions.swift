@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
 
-/// What the server says of itself and its models, as JSON.
+/// The server's descriptions of itself and its models, as JSON.
 enum Descriptions {
   /// The platform in metadata.
   static let platform = "apus_tflite"
@@ -21,7 +21,7 @@ enum Descriptions {
       writer.key("versions")
       writer.array { writer in for version in versions { writer.string(version) } }
       writer.field("platform", platform)
-      for (role, tensors) in [("inputs", model.inputs), ("outputs", model.outputs)] {
+      for (role, tensors) in [("inputs", model.describedInputs), ("outputs", model.describedOutputs)] {
         writer.key(role)
         writer.array { writer in
           for tensor in tensors {
@@ -44,7 +44,7 @@ enum Descriptions {
       writer.field("platform", platform)
       writer.field("backend", ServerState.name)
       writer.field("max_batch_size", model.batches ? model.maximumBatch : 0)
-      for (role, tensors) in [("input", model.inputs), ("output", model.outputs)] {
+      for (role, tensors) in [("input", model.describedInputs), ("output", model.describedOutputs)] {
         writer.key(role)
         writer.array { writer in
           for (position, tensor) in tensors.enumerated() {
@@ -52,7 +52,7 @@ enum Descriptions {
               writer.field("name", tensor.name)
               writer.field("data_type", tensor.datatype.configurationName)
               if role == "input" {
-                writer.field("format", model.takesPictures(atInput: position) ? "FORMAT_NHWC" : "FORMAT_NONE")
+                writer.field("format", isNHWC(model, input: position) ? "FORMAT_NHWC" : "FORMAT_NONE")
               }
               // The batch is not among the dimensions of a configuration.
               writer.field("dims", model.batches ? Array(tensor.shape.dropFirst()) : tensor.shape)
@@ -90,10 +90,19 @@ enum Descriptions {
     }
   }
 
-  /// The parameters of a model's configuration: how many items may share a run, and why there are no more.
+  /// Whether a configuration says that an input is a picture. The three dimensions of that format are without the batch, so that it is for
+  /// models that take batches.
+  static func isNHWC(_ model: ServedModel, input position: Int) -> Bool {
+    model.batches && model.takesPictures(atInput: position)
+  }
+
+  /// The parameters of a model's configuration: how many items may share a run, and why there are no more; and what a `config.pbtxt` sets
+  /// that is not heeded.
   static func parameters(of model: ServedModel) -> [(name: String, value: String)] {
     let joining = model.joining
+    let ignored = model.source.ignoredSettings.joined(separator: ", ")
     return [("joins", "\(joining.count)")] + (joining.reason.map { [("joins_reason", $0)] } ?? [])
+      + (ignored.isEmpty ? [] : [("ignored_settings", ignored)])
   }
 
   // MARK: Statistics

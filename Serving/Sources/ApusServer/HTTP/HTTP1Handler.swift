@@ -42,13 +42,13 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// How long what comes after the last answer is read over, and how many bytes of it: many clients look for an answer only when
   /// they have sent everything.
   private static let longestDrain = TimeAmount.seconds(30)
-  private static let mostDrained = 64 << 20
+  private static let maximumDrained = 64 << 20
   /// How long a connection stays open after its last answer if no rest of a request is to come, or the server ends.
   private static let briefDrain = TimeAmount.seconds(2)
-  /// The limit of a body's framing (chunk sizes, chunk extensions and trailers): `leastFraming` bytes, and `framingOfByte` more for
+  /// The limit of a body's framing (chunk sizes, chunk extensions and trailers): `minimumFraming` bytes, and `framingOfByte` more for
   /// each byte of data.
   private static let framingOfByte = 16
-  private static let leastFraming = 128 << 10
+  private static let minimumFraming = 128 << 10
 
   private let received: ReceivedBytes
   /// How long a request may take to come; nil for any time.
@@ -63,18 +63,20 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether parts of an answer are dropped: it has no request, or another was written in its place.
   private var dropsAnswer = false
   private var endsAfterAnswer = false
+  /// Whether the answer is that to a HEAD request whose body would be chunked: the encoder must not write the end of its chunks.
+  private var isChunkedHead = false
   private var isQuiescing = false
   private var drained = 0
   private var end: Scheduled<Void>?
 
   private var readBytes = 0
-  /// What had come when the request began, and how much data its body had so far.
+  /// The bytes that had come when the request began, and those of its body's data so far.
   private var receivedBefore = 0
   private var bodyBytes = 0
   private var bodyDeadline: Scheduled<Void>?
   private var bodyPace: RepeatedTask?
   private var writtenBytes = 0
-  /// What the client had taken of it at the beginning of the window.
+  /// The written bytes that the client had taken at the beginning of the window.
   private var takenBytes = 0
   private var answerPace: RepeatedTask?
   private var answerDeadline: Scheduled<Void>?
@@ -148,7 +150,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
   func channelReadComplete(context: ChannelHandlerContext) {
     if state == .open, isReading {
       let framing = received.count - receivedBefore - bodyBytes
-      if framing > Self.leastFraming + Self.framingOfByte * bodyBytes {
+      if framing > Self.minimumFraming + Self.framingOfByte * bodyBytes {
         refuse(
           Refusal(.badRequest, "chunks and trailers take \(framing) bytes beside \(bodyBytes) of the body"),
           context)
@@ -248,7 +250,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     if let refusal, waiting.count == 1, head.status == .badRequest,
       !head.headers.contains(name: "Content-Type")
     {
-      // What the library writes after an error of the parser has no body.
+      // The answer that the library writes after an error of the parser has no body.
       dropsAnswer = true
       endsAfterAnswer = true
       let (head, body) = refusal.answer
@@ -261,6 +263,8 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     stopWatchingBody()
     // An answer without a length goes on for as long as its camera.
     answerStarts.append(head.headers.contains(name: "Content-Length") ? .now() : nil)
+    isChunkedHead =
+      exchange.isHead && head.status.mayHaveResponseBody && !head.headers.contains(name: "Content-Length")
     endsAfterAnswer =
       !exchange.keepsAlive || isQuiescing || isReadingThis || (refusal != nil && waiting.count == 1)
     var head = head
@@ -290,7 +294,9 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       handler.stopWatchingAnswer()
       if handler.state == .ending { handler.beginDrain(context) }
     }
-    context.writeAndFlush(data, promise: promise)
+    let nothing = wrapOutboundOut(.body(.byteBuffer(ByteBuffer())))
+    context.writeAndFlush(isChunkedHead ? nothing : data, promise: promise)
+    isChunkedHead = false
     if unsentAnswers > 0 {
       watchAnswer(context)
       countUnsent(context)
@@ -341,7 +347,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func drain(_ bytes: Int, _ context: ChannelHandlerContext) {
     drained += bytes
-    if drained > Self.mostDrained { context.close(mode: .all, promise: nil) }
+    if drained > Self.maximumDrained { context.close(mode: .all, promise: nil) }
   }
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
@@ -372,7 +378,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
       let (handler, context) = bound.value
       let bytes = handler.readBytes
       handler.readBytes = 0
-      guard bytes < Pace.leastBytes else { return }
+      guard bytes < Pace.minimumBytes else { return }
       handler.refuse(Refusal(.requestTimeout, "\(bytes) bytes of the body came in 30 seconds"), context)
     }
   }
@@ -392,7 +398,7 @@ final class HTTP1Handler: ChannelDuplexHandler, RemovableChannelHandler {
     answerPace = context.eventLoop.scheduleRepeatedTask(initialDelay: Pace.window, delay: Pace.window) { _ in
       let (handler, context) = bound.value
       let taken = handler.takenBytes(of: context.channel)
-      let isSlow = taken < handler.writtenBytes && taken - handler.takenBytes < Pace.leastBytes
+      let isSlow = taken < handler.writtenBytes && taken - handler.takenBytes < Pace.minimumBytes
       handler.takenBytes = taken
       if isSlow { context.close(mode: .all, promise: nil) }
     }

@@ -32,26 +32,41 @@ extension HTTPSurface {
     }
   }
 
-  /// `v2/trace/setting`: traces are off, and cannot be turned on.
+  /// `v2/trace/setting` and `v2/models/M/trace/setting`: traces are off, and cannot be turned on.
   func respondWithTraceSettings(_ exchange: Exchange) async throws -> Answer {
+    try await refuseSettings(exchange, ServerState.unchangeableTraces)
+    return Answer { writer in
+      writer.object { writer in
+        writer.key("trace_level")
+        writer.array { $0.string("OFF") }
+      }
+    }
+  }
+
+  /// `v2/logging`: what the log has follows from `--log-level`, and cannot be changed.
+  func respondWithLogSettings(_ exchange: Exchange) async throws -> Answer {
+    try await refuseSettings(exchange, ServerState.unchangeableLog)
+    return Answer { writer in
+      writer.object { writer in
+        for (name, value) in state.logSettings { writer.field(name, value) }
+      }
+    }
+  }
+
+  /// Takes GET, and POST without settings.
+  private func refuseSettings(_ exchange: Exchange, _ message: String) async throws {
     let request = exchange.request
     if request.method == .post {
       let body = try await readBody(of: exchange, limit: Self.smallBody)
       let text = body.bytes.array
       guard try text.isEmpty || InferenceJSON.object(text).isEmpty else {
-        throw ServingError.bad("trace settings cannot be changed: traces are not supported")
+        throw ServingError.bad(message)
       }
     } else if request.method != .get, request.method != .head {
       var error = ServingError(
         .methodNotAllowed, "\(request.uri.path) takes GET and POST, not \(request.method)")
       error.allowedMethod = "GET, HEAD, POST"
       throw error
-    }
-    return Answer { writer in
-      writer.object { writer in
-        writer.key("trace_level")
-        writer.array { $0.string("OFF") }
-      }
     }
   }
 }

@@ -120,6 +120,7 @@ extension HTTPSurface {
     let form = try await ServerState.converting(held.bytes.count) { () throws(ServingError) in
       try FormData(held.bytes, contentType: type)
     }
+    try PictureQuery.check(form)
     guard let file = form.files.first, file.bytes.count > 0 else {
       throw .bad("the form has no file: a part with a filename")
     }

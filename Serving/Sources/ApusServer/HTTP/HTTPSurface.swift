@@ -26,6 +26,7 @@ struct HTTPSurface: HTTPResponder {
         throw ServingError(
           .notAcceptable, "Accept-Encoding leaves no encoding: there are gzip, deflate and identity")
       }
+      try refuseForeignPage(request)
       response = try await route(Exchange(request: request, context: context, arrival: arrival))
     } catch let error as ServingError {
       response = Answer(error)
@@ -45,6 +46,29 @@ struct HTTPSurface: HTTPResponder {
     let request: Request
     let context: Context
     let arrival: ContinuousClock.Instant
+  }
+
+  /// Refuses what a web page of another server asks for, but to read: browsers send forms, and bodies without a type, to any address without
+  /// asking, so that a page would use its visitor's network. A request with a token is none of these.
+  private func refuseForeignPage(_ request: Request) throws(ServingError) {
+    guard ![.get, .head, .options].contains(request.method), request.headers[.authorization] == nil else {
+      return
+    }
+    let site = request.headers[.fetchSite]
+    if site == "same-origin" || site == "none" { return }
+    // Browsers name the site of plain HTTP only by the page's origin.
+    let origin = request.headers[.origin]
+    guard site == "cross-site" || origin != nil else { return }
+    let host = origin.map {
+      String($0[($0.firstRange(of: "://")?.upperBound ?? $0.startIndex)...]).lowercased()
+    }
+    let own = [request.head.authority, request.headers[.forwardedHost]].compactMap { $0?.lowercased() }
+    guard site != "cross-site", let host, own.contains(host) else {
+      throw ServingError(
+        .forbidden,
+        "the request comes from a page of '\((origin ?? "another site").prefix(200))'; give clients in pages a token (--token-file)"
+      )
+    }
   }
 
   // MARK: Routes
@@ -122,6 +146,7 @@ struct HTTPSurface: HTTPResponder {
     case ("systemsharedmemory", 2...), ("cudasharedmemory", 2...):
       return try await routeSharedMemory(Array(parts.dropFirst()), exchange)
     case ("trace", 2) where parts[1] == "setting": return try await respondWithTraceSettings(exchange)
+    case ("logging", 1): return try await respondWithLogSettings(exchange)
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
   }
@@ -135,6 +160,10 @@ struct HTTPSurface: HTTPResponder {
       version = rest.dropFirst().first
       rest = rest.dropFirst(2)
     }
+    if version == nil, Array(rest) == ["trace", "setting"] {
+      _ = try state.repository.entry(named: name)
+      return try await respondWithTraceSettings(exchange)
+    }
     guard rest.count <= 1 else { throw ServingError(.notFound, "there is nothing at \(request.uri.path)") }
     switch rest.first {
     case nil:
@@ -143,7 +172,9 @@ struct HTTPSurface: HTTPResponder {
       return Answer { Descriptions.metadata(of: model, versions: state.repository.versions(of: name), &$0) }
     case "ready":
       try allow(request, .get)
-      let isReady = try state.repository.entry(named: name, version: version).model != nil && state.isReady
+      let isReady =
+        try state.repository.entry(named: name, version: version).model != nil
+        && state.takesRequests
       return Answer(isReady ? .ok : .badRequest) { writer in
         writer.object { writer in
           writer.field("name", name)
@@ -156,8 +187,8 @@ struct HTTPSurface: HTTPResponder {
       return Answer { Descriptions.configuration(of: model, state.scheduler.configuration, &$0) }
     case "stats":
       try allow(request, .get)
-      let model = try state.repository.model(named: name, version: version)
-      return Answer { Descriptions.statistics(of: [model], &$0) }
+      let models = try state.repository.models(named: name, version: version)
+      return Answer { Descriptions.statistics(of: models, &$0) }
     case "infer":
       try allow(request, .post)
       return try await respondToInference(name, version, exchange)
@@ -172,7 +203,8 @@ struct HTTPSurface: HTTPResponder {
       try allow(request, .post)
       let body = try await readBody(of: exchange, limit: Self.smallBody)
       let onlyReady = try Descriptions.wantsReadyOnly(body.bytes.array)
-      return Answer { Descriptions.index(of: state.repository.entries, onlyReady: onlyReady, &$0) }
+      let entries = await state.index()
+      return Answer { Descriptions.index(of: entries, onlyReady: onlyReady, &$0) }
     case ("models", 3) where path[2] == "load" || path[2] == "unload":
       try allow(request, .post)
       let body = try await readBody(of: exchange, limit: Self.smallBody)
@@ -180,9 +212,11 @@ struct HTTPSurface: HTTPResponder {
       let loads = path[2] == "load"
       let text = body.bytes.array
       let parameters = text.isEmpty ? [:] : try InferenceJSON.object(text, within: "parameters")
-      let settings = loads ? try LoadSettings(parameters, ofModel: name) : LoadSettings()
-      try await state.change { repository throws(ServingError) in
-        if loads { try repository.load(named: name, settings) } else { try repository.unload(named: name) }
+      if loads {
+        try await state.load(name, LoadSettings(parameters, ofModel: name))
+      } else {
+        try LoadSettings.checkUnload(parameters, ofModel: name)
+        try await state.change { repository throws(ServingError) in try repository.unload(named: name) }
       }
       state.logger.notice("model \(loads ? "loaded" : "unloaded")", metadata: ["model": "\(name)"])
       return Answer(type: "application/json", body: ByteBuffer(string: "{}"))
@@ -252,6 +286,10 @@ struct HTTPSurface: HTTPResponder {
 extension HTTPField.Name {
   /// The client's name for a request, which logs repeat.
   static let requestID = HTTPField.Name("X-Request-Id")!
+  /// Where a browser's request comes from, as seen from its server.
+  static let fetchSite = HTTPField.Name("Sec-Fetch-Site")!
+  /// The host that a proxy was asked for.
+  static let forwardedHost = HTTPField.Name("X-Forwarded-Host")!
   /// The bytes of JSON before binary tensors.
   static let inferenceHeaderLength = HTTPField.Name("Inference-Header-Content-Length")!
 }

@@ -16,7 +16,7 @@ enum Page {
   /// The picture that the page offers to try.
   static let sample = ByteBuffer(bytes: EmbeddedShapes.pictureBytes)
 
-  /// What the page may load and run: itself alone.
+  /// The content security policy: the page may load and run itself alone.
   static let policy =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src 'self' blob:; "
     + "connect-src 'self'; base-uri 'none'; form-action 'none'"

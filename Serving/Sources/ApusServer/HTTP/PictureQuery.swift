@@ -4,8 +4,8 @@ import ApusServing
 import ApusVision
 import Foundation
 
-/// What the query of a vision task says: `model` and `faces`, `annotate` and `output`, and what options of the command line say, under
-/// their names with `_` for `-`.
+/// The query of a vision task: `model` and `faces`, `annotate` and `output`, and options of the command line
+/// under their names with `_` for `-`.
 struct PictureQuery {
   private(set) var model: String?
   /// The name of the face detector of an embedder.
@@ -15,11 +15,15 @@ struct PictureQuery {
 
   /// Reads a query as it stands in the path, after the question mark.
   init(_ query: String) throws(ServingError) {
+    var known: Set<String> = []
     for parameter in query.split(separator: "&") {
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard let name = parts[0].removingPercentEncoding,
         let text = (parts.count > 1 ? parts[1] : "").replacing("+", with: " ").removingPercentEncoding
       else { throw .bad("the query is not percent-encoded UTF-8: \(parameter.prefix(100))") }
+      guard known.insert(name).inserted || name == "allow" || name == "deny" else {
+        throw .bad("the query has the parameter '\(name)' twice")
+      }
       switch name {
       case "model": model = text
       case "faces": faces = text
@@ -68,6 +72,21 @@ struct PictureQuery {
       default: throw .bad("the query has an unknown parameter '\(name)'")
       }
     }
+  }
+
+  /// The names of the parameters, and one that clients of other servers use.
+  private static let names: Set<String> = [
+    "model", "faces", "score_threshold", "detection_threshold", "iou_threshold", "palm_angle", "max_results",
+    "refinement_cells", "class_agnostic", "multi_label", "allow", "deny", "fit", "pixels", "resampling",
+    "channels", "box_units", "scores", "layout", "candidates", "anchors", "keypoints", "output_pixels",
+    "fit_output", "annotate", "output", "min_confidence",
+  ]
+
+  /// Refuses a form with a field that would be a parameter of the query: there it would be heeded, in the form it is not.
+  static func check(_ form: FormData) throws(ServingError) {
+    guard let name = form.fields.keys.sorted().first(where: names.contains) else { return }
+    let query = name == "min_confidence" ? "score_threshold" : name
+    throw .bad("the form has a field '\(name)', which belongs in the query: ?\(query)=…")
   }
 
   /// Sets the form of the answer; throws if the query already asks for another one.

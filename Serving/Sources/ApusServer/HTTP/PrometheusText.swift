@@ -36,6 +36,11 @@ struct PrometheusText {
         text += "apus_camera_\(name){camera=\"\(camera)\"} \(value(report))\n"
       }
     }
+    let name = "apus_camera_last_picture_timestamp_seconds"
+    begin(name, "When the newest picture arrived, in seconds since 1970", "gauge")
+    for case (let camera, let time?) in reports.map({ ($0.0, $0.1.lastPicture) }) {
+      text += "\(name){camera=\"\(camera)\"} \(CameraText.seconds(time))\n"
+    }
   }
 
   private typealias Entry = (model: ServedModel, counts: ModelStatistics.Snapshot, waiting: Int)

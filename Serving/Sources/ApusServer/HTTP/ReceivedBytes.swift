@@ -13,7 +13,7 @@ final class ReceivedBytes: ChannelInboundHandler, RemovableChannelHandler {
 
   /// All bytes so far.
   private(set) var count = 0
-  /// What had come at the end of the last request.
+  /// The value of `count` at the end of the last request.
   private var start = 0
   /// The size of the head whose body comes.
   private var headSize: Int?

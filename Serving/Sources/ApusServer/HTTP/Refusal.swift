@@ -14,7 +14,7 @@ struct Refusal {
     self.message = message
   }
 
-  /// What the parser says.
+  /// The refusal for an error of the parser.
   init(_ error: HTTPParserError) {
     switch error {
     case .headerOverflow:
@@ -25,7 +25,7 @@ struct Refusal {
     }
   }
 
-  /// What is wrong with a request's head; nil for nothing.
+  /// The refusal of a request's head; nil if nothing is wrong with it.
   ///
   /// Where two readers could disagree about the end of a request, one of them would take a part of it for the next request: such
   /// heads are refused (RFC 9112, sections 3.2 and 6.3).

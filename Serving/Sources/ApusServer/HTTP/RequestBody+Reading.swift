@@ -8,7 +8,7 @@ import NIOHTTPTypes
 /// A body in memory.
 struct HeldBody: Sendable {
   let bytes: ByteChunks
-  /// What the body takes, and later what follows from it.
+  /// The memory of the body, and later of what follows from it.
   let memory: HeldMemory
 }
 

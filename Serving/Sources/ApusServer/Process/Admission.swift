@@ -2,7 +2,8 @@
 import ApusServing
 import Synchronization
 
-/// What the server has accepted and not yet answered: the requests, the memory that they take, and changes of models.
+/// The work that the server has accepted and not yet answered: the requests, the memory that they take, and
+/// changes of models.
 final class Admission: Sendable {
   private struct State {
     var requests = 0

@@ -5,7 +5,7 @@ import NIOCore
   import CAllocator
 #endif
 
-/// What the allocator does with memory that a request has given back.
+/// How the allocator treats memory that a request has given back.
 enum FreedMemory {
   /// Keeps the memory of a request for the next one.
   ///

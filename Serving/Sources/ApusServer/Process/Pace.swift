@@ -6,9 +6,9 @@ enum Pace {
   /// The period over which a rate is measured.
   static let window = TimeAmount.seconds(30)
   /// The minimum rate in bytes a second.
-  static let leastRate = 4_096
+  static let minimumRate = 4_096
   /// The minimum number of bytes in a window.
-  static let leastBytes = leastRate * 30
+  static let minimumBytes = minimumRate * 30
 
   /// How long a client may take an answer: at the minimum rate alone, one of 256 MiB would be held for 18 hours.
   ///

@@ -32,14 +32,15 @@ struct ServerProcess {
     scheduling.warn = { logger.warn($0) }
     let scheduler = Scheduler(scheduling, timers: group.next())
     let repository = ModelRepository(
-      files: options.model, folder: options.modelRepository, maximumBatch: options.maxBatch,
+      files: options.model, folders: options.modelRepository, maximumBatch: options.maxBatch,
       scheduler: scheduler)
     let refused = try repository.loadAll()
     report(repository, refused, logger)
     var state = ServerState(
       identifier: options.id, repository: repository, scheduler: scheduler,
       admission: Admission(maximumBytes: max(1 << 30, options.maxBody * 8)), tokens: tokens,
-      allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger)
+      allowsLoading: options.modelControl == .explicit, maximumBody: options.maxBody, logger: logger,
+      isStrict: options.strictReadiness)
     FreedMemory.giveBack(after: state.admission, on: group.next())
     if options.deepstack {
       state.deepStack = try DeepStack(
@@ -48,15 +49,26 @@ struct ServerProcess {
 
     state.cameras = try cameras(repository, scheduler, logger)
 
-    var services: [any Service] = [try makeHTTP(state, http, group)]
-    if let grpc { services.append(try makeGRPC(state, grpc, group)) }
+    var services: [any Service] = [
+      Listener(
+        option: "--http", address: http, service: try makeHTTP(state, http, group),
+        admission: state.admission)
+    ]
+    if let grpc {
+      services.append(
+        Listener(
+          option: "--grpc", address: grpc, service: try makeGRPC(state, grpc, group),
+          admission: state.admission))
+    }
     for endpoint in options.frigate {
       services.append(
         try FrigateListener(state, endpoint: endpoint, maximumPart: options.maxBody))
     }
     // They end when the server is told to, so that their viewers do not keep it.
     services += state.cameras
-    services.append(Drain(state: state, limit: .seconds(options.drain)))
+    let unanswered = Atomic(0)
+    services.append(
+      Drain(state: state, limit: .seconds(options.drain)) { unanswered.add($0, ordering: .relaxed) })
     var configuration = ServiceGroupConfiguration(
       // A camera may end before the server: a file does.
       services: services.map {
@@ -73,7 +85,11 @@ struct ServerProcess {
       guard state.admission.isDraining else { throw StartError(message: Self.describe(error)) }
     }
     await scheduler.stop()
-    logger.notice("stopped", metadata: ["unanswered": "\(state.admission.requestCount)"])
+    logger.notice(
+      "stopped",
+      metadata: [
+        "unanswered": "\(unanswered.load(ordering: .relaxed) + state.admission.requestCount)"
+      ])
   }
 
   private var scheduling: Scheduler.Configuration {
@@ -111,7 +127,7 @@ struct ServerProcess {
 
   // MARK: Logs
 
-  /// What the libraries say of themselves is for their developers.
+  /// Drops the libraries' own messages, which are for their developers.
   private static let quiet = Logger(label: "libraries") { _ in SwiftLogNoOpLogHandler() }
 
   private func makeLogger() throws -> Logger {
@@ -132,7 +148,7 @@ struct ServerProcess {
         metadata: [
           "model": "\(model.name)", "version": "\(model.version)",
           "file": "\(model.source.path ?? "embedded")",
-          "inputs": "\(tensors(model.inputs))", "outputs": "\(tensors(model.outputs))",
+          "inputs": "\(tensors(model.describedInputs))", "outputs": "\(tensors(model.describedOutputs))",
           "joins": "\(joining.count)\(joining.reason.map { ": \($0)" } ?? "")",
         ])
     }
@@ -143,11 +159,17 @@ struct ServerProcess {
           "model": "\(entry.source.name)", "version": "\(entry.source.version)", "reason": "\(entry.reason)",
         ])
     }
+    for note in repository.notes {
+      logger.warning("repository", metadata: ["folder": "\(note.name)", "reason": "\(note.reason)"])
+    }
   }
 
-  private static func describe(_ error: any Error) -> String {
-    if let error = error as? IOError { return error.description }
-    if let error = error as? RuntimeError { return "\(error.message) \(error.cause.map { "\($0)" } ?? "")" }
+  fileprivate static func describe(_ error: any Error) -> String {
+    if let error = error as? StartError { return error.message }
+    if let error = error as? IOError { return String(cString: strerror(error.errnoCode)) }
+    if let error = error as? RuntimeError {
+      return error.cause.map { describe($0) } ?? error.message
+    }
     return "\(error)"
   }
 
@@ -242,14 +264,17 @@ struct ServerProcess {
       eventLoopGroup: group)
     let server = GRPCServer(
       transport: transport,
-      services: [LimitedInferenceService(service: InferenceService(state: state), calls: calls)],
-      interceptors: [TokenInterceptor(tokens: state.tokens)])
+      services: [
+        LimitedInferenceService(service: InferenceService(state: state), calls: calls),
+        HealthService(state: state, calls: calls),
+      ],
+      interceptors: [LogInterceptor(logger: state.logger), TokenInterceptor(tokens: state.tokens)])
     return GRPCListener(server: server, transport: transport, address: address)
   }
 }
 
 extension ServerProcess {
-  /// What the transport of gRPC does not have: limits on connections, and those of ``StreamGuard`` on each call.
+  /// The limits that gRPC's transport lacks: those on connections, and those of ``StreamGuard`` on each call.
   private func callbacks(
     maximumMessage: Int, _ calls: OpenCalls
   ) -> HTTP2ServerTransport.Config.ChannelDebuggingCallbacks {
@@ -286,6 +311,24 @@ extension ServerProcess {
   }
 }
 
+/// A listener whose error names its option and address, and ends the process.
+struct Listener: Service {
+  let option: String
+  let address: ListenAddress
+  let service: any Service
+  let admission: Admission
+
+  func run() async throws {
+    do { try await service.run() } catch {
+      guard !admission.isDraining, !Task.isCancelled else { throw error }
+      StandardError.write("error: \(option) \(address.text(port: nil)): \(ServerProcess.describe(error))")
+      // Thrown, the error would cancel the other services while they start, where one of them sometimes waits for a lock for ever:
+      // the `merge` of AsyncAlgorithms and the runtime's record of a task are locked in either order.
+      exit(1)
+    }
+  }
+}
+
 /// The gRPC listener as a service: says when it listens, and ends gracefully.
 struct GRPCListener: Service {
   let server: GRPCServer<HTTP2ServerTransport.Posix>
@@ -309,10 +352,16 @@ struct GRPCListener: Service {
   }
 }
 
-/// The first to hear of the end: takes no new work, and waits until what was accepted is answered.
+/// The first to hear of the end: takes no new work, and waits until what was accepted is answered, or until the time for that is over,
+/// when it is answered with an error.
 struct Drain: Service {
   let state: ServerState
   let limit: Duration
+  /// Gets the number of requests that were not answered in time.
+  let report: @Sendable (Int) -> Void
+
+  /// How long answers that say so may take to be written.
+  private static let writing = Duration.seconds(1)
 
   func run() async throws {
     try await gracefulShutdown()
@@ -321,6 +370,15 @@ struct Drain: Service {
     let end = ContinuousClock.now + limit
     while state.admission.requestCount > 0, ContinuousClock.now < end {
       try await Task.sleep(for: .milliseconds(5))
+    }
+    if state.admission.requestCount > 0 {
+      let unanswered = state.scheduler.end()
+      report(unanswered)
+      state.logger.warning("the time for answers is over", metadata: ["unanswered": "\(unanswered)"])
+      let end = ContinuousClock.now + Self.writing
+      while state.admission.requestCount > 0, ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(5))
+      }
     }
     // A connection that does not end must not keep the process.
     BlockingThread.run {

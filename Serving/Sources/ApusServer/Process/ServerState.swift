@@ -4,7 +4,7 @@ import ApusServing
 import Logging
 import NIOPosix
 
-/// What both surfaces of a server share.
+/// The state that both surfaces of a server share.
 struct ServerState: Sendable {
   /// The name in metadata, unless the operator gives another, and that of the backend.
   static let name = "apus"
@@ -26,14 +26,42 @@ struct ServerState: Sendable {
   let allowsLoading: Bool
   /// The most bytes of a body, after decompression too.
   let maximumBody: Int
-  /// What DeepStack's paths need; nil where they are not served.
+  /// The models and faces of DeepStack's paths; nil where they are not served.
   var deepStack: DeepStack?
   /// The cameras that are looked at.
   var cameras: [LiveCamera] = []
   let logger: Logger
 
-  /// Whether requests would be answered.
-  var isReady: Bool { !admission.isDraining }
+  /// Every model that the server knows; if clients may load models, those that came into the folders since the start, too.
+  func index() async -> [ModelRepository.Entry] {
+    if allowsLoading {
+      let repository = repository
+      _ = try? await NIOThreadPool.singleton.runIfActive { repository.lookForMore() }
+    }
+    return repository.entries
+  }
+
+  /// Whether a model that could not be loaded makes the server not ready.
+  let isStrict: Bool
+
+  /// Whether requests to models that are loaded would be answered.
+  var takesRequests: Bool { !admission.isDraining }
+
+  /// Whether the server is ready: it takes requests, and all models could be loaded. Models that clients unloaded do not count.
+  var isReady: Bool { takesRequests && !(isStrict && repository.hasFailedModels) }
+
+  /// The levels of the log that are written, by the names that Triton has for them.
+  var logSettings: [(name: String, value: Bool)] {
+    [
+      ("log_error", logger.logLevel <= .error), ("log_info", logger.logLevel <= .info),
+      ("log_warning", logger.logLevel <= .warning),
+    ]
+  }
+
+  /// The error for a request that would change settings of the log.
+  static let unchangeableLog = "log settings cannot be changed: use --log-level"
+  /// The error for a request that would change settings of traces.
+  static let unchangeableTraces = "trace settings cannot be changed: traces are not supported"
 
   /// The maximum text, in bytes, that an event loop reads or writes itself; more would keep other clients waiting.
   private static let briefText = 64 << 10
@@ -64,6 +92,14 @@ struct ServerState: Sendable {
     } catch {
       model.statistics.recordFailure(error, ContinuousClock.now - arrival)
       throw error
+    }
+  }
+
+  /// Loads a model, or loads it again.
+  func load(_ name: String, _ settings: LoadSettings) async throws(ServingError) {
+    try await change { [deepStack] repository throws(ServingError) in
+      try repository.load(named: name, settings)
+      deepStack?.checkNames(ofModel: name, in: repository)
     }
   }
 

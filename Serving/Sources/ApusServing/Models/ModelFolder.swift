@@ -16,8 +16,15 @@ import Foundation
 ///
 /// Pipes, devices, sockets and links that lead nowhere are listed with the reason why they are not served; none is opened.
 enum ModelFolder {
-  /// How the files of models end, and those of bundles.
+  /// How the files of models end, and those of bundles; in the names of files, in capitals, too.
   private static let endings = [".tflite", ".task"]
+
+  /// The ending of a model's or bundle's file as it stands in its name; nil for other files.
+  private static func ending(of file: String) -> Substring? {
+    endings.lazy.map { file.suffix($0.count) }.first {
+      endings.contains($0.lowercased()) && $0.count < file.count
+    }
+  }
 
   /// The models in a folder, by name and version.
   static func sources(in folder: String) throws(ApusError) -> [ModelSource] {
@@ -30,7 +37,7 @@ enum ModelFolder {
       let path = "\(folder)/\(name)"
       if kind(of: path) == .folder {
         sources += models(named: name, in: path)
-      } else if endings.contains(where: { name.hasSuffix($0) && name.count > $0.count }) {
+      } else if ending(of: name) != nil {
         sources.append(source(ofFile: path))
       } else if kind(of: path) == .nothing {
         sources.append(
@@ -56,8 +63,7 @@ enum ModelFolder {
   /// The model of one file, by its stem.
   static func source(ofFile path: String) -> ModelSource {
     let file = path.split(separator: "/").last.map(String.init) ?? path
-    let ending = endings.first { file.hasSuffix($0) } ?? ""
-    let stem = String(file.dropLast(ending.count))
+    let stem = String(file.dropLast(ending(of: file)?.count ?? 0))
     let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) : "."
     let labels = labels(ofModelsCalled: [stem], in: folder.isEmpty ? "/" : folder)
     return ModelSource(name: stem, path: path, labelPath: labels, problem: problem(withLabels: labels))
@@ -66,11 +72,14 @@ enum ModelFolder {
   private static func models(named name: String, in folder: String) -> [ModelSource] {
     var sources: [ModelSource] = []
     let names = [name, "model"]
+    let ignored = TritonConfiguration(inFolder: folder)?.settings ?? []
     let shared = labels(ofModelsCalled: names, in: folder)
     let plain = modelFile(in: folder)
     if kind(of: plain) != .nothing {
       sources.append(
-        ModelSource(name: name, path: plain, labelPath: shared, problem: problem(withLabels: shared)))
+        ModelSource(
+          name: name, path: plain, labelPath: shared, problem: problem(withLabels: shared),
+          ignoredSettings: ignored))
     }
     let versions: [String]
     do { versions = try FileManager.default.contentsOfDirectory(atPath: folder) } catch {
@@ -78,15 +87,75 @@ enum ModelFolder {
     }
     for version in versions.sorted() {
       let path = modelFile(in: "\(folder)/\(version)")
-      guard let number = UInt64(version), number > 0, String(number) == version, kind(of: path) != .nothing
-      else { continue }
+      guard isVersion(version), kind(of: path) != .nothing else { continue }
       let own = labels(ofModelsCalled: names, in: "\(folder)/\(version)") ?? shared
       sources.append(
         ModelSource(
-          name: name, version: version, path: path, labelPath: own, problem: problem(withLabels: own)))
+          name: name, version: version, path: path, labelPath: own, problem: problem(withLabels: own),
+          ignoredSettings: ignored))
     }
     return sources
   }
+
+  /// Whether the name of a folder is a version: a number from 1, without zeros before it, as for Triton.
+  private static func isVersion(_ name: String) -> Bool {
+    UInt64(name).map { $0 > 0 && String($0) == name } ?? false
+  }
+
+  // MARK: Notes
+
+  /// The most notes about a folder; one more says how many there are.
+  private static let maximumNotes = 32
+
+  /// Notes on a folder's entries that are not served as expected: folders without a model, and settings that
+  /// are not heeded.
+  static func notes(in folder: String) -> [FolderNote] {
+    let names = ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    var notes: [FolderNote] = []
+    for name in names where !name.hasPrefix(".") && kind(of: "\(folder)/\(name)") == .folder {
+      let path = "\(folder)/\(name)"
+      let models = models(named: name, in: path)
+      if models.isEmpty {
+        notes.append(FolderNote(name: name, reason: emptiness(of: path)))
+      } else if let ignored = models.first?.ignoredSettings, !ignored.isEmpty {
+        notes.append(
+          FolderNote(
+            name: name,
+            reason:
+              "\(TritonConfiguration.fileName) is not heeded; it sets \(ignored.joined(separator: ", "))"))
+      }
+    }
+    guard notes.count > maximumNotes else { return notes }
+    return notes.prefix(maximumNotes) + [
+      FolderNote(
+        name: folder,
+        reason: "\(notes.count - maximumNotes) more folders are not served, or not as they are configured")
+    ]
+  }
+
+  /// Why a folder has no model that is served, with the files that it has instead.
+  private static func emptiness(of folder: String) -> String {
+    var found: [String] = []
+    var misnamed: String?
+    for entry in ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).sorted()
+    where !entry.hasPrefix(".") {
+      let path = "\(folder)/\(entry)"
+      guard kind(of: path) == .folder else {
+        found.append(entry)
+        continue
+      }
+      if misnamed == nil, !isVersion(entry), kind(of: modelFile(in: path)) != .nothing { misnamed = entry }
+      let inner = ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+      found += inner.prefix(maximumFound).map { "\(entry)/\($0)" }
+    }
+    let list = found.prefix(maximumFound).joined(separator: ", ") + (found.count > maximumFound ? ", …" : "")
+    let because = misnamed.map { "'\($0)' is no version, a number from 1 without zeros before it" }
+    return (because ?? "the folder has neither model.tflite nor VERSION/model.tflite")
+      + (found.isEmpty ? "" : "; it has \(list)")
+  }
+
+  /// The most files that a note lists.
+  private static let maximumFound = 4
 
   /// The model of a folder, or else its bundle; where there is neither, the path that the model would have.
   private static func modelFile(in folder: String) -> String {
@@ -96,11 +165,14 @@ enum ModelFolder {
 
   // MARK: Kinds of files
 
+  /// Whether there is a regular file at a path, or where its links lead to.
+  static func isFile(_ path: String) -> Bool { kind(of: path) == .file }
+
   private enum Kind {
     case file, folder, other, nothing
   }
 
-  /// What is at a path, or where its links lead to.
+  /// The kind of the file at a path, or of the target of its links.
   private static func kind(of path: String) -> Kind {
     var status = stat()
     guard stat(path, &status) == 0 else { return .nothing }
@@ -129,7 +201,7 @@ enum ModelFolder {
       return nil
     }
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    let models = files.filter { file in !file.hasPrefix(".") && endings.contains(where: file.hasSuffix) }
+    let models = files.filter { file in !file.hasPrefix(".") && ending(of: file) != nil }
     return models.count <= 1 ? found : nil
   }
 }

@@ -13,6 +13,21 @@ public final class ModelRepository: Sendable {
     public let model: ServedModel?
     /// Why it is not loaded.
     public let reason: String
+    /// Whether it was to be loaded and could not be.
+    public let hasFailed: Bool
+
+    init(source: ModelSource, model: ServedModel? = nil, reason: String, hasFailed: Bool = false) {
+      self.source = source
+      self.model = model
+      self.reason = reason
+      self.hasFailed = hasFailed
+    }
+
+    /// A model that could not be loaded; the reason is the first line of the error.
+    init(_ source: ModelSource, failedBy message: String) {
+      let line = message.split(whereSeparator: \.isNewline).first.map(String.init) ?? message
+      self.init(source: source, reason: line, hasFailed: true)
+    }
   }
 
   private struct State {
@@ -22,7 +37,7 @@ public final class ModelRepository: Sendable {
   private let state = Mutex(State())
   /// One load or unload at a time; requests go on meanwhile.
   private let change = NSLock()
-  private let folder: String?
+  private let folders: [String]
   private let named: [ModelSource]
   private let scheduler: Scheduler
   private let maximumBatch: Int
@@ -31,9 +46,9 @@ public final class ModelRepository: Sendable {
   ///
   /// - Parameters:
   ///   - files: Paths of models to serve by their stems.
-  ///   - folder: A folder of models, or nil.
-  public init(files: [String], folder: String?, maximumBatch: Int, scheduler: Scheduler) {
-    self.folder = folder
+  ///   - folders: Folders of models, whose names differ.
+  public init(files: [String], folders: [String], maximumBatch: Int, scheduler: Scheduler) {
+    self.folders = folders
     self.maximumBatch = maximumBatch
     self.scheduler = scheduler
     named = files.map { ModelFolder.source(ofFile: $0) }
@@ -51,6 +66,15 @@ public final class ModelRepository: Sendable {
         .notReady, "the model '\(name)' version \(entry.source.version) is not ready: \(entry.reason)")
     }
     return model
+  }
+
+  /// The loaded versions of a name, the lowest first, or the one that is given.
+  ///
+  /// - Throws: as ``model(named:version:)``.
+  public func models(named name: String, version: String?) throws(ServingError) -> [ServedModel] {
+    let model = try model(named: name, version: version)
+    if let version, !version.isEmpty { return [model] }
+    return entries.filter { $0.source.name == name }.compactMap(\.model)
   }
 
   /// The entry of a name; among versions the highest that is loaded, or else the highest.
@@ -100,26 +124,50 @@ public final class ModelRepository: Sendable {
 
   // MARK: Loading
 
+  /// Whether a model was to be loaded and could not be. One that was unloaded since does not count.
+  public var hasFailedModels: Bool {
+    state.withLock { $0.entries.values.contains { $0.values.contains(where: \.hasFailed) } }
+  }
+
+  /// Notes for the log on entries of the folders that are not served as expected.
+  public var notes: [FolderNote] { folders.flatMap(ModelFolder.notes) }
+
+  /// The models of all folders.
+  private func sourcesOfFolders() throws(ApusError) -> [ModelSource] {
+    var sources: [ModelSource] = []
+    for folder in folders { sources += try ModelFolder.sources(in: folder) }
+    return sources
+  }
+
+  /// Lists models that came into the folders since the start, or since the last time: a client may ask for them.
+  ///
+  /// Blocks: call it from a thread that may wait.
+  public func lookForMore() {
+    guard let sources = try? sourcesOfFolders(), (try? ModelFolder.check(sources)) != nil else { return }
+    state.withLock { state in
+      for source in sources where state.entries[source.name]?[source.version] == nil {
+        state.entries[source.name, default: [:]][source.version] = Entry(
+          source: source, reason: "it was not asked for yet")
+      }
+    }
+  }
+
   /// Looks for models and loads all of them.
   ///
-  /// - Parameter loads: False to list them only: clients will ask for what they need.
   /// - Throws: two models of one name, an unreadable folder, or what stops a named model.
   /// - Returns: The models of the folder that cannot be served, with the reason.
-  public func loadAll(loads: Bool = true) throws(ApusError) -> [Entry] {
+  public func loadAll() throws(ApusError) -> [Entry] {
     var sources = named
-    if let folder { sources += try ModelFolder.sources(in: folder) }
-    if sources.isEmpty, folder == nil { sources = [.embedded] }
+    sources += try sourcesOfFolders()
+    if sources.isEmpty, folders.isEmpty { sources = [.embedded] }
     try ModelFolder.check(sources)
     var failed: [Entry] = []
     for source in sources {
-      let isNamed = named.contains(source)
-      var entry = Entry(source: source, model: nil, reason: "it was not asked for yet")
-      if loads || isNamed {
-        do { entry = try load(source) } catch {
-          if isNamed { throw error }
-          entry = Entry(source: source, model: nil, reason: error.message)
-          failed.append(entry)
-        }
+      let entry: Entry
+      do { entry = try load(source) } catch {
+        if named.contains(source) { throw error }
+        entry = Entry(source, failedBy: error.message)
+        failed.append(entry)
       }
       let known = entry
       state.withLock { $0.entries[source.name, default: [:]][source.version] = known }
@@ -131,6 +179,7 @@ public final class ModelRepository: Sendable {
     -> Entry
   {
     let model = try ServedModel(source, maximumBatch: settings.maximumBatch ?? maximumBatch)
+    try settings.check(model)
     try scheduler.prepare(model)
     return Entry(source: source, model: model, reason: "")
   }
@@ -143,10 +192,10 @@ public final class ModelRepository: Sendable {
     change.lock()
     defer { change.unlock() }
     var sources = state.withLock { $0.entries[name]?.values.map(\.source) ?? [] }
-    if let folder, !named.contains(where: { $0.name == name }) {
+    if !folders.isEmpty, !named.contains(where: { $0.name == name }) {
       // The name is compared with what the folder holds and never becomes part of a path.
       do {
-        let found = try ModelFolder.sources(in: folder).filter { $0.name == name }
+        let found = try sourcesOfFolders().filter { $0.name == name }
         try ModelFolder.check(found)
         if !found.isEmpty { sources = found }
       } catch { throw ServingError(.internalFailure, error.message) }
@@ -177,6 +226,8 @@ public final class ModelRepository: Sendable {
     for source in sources {
       do { loaded[source.version] = try load(source, settings) } catch {
         for entry in loaded.values { entry.model.map(scheduler.retire) }
+        // A wrong configuration is the client's mistake and no failure of the model.
+        if settings.maximumBatch == nil { noteFailure(of: name, sources, at: source, error.message) }
         throw ServingError(.badRequest, "failed to load '\(name)': \(error.message)")
       }
     }
@@ -187,6 +238,23 @@ public final class ModelRepository: Sendable {
       return old
     }
     for entry in old.values { entry.model.map(scheduler.retire) }
+  }
+
+  /// Lists what could not be loaded with the reason, unless the model that was loaded before goes on.
+  private func noteFailure(
+    of name: String, _ sources: [ModelSource], at failing: ModelSource, _ message: String
+  ) {
+    // A model that a client sent is not listed.
+    guard failing.bytes == nil else { return }
+    let entries = sources.map { source in
+      source == failing
+        ? Entry(source, failedBy: message)
+        : Entry(source: source, reason: "version \(failing.version) of the model could not be loaded")
+    }
+    state.withLock { state in
+      guard state.entries[name]?.values.allSatisfy({ $0.model == nil }) ?? true else { return }
+      state.entries[name] = Dictionary(entries.map { ($0.source.version, $0) }) { first, _ in first }
+    }
   }
 
   /// Refuses what is no name of a model: nothing, and what looks like a path.
@@ -206,7 +274,7 @@ public final class ModelRepository: Sendable {
     defer { change.unlock() }
     let old = state.withLock { state -> [String: Entry]? in
       guard let versions = state.entries[name] else { return nil }
-      state.entries[name] = versions.mapValues { Entry(source: $0.source, model: nil, reason: "unloaded") }
+      state.entries[name] = versions.mapValues { Entry(source: $0.source, reason: "unloaded") }
       return versions
     }
     guard let old else {

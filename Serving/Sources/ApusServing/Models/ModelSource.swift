@@ -17,6 +17,8 @@ public struct ModelSource: Hashable, Sendable {
   let bytes: [UInt8]?
   /// Why it cannot be read, where that is known without opening it.
   let problem: String?
+  /// The settings of a `config.pbtxt` beside the model, none of which is heeded.
+  public let ignoredSettings: [String]
 
   /// Makes a source.
   public init(name: String, version: String = "1", path: String?, labelPath: String? = nil) {
@@ -25,8 +27,9 @@ public struct ModelSource: Hashable, Sendable {
 
   init(
     name: String, version: String = "1", path: String?, labelPath: String? = nil, bytes: [UInt8]? = nil,
-    problem: String?
+    problem: String?, ignoredSettings: [String] = []
   ) {
+    self.ignoredSettings = ignoredSettings
     self.bytes = bytes
     self.name = name
     self.version = version

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// What was counted and timed for a model since it was loaded.
+/// The counts and times of a model since it was loaded.
 public final class ModelStatistics: Sendable {
   /// A number of events and the time that they took.
   public struct Total: Sendable {
@@ -13,9 +13,10 @@ public final class ModelStatistics: Sendable {
     /// Makes a total of nothing.
     public init() {}
 
+    /// Adds events, each of which took the whole duration.
     mutating func add(_ duration: Duration, count events: UInt64 = 1) {
       count += events
-      nanoseconds &+= duration.wholeNanoseconds
+      nanoseconds &+= duration.wholeNanoseconds &* events
     }
   }
 
@@ -43,7 +44,7 @@ public final class ModelStatistics: Sendable {
 
   /// The counts at one moment.
   public struct Snapshot: Sendable {
-    /// Answered requests, from their arrival to their answer.
+    /// Answered requests, from the moment when they were read as a whole to their answer.
     public var success = Total()
     /// Failed requests.
     public var fail = Total()
@@ -51,11 +52,12 @@ public final class ModelStatistics: Sendable {
     public var failures: [Reason: UInt64] = [:]
     /// Waiting.
     public var queue = Total()
-    /// Filling inputs, decoding pictures among it.
+    /// Filling inputs, decoding pictures among it. Each request of a shared run counts the run's whole time, as in Triton: the time
+    /// divided by the count is what a request takes.
     public var computeInput = Total()
-    /// Running the model.
+    /// Running the model, for each request of a shared run its whole time.
     public var computeInfer = Total()
-    /// Reading outputs.
+    /// Reading outputs, for each request of a shared run its whole time.
     public var computeOutput = Total()
     /// Answered items.
     public var inferenceCount: UInt64 = 0

@@ -8,6 +8,7 @@ extension ServedModel {
   ///
   /// - Throws: the first thing that is wrong, with its place.
   public func check(_ description: RequestDescription) throws(ServingError) -> InferenceRequest {
+    try Self.refuseSequence(description.parameters)
     var found: [InferenceRequest.Input?] = Array(repeating: nil, count: inputs.count)
     var batch: Int?
     for (index, input) in description.inputs.enumerated() {
@@ -61,7 +62,11 @@ extension ServedModel {
           + "'\(name)' model configuration")
     }
     var shape = input.shape
-    if batches { shape[0] = 1 } else if let first = input.defaultShape.first { shape[0] = first }
+    if batches {
+      shape[0] = 1
+    } else if !hasOpenLength, let first = input.defaultShape.first {
+      shape[0] = first
+    }
     if isPicture(body, instead: input) {
       return RequestDescription(
         inputs: [.init(name: input.name, datatype: "BYTES", shape: [1], data: .strings([body]))],
@@ -87,9 +92,14 @@ extension ServedModel {
   /// Whether a raw body is a picture's file: it begins like one and is not as long as the tensor.
   private func isPicture(_ body: ByteChunks, instead input: TensorSpecification) -> Bool {
     guard pictureInputs[0] != nil, let first = body.chunks.first else { return false }
-    let start = Array(first.readableBytesView.prefix(3))
+    let start = Array(first.readableBytesView.prefix(12))
     let elements = input.defaultShape.reduce(input.datatype.byteCount ?? 1) { $0 &* $1 }
-    return body.count != elements && (start == [0xFF, 0xD8, 0xFF] || start == [0x89, 0x50, 0x4E])
+    guard body.count != elements else { return false }
+    let beginnings: [[UInt8]] =
+      [[0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E], Array("BM".utf8)]
+      + (UInt8(ascii: "1")...UInt8(ascii: "7")).map { [UInt8(ascii: "P"), $0] }
+    let isWebP = start.starts(with: "RIFF".utf8) && start.dropFirst(8).elementsEqual("WEBP".utf8)
+    return isWebP || beginnings.contains { start.starts(with: $0) }
   }
 
   // MARK: Inputs
@@ -122,7 +132,7 @@ extension ServedModel {
       throw .bad(
         "inference request batch-size must be <= \(maximumBatch) for '\(name)', and the batch is \(items)")
     }
-    if let expected = expected.mismatch(of: input.shape, batches: batches) {
+    if let expected = expected.mismatch(of: input.shape, isOpen: batches || hasOpenLength) {
       throw .bad("unexpected shape for input '\(input.name)' for model '\(name)'. \(expected)")
     }
     let elements: ByteChunks
@@ -227,12 +237,15 @@ extension ServedModel {
         if classes == 0 { classes = nil }
         let isBinary = try output.parameters.bool("binary_data") ?? byDefault
         wanted.append(
-          .init(position: position, classes: classes, isBinary: isBinary || description.isBinary))
+          .init(
+            position: position, name: output.name, classes: classes,
+            isBinary: isBinary || description.isBinary))
       } catch { throw error.at(place) }
     }
     if wanted.isEmpty {
       wanted = outputs.indices.map {
-        .init(position: $0, classes: nil, isBinary: byDefault || description.isBinary)
+        .init(
+          position: $0, name: outputs[$0].name, classes: nil, isBinary: byDefault || description.isBinary)
       }
     }
     for output in wanted where !output.isBinary && output.classes == nil {
@@ -244,6 +257,19 @@ extension ServedModel {
       }
     }
     return wanted
+  }
+
+  /// Refuses a request of a sequence: no model remembers the one before. 0, the empty text and false, which some clients always send,
+  /// stand for no sequence.
+  private static func refuseSequence(_ parameters: RequestParameters) throws(ServingError) {
+    for name in ["sequence_id", "sequence_start", "sequence_end"] {
+      switch parameters[name] {
+      case nil, .integer(0), .text(""), .bool(false): continue
+      default:
+        throw .bad(
+          "the parameter '\(name)' is not supported: there are no sequences, each request stands alone")
+      }
+    }
   }
 
   /// How urgent a request is: 1 is served first; without the parameter, or with 0, it is 2.

@@ -13,9 +13,11 @@ public final class ServedModel: Sendable {
   public let outputs: [TensorSpecification]
   /// Whether the first dimension of all inputs and outputs is a batch of any size.
   public let batches: Bool
+  /// Whether the first dimension of all inputs and outputs is open and no batch: the length of a sound, for example.
+  let hasOpenLength: Bool
   /// The most items of a batch; 1 for a model that does not batch.
   public let maximumBatch: Int
-  /// What was counted and timed.
+  /// The counts and times.
   public let statistics = ModelStatistics()
 
   /// The bundle from which ``model`` is; nil for a single model.
@@ -27,6 +29,7 @@ public final class ServedModel: Sendable {
   let inputPositions: [String: Int]
   let outputPositions: [String: Int]
   private let joinState = Mutex(Joining(count: 1, reason: nil))
+  private let preparedShapes = Mutex<[[Int]]>([])
   private let pictureReading = Mutex<PictureReading?>(nil)
   private let saidWarnings = SaidWarnings()
   private let outputLabels = Mutex<[LabelKey: LabelMap?]>([:])
@@ -60,7 +63,9 @@ public final class ServedModel: Sendable {
     outputs = try TensorSpecification.all(model.outputs, signature: signature?.outputs ?? [], role: "output")
     inputPositions = inputs.positions
     outputPositions = outputs.positions
-    batches = !inputs.isEmpty && !outputs.isEmpty && (inputs + outputs).allSatisfy { $0.shape.first == -1 }
+    let isOpen = !inputs.isEmpty && !outputs.isEmpty && (inputs + outputs).allSatisfy { $0.shape.first == -1 }
+    hasOpenLength = isOpen && inputs.count == 1 && inputs[0].shape.count == 1 && !Self.hasRows(model)
+    batches = isOpen && !hasOpenLength
     self.maximumBatch = batches ? maximumBatch : 1
     let metadata = model.metadata
     pictureInputs = inputs.enumerated().map { position, input in
@@ -69,14 +74,47 @@ public final class ServedModel: Sendable {
     }
   }
 
+  /// Whether it is proved that each element of a model's only input, which has one dimension, stands alone, as the items of a batch do.
+  private static func hasRows(_ model: Model) -> Bool {
+    var options = Interpreter.Options()
+    options.timeLimit = .seconds(3)
+    return ((try? model.batching(upTo: 2, options: options))?.count ?? 1) > 1
+  }
+
+  /// The inputs as metadata describes them: the first dimension is open only if requests may choose it.
+  public var describedInputs: [TensorSpecification] {
+    guard !batches, !hasOpenLength else { return inputs }
+    return inputs.map { input in
+      guard input.shape.first == -1 else { return input }
+      return input.with(shape: [input.defaultShape[0]] + input.shape.dropFirst())
+    }
+  }
+
+  /// The outputs as metadata describes them: where the file gives an output no shape, it is the one that the engine computes for inputs
+  /// of the file's shapes.
+  public var describedOutputs: [TensorSpecification] {
+    let prepared = preparedShapes.withLock { $0 }
+    return outputs.enumerated().map { position, output in
+      guard output.shape.isEmpty, prepared.indices.contains(position), !prepared[position].isEmpty else {
+        return output
+      }
+      return output.with(shape: prepared[position])
+    }
+  }
+
+  /// Notes the shapes of the outputs once the model is prepared.
+  func note(outputShapes: [[Int]]) { preparedShapes.withLock { $0 = outputShapes } }
+
   /// How many items of different requests may share a run: one until that is proved, see `Scheduler.prepare(_:)`.
   public var joining: Joining { joinState.withLock { $0 } }
 
   func allow(_ joining: Joining) { joinState.withLock { $0 = joining } }
 
-  /// What a task warns of that was not said of this model before. It counts as said from now on.
-  public func newWarnings(_ task: VisionTaskKind, _ assumptions: TaskAssumptions) -> [TaskWarning] {
-    saidWarnings.new(assumptions.warnings, of: task).map {
+  /// The warnings of a task that were not given for this model before. They count as given from now on.
+  public func newWarnings(_ task: VisionTaskKind, _ assumptions: TaskAssumptions, isOfSettings: Bool = false)
+    -> [TaskWarning]
+  {
+    saidWarnings.new(assumptions.warnings, of: task, isOfSettings: isOfSettings).map {
       TaskWarning(model: name, version: version, task: task, text: $0)
     }
   }
@@ -96,9 +134,9 @@ public final class ServedModel: Sendable {
   var hasInputOfTasks: Bool { inputs.count == 1 }
 
   /// How pictures become elements, found out by `find` with the first of them.
-  func pictureReading(_ find: () -> PictureReading) -> PictureReading {
+  func pictureReading(_ find: () throws(ApusError) -> PictureReading) throws(ApusError) -> PictureReading {
     if let known = pictureReading.withLock({ $0 }) { return known }
-    let found = find()
+    let found = try find()
     pictureReading.withLock { $0 = found }
     return found
   }

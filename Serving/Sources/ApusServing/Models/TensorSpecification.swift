@@ -20,18 +20,18 @@ public struct TensorSpecification: Sendable {
 
   /// Why a shape does not fit, as a sentence; nil if it does.
   ///
-  /// - Parameter batches: Whether the first dimension may be any number from 1; otherwise it is the file's.
-  func mismatch(of wanted: [Int], batches: Bool) -> String? {
+  /// - Parameter isOpen: Whether the first dimension may be any number from 1; otherwise it is the file's.
+  func mismatch(of wanted: [Int], isOpen: Bool) -> String? {
     let fits =
       wanted.count == shape.count
       && zip(wanted, shape).enumerated().allSatisfy { axis, pair in
         let (found, expected) = pair
         guard expected < 0 else { return found == expected }
-        return axis == 0 && !batches ? found == defaultShape[0] : found >= 1
+        return axis == 0 && !isOpen ? found == defaultShape[0] : found >= 1
       }
     if fits { return nil }
     var expected = shape
-    if !batches, let first = defaultShape.first { expected[0] = first }
+    if !isOpen, let first = defaultShape.first { expected[0] = first }
     let text = { (shape: [Int]) in "[\(shape.map(String.init).joined(separator: ","))]" }
     return "Expected \(text(expected)), got \(text(wanted))"
       + (expected.contains(-1) ? ", where -1 is 1 or more" : "")
@@ -39,6 +39,13 @@ public struct TensorSpecification: Sendable {
 }
 
 extension TensorSpecification {
+  /// The input or output with another shape for clients.
+  func with(shape: [Int]) -> TensorSpecification {
+    TensorSpecification(
+      name: name, aliases: aliases, datatype: datatype, elementType: elementType, shape: shape,
+      defaultShape: defaultShape, quantization: quantization)
+  }
+
   /// The maximum number of bytes of a name; longer ones are no names.
   private static let longestName = 1_024
 

@@ -12,7 +12,7 @@ final class DecodedPixels: @unchecked Sendable {
 
   private let limit: Int
   private let condition = NSCondition()
-  /// What follows is guarded by `condition`.
+  /// The pixels in use. `condition` guards them and the turns.
   private var taken = 0
   private var nextTurn = 0
   private var turn = 0

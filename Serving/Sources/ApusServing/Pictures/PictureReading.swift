@@ -15,11 +15,16 @@ enum PictureReading: Sendable {
   ]
 
   /// Finds the task of a model. That takes as long as preparing the model for each of the tasks.
-  init(of instance: ModelInstance) {
+  ///
+  /// - Throws: What says nothing about the model, such as `resourceLimit` where the system refuses memory.
+  init(of instance: ModelInstance) throws(ApusError) {
     for kind in Self.tasks {
-      if let task = try? PreparedTask(kind, on: instance, settings: .init()), let input = task.input {
+      do throws(ApusError) {
+        guard let input = try PreparedTask(kind, on: instance, settings: .init()).input else { continue }
         self = .task(input)
         return
+      } catch {
+        if [.resourceLimit, .cancelled].contains(error.code) { throw error }
       }
     }
     self = .file

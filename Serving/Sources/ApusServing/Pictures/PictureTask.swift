@@ -5,7 +5,7 @@ import NIOCore
 
 /// A vision task on one encoded picture.
 public struct PictureTask: Sendable {
-  /// What a client may choose; tasks with equal settings share a prepared model.
+  /// The settings that a client may choose; tasks with equal settings share a prepared model.
   public struct Settings: Hashable, Sendable {
     /// The minimum score; nil for the task's own.
     public var scoreThreshold: Float?
@@ -35,7 +35,7 @@ public struct PictureTask: Sendable {
     public var boxUnits: BoxUnits?
     /// Whether the rows or the columns of a square YOLO output are candidates; nil for what the model says.
     public var candidates: CandidateAxis?
-    /// What the model's scores are; nil for what the model says, or its kind.
+    /// The form of the model's scores; nil for what the model says, or its kind.
     public var scores: ScoreForm?
     /// The kind of a model with boxes or poses; nil to recognize it.
     public var layout: DetectorLayout?
@@ -81,7 +81,7 @@ public struct PictureTask: Sendable {
     }
   }
 
-  /// What an answer is.
+  /// The form of an answer.
   public enum Form: Hashable, Sendable {
     /// The results as JSON.
     case json
@@ -97,11 +97,11 @@ public struct PictureTask: Sendable {
 
   /// Which task.
   public let kind: VisionTaskKind
-  /// What the client chose.
+  /// The client's settings.
   public let settings: Settings
   /// The picture's file.
   public let file: ByteChunks
-  /// What the answer is.
+  /// The form of the answer.
   public let form: Form
 
   /// Makes a task.
@@ -113,9 +113,9 @@ public struct PictureTask: Sendable {
   }
 }
 
-/// What came of a vision task.
+/// The answer of a vision task.
 public struct PictureAnswer: Sendable {
-  /// What was asked for: the results as the command line prints them, without `image`, or a file.
+  /// The requested body: the results as the command line prints them, without `image`, or a file.
   public let body: ByteBuffer
   /// The result itself.
   public let result: any VisionResult

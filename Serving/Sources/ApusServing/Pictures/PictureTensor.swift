@@ -28,7 +28,7 @@ struct PictureTensor: Sendable {
     normalization = type == .float32 ? Self.normalization(metadata, channels: shape[3]) : nil
   }
 
-  /// What the metadata says, unless it says nothing that can be used.
+  /// The metadata's normalization; nil if it has none that can be used.
   private static func normalization(
     _ metadata: Model.Metadata.TensorDescription?, channels: Int
   ) -> Normalization? {

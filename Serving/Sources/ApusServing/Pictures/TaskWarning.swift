@@ -2,7 +2,7 @@
 import ApusVision
 import Synchronization
 
-/// What is suspicious about a model, or about the settings with which a task reads it.
+/// A warning about a model, or about the settings with which a task reads it.
 public struct TaskWarning: Hashable, Sendable {
   /// The model's name.
   public let model: String
@@ -10,7 +10,7 @@ public struct TaskWarning: Hashable, Sendable {
   public let version: String
   /// The task.
   public let task: VisionTaskKind
-  /// What is suspicious, and what may follow from it.
+  /// The cause for suspicion, and what may follow from it.
   public let text: String
 }
 
@@ -22,15 +22,24 @@ struct SaidWarnings: ~Copyable {
   }
 
   private let said = Mutex<Set<Key>>([])
+  private let saidOfSettings = Mutex<Set<Key>>([])
 
-  /// The maximum number of warnings of a model: clients choose the settings.
+  /// The maximum number of warnings of a model, and of those of clients' settings, which must not leave the others unsaid.
   private static let maximumCount = 64
 
   /// The texts that were not said yet. They count as said from now on.
-  func new(_ texts: [String], of task: VisionTaskKind) -> [String] {
-    guard !texts.isEmpty else { return [] }
-    return said.withLock { said in
-      texts.filter { said.count < Self.maximumCount && said.insert(Key(task: task, text: $0)).inserted }
+  func new(_ texts: [String], of task: VisionTaskKind, isOfSettings: Bool) -> [String] {
+    let keys = texts.map { Key(task: task, text: $0) }
+    guard !keys.isEmpty else { return [] }
+    let isSaid = said.withLock { said in
+      keys.map {
+        isOfSettings ? said.contains($0) : said.count >= Self.maximumCount || !said.insert($0).inserted
+      }
+    }
+    let new = zip(keys, isSaid).filter { !$1 }.map(\.0)
+    guard isOfSettings else { return new.map(\.text) }
+    return saidOfSettings.withLock { said in
+      new.filter { said.count < Self.maximumCount && said.insert($0).inserted }.map(\.text)
     }
   }
 }

@@ -41,9 +41,9 @@ public enum VisionTaskKind: String, CaseIterable, Hashable, Sendable {
 struct PreparedTask: Sendable {
   private let answer:
     @Sendable (ImageBuffer, PictureTask.Form, Cancellation) throws(ApusError) -> PictureAnswer
-  /// What the task assumes about the model, and its answers have shown so far.
+  /// The task's assumptions about the model, with what its answers have shown so far.
   let assumptions: @Sendable () -> TaskAssumptions
-  /// What it assumed before its first answer.
+  /// The assumptions before the first answer.
   private let firstAssumptions: TaskAssumptions
   /// Whether no answer has changed how the model is read. A task learns that from its answers where the file leaves it open.
   var isAsPrepared: Bool { assumptions() == firstAssumptions }
@@ -207,6 +207,8 @@ struct PreparedTask: Sendable {
     default:
       var options = HolisticLandmarker.Options()
       options.interpreter = instance.interpreterOptions
+      options.minPosePresenceConfidence = settings.scoreThreshold ?? options.minPosePresenceConfidence
+      options.minPoseDetectionConfidence = settings.detectionThreshold ?? options.minPoseDetectionConfidence
       options.refinementCells = settings.refinementCells ?? options.refinementCells
       return PreparedTask(
         try HolisticLandmarker(bundle: bundle, options: options),
@@ -220,7 +222,7 @@ struct PreparedTask: Sendable {
   ) throws(ApusError) {
     let single = VisionTaskKind.allCases.filter { !$0.takesBundle }
     // Of embedders, the face detector has results with scores.
-    let scored: [VisionTaskKind] =
+    let counted: [VisionTaskKind] =
       [.detect, .classify, .keypoints, .faces, .hands, .faceMesh, .pose]
       + (settings.faces == nil ? [] : [.embed])
     let chosen: [(name: String, isChosen: Bool, tasks: [VisionTaskKind])] = [
@@ -228,11 +230,11 @@ struct PreparedTask: Sendable {
       ("channels", settings.channels != nil, single), ("resampling", settings.resampling != nil, single),
       ("box_units", settings.boxUnits != nil, [.detect, .keypoints]),
       ("scores", settings.scores != nil, [.detect, .classify, .segment, .keypoints, .faces]),
-      ("score_threshold", settings.scoreThreshold != nil, scored),
-      ("max_results", settings.maximumResults != nil, scored),
+      ("score_threshold", settings.scoreThreshold != nil, counted + [.holistic]),
+      ("max_results", settings.maximumResults != nil, counted),
       ("allow", !settings.allowed.isEmpty, [.detect, .classify]),
       ("deny", !settings.denied.isEmpty, [.detect, .classify]),
-      ("detection_threshold", settings.detectionThreshold != nil, [.hands, .faceMesh, .pose]),
+      ("detection_threshold", settings.detectionThreshold != nil, [.hands, .faceMesh, .pose, .holistic]),
       ("iou_threshold", settings.iouThreshold != nil, [.detect, .faces, .faceMesh]),
       ("class_agnostic", settings.isClassAgnostic, [.detect]),
       ("multi_label", settings.isMultiLabel, [.detect]),
@@ -338,7 +340,7 @@ extension PictureTask {
   ) throws(ApusError) -> PictureAnswer {
     defer {
       if !task.isAsPrepared {
-        instance.report(kind, task.assumptions())
+        instance.report(kind, task.assumptions(), isOfSettings: settings != .init())
         instance.tasks.forget(kind, settings)
       }
     }
@@ -349,7 +351,11 @@ extension PictureTask {
 /// Tasks that an instance has prepared, the latest last.
 struct TaskCache {
   private static let maximumCount = 4
+  /// The most bytes that tensors of the kept tasks take, as far as the model that answers decides them.
+  private static let maximumByteCount = 512 << 20
   private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: PreparedTask)] = []
+  /// How many tasks of the model are kept; nil before the first.
+  private var limit: Int?
 
   /// A task, and whether it has been prepared for this request.
   mutating func task(
@@ -359,11 +365,25 @@ struct TaskCache {
       return (tasks[index].task, false)
     }
     // Room is made first, so that there are never more interpreters than tasks may be kept.
-    if tasks.count == Self.maximumCount { tasks.removeFirst() }
+    let limit: Int
+    if let known = self.limit { limit = known } else { limit = try Self.limit(of: instance) }
+    self.limit = limit
+    if tasks.count >= limit { tasks.removeFirst(tasks.count - limit + 1) }
     let task = try PreparedTask(kind, on: instance, settings: settings)
-    instance.report(kind, task.assumptions())
+    instance.report(kind, task.assumptions(), isOfSettings: settings != .init())
     tasks.append((kind, settings, task))
     return (task, true)
+  }
+
+  /// How many tasks may be kept: fewer of a model whose tensors are large, but at least one.
+  private static func limit(of instance: ModelInstance) throws(ApusError) -> Int {
+    let interpreter = try Interpreter(model: instance.served.model, options: instance.interpreterOptions)
+    return limit(taskByteCount: interpreter.memoryPlan.arenaByteCount)
+  }
+
+  /// How many tasks that take this many bytes each may be kept.
+  static func limit(taskByteCount: Int) -> Int {
+    min(max(maximumByteCount / max(taskByteCount, 1), 1), maximumCount)
   }
 
   /// Lets a task go: the next request has one that has seen no answer.

@@ -99,7 +99,9 @@ public enum InferenceJSON {
       let count: Int
       do { count = try ServedModel.elementCount(of: shape) } catch { throw error.at(label) }
       var values = reader.at(dataPlace)
-      data = try JSONTensor(datatype: datatype, expectedCount: count, label: label).read(&values)
+      data = try JSONTensor(
+        datatype: datatype, shape: shape, expectedCount: count, label: label
+      ).read(&values)
     }
     return .init(name: name, datatype: datatype, shape: shape, parameters: parameters, data: data)
   }
@@ -123,7 +125,7 @@ public enum InferenceJSON {
     var parameters: RequestParameters = [:]
     try reader.object { key, reader throws(ServingError) in
       guard parameters.count < RequestDescription.maximumParameters else {
-        throw .bad("there are more than \(RequestDescription.maximumParameters) parameters")
+        throw .tooManyParameters
       }
       switch reader.peek() ?? 0 {
       case UInt8(ascii: "t"), UInt8(ascii: "f"): parameters[key] = .bool(try reader.bool())

@@ -3,7 +3,7 @@ import NIOCore
 
 /// A request for inference, checked against its model: what is in it fits.
 public struct InferenceRequest: Sendable {
-  /// What fills an input.
+  /// The contents of an input.
   public enum Contents: Sendable {
     /// Elements, little-endian and row-major.
     case elements(ByteChunks)
@@ -15,7 +15,7 @@ public struct InferenceRequest: Sendable {
   public struct Input: Sendable {
     /// The shape of the engine's tensor.
     public let shape: [Int]
-    /// What fills it.
+    /// Its contents.
     public let contents: Contents
   }
 
@@ -23,6 +23,8 @@ public struct InferenceRequest: Sendable {
   public struct Output: Sendable {
     /// Its place among the model's outputs.
     public let position: Int
+    /// The name by which the client asked for it, or else the model's own.
+    public let name: String
     /// How many classes to answer with instead of the tensor; nil for the tensor.
     public let classes: Int?
     /// Whether its data follows the JSON as bytes.
@@ -47,7 +49,7 @@ public struct InferenceRequest: Sendable {
 public struct InferenceAnswer: Sendable {
   /// One output.
   public struct Output: Sendable {
-    /// What was asked for.
+    /// The requested output.
     public let request: InferenceRequest.Output
     /// The name of the output.
     public let name: String

@@ -6,6 +6,8 @@ import NIOCore
 struct JSONTensor {
   /// The type that the client declares.
   let datatype: String
+  /// The declared shape, which nested arrays must have.
+  let shape: [Int]
   /// The elements of the declared shape.
   let expectedCount: Int
   /// The input's name, for errors.
@@ -78,29 +80,94 @@ struct JSONTensor {
         throw .bad("BYTES have more than \(RequestDescription.maximumStrings) elements")
       }
       let text = try reader.stringBytes()
-      let bytes = Data(base64Encoded: Data(text)).map { ByteBuffer(bytes: $0) } ?? ByteBuffer(bytes: text)
+      let bytes = Self.base64(text).map { ByteBuffer(bytes: $0) } ?? ByteBuffer(bytes: text)
       strings.append(ByteChunks(bytes))
     }
     return .strings(strings)
   }
 
-  /// Reads every element of an array and of arrays within it.
+  /// The bytes of base64, of either alphabet, with or without breaks of lines, padding or the beginning of a `data:` URL; nil for other
+  /// text.
+  private static func base64(_ text: [UInt8]) -> Data? {
+    var text = text[...]
+    if text.starts(with: "data:".utf8), let comma = text.firstIndex(of: UInt8(ascii: ",")),
+      String(decoding: text[..<comma], as: UTF8.self).hasSuffix(";base64")
+    {
+      text = text[(comma + 1)...]
+    }
+    var plain = Data(capacity: text.count + 3)
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\r"), UInt8(ascii: "\n"): continue
+      case UInt8(ascii: "-"): plain.append(UInt8(ascii: "+"))
+      case UInt8(ascii: "_"): plain.append(UInt8(ascii: "/"))
+      default: plain.append(byte)
+      }
+    }
+    while !plain.count.isMultiple(of: 4) { plain.append(UInt8(ascii: "=")) }
+    return Data(base64Encoded: plain)
+  }
+
+  /// Reads every element of an array, or of arrays within it that have the declared shape.
   private func each(
     _ reader: inout JSONReader, _ count: inout Int, _ body: (inout JSONReader) throws(ServingError) -> Void
   ) throws(ServingError) {
     guard reader.peek() == UInt8(ascii: "[") else {
       throw ServingError.bad("data is not an array").at(label)
     }
-    try elements(&reader, &count, body)
+    var isNested = false
+    var length = 0
+    try reader.array { index, reader throws(ServingError) in
+      let isArray = reader.peek() == UInt8(ascii: "[")
+      if index == 0 { isNested = isArray }
+      length = index + 1
+      if isNested {
+        try elements(&reader, 1, &count, body)
+      } else if isArray {
+        throw ServingError.bad("data is neither flat nor nested: element \(index) alone is an array").at(
+          label)
+      } else {
+        try element(&reader, &count, body)
+      }
+    }
+    if isNested { try check(length, 0) }
   }
 
+  /// Checks the length of an array at a depth of the nesting.
+  private func check(_ length: Int, _ depth: Int) throws(ServingError) {
+    guard depth < shape.count, length == shape[depth] else {
+      let expected = depth < shape.count ? "\(shape[depth])" : "none"
+      throw ServingError.bad(
+        "data is nested otherwise than the shape \(shape): an array at depth \(depth) has \(length) elements, "
+          + "not \(expected)"
+      ).at(label)
+    }
+  }
+
+  /// Reads an array within the data, or an element where the shape ends.
   private func elements(
+    _ reader: inout JSONReader, _ depth: Int, _ count: inout Int,
+    _ body: (inout JSONReader) throws(ServingError) -> Void
+  ) throws(ServingError) {
+    let isArray = reader.peek() == UInt8(ascii: "[")
+    guard isArray == (depth < shape.count) else {
+      throw ServingError.bad(
+        "data is nested otherwise than the shape \(shape): there is \(isArray ? "an array" : "an element") "
+          + "at depth \(depth)"
+      ).at(label)
+    }
+    guard isArray else { return try element(&reader, &count, body) }
+    var length = 0
+    try reader.array { index, reader throws(ServingError) in
+      length = index + 1
+      try elements(&reader, depth + 1, &count, body)
+    }
+    try check(length, depth)
+  }
+
+  private func element(
     _ reader: inout JSONReader, _ count: inout Int, _ body: (inout JSONReader) throws(ServingError) -> Void
   ) throws(ServingError) {
-    if reader.peek() == UInt8(ascii: "[") {
-      try reader.array { _, reader throws(ServingError) in try elements(&reader, &count, body) }
-      return
-    }
     guard count < expectedCount else {
       throw ServingError.bad("data has more than the \(expectedCount) elements of the shape").at(label)
     }

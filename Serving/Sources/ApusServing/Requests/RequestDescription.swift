@@ -3,7 +3,7 @@ import NIOCore
 
 /// A request as a client wrote it, from either surface, before it is checked against its model.
 public struct RequestDescription: Sendable {
-  /// What a client sent for an input.
+  /// The data that a client sent for an input.
   public enum Data: Sendable {
     /// Nothing.
     case missing
@@ -60,7 +60,7 @@ public struct RequestDescription: Sendable {
   /// of bytes, however short it is.
   static let maximumStrings = 1_024
   /// The maximum number of parameters of a request, an input or an output.
-  static let maximumParameters = 64
+  public static let maximumParameters = 64
 
   /// The client's name for the request.
   public var id: String
@@ -100,6 +100,10 @@ extension RequestDescription {
 }
 
 extension ServingError {
+  /// The error for a request, an input or an output with more parameters than ``RequestDescription/maximumParameters``.
+  public static let tooManyParameters = bad(
+    "there are more than \(RequestDescription.maximumParameters) parameters")
+
   /// The error for a request with more inputs or outputs than ``RequestDescription/maximumTensors``.
   public static func tooManyTensors(_ what: String) -> ServingError {
     .bad("the request has more than \(RequestDescription.maximumTensors) \(what)")

@@ -5,8 +5,8 @@ import ApusVision
 import Foundation
 import NIOCore
 
-/// What the fuzzers of `Fuzzing/` call: the way of a request from its bytes to the bytes of its answer, without a
-/// network and on one thread.
+/// The entry of the fuzzers in `Fuzzing/`: the way of a request from its bytes to the bytes of its answer,
+/// without a network and on one thread.
 @_spi(Fuzzing) public final class RequestTarget {
   private let instances: [ModelInstance]
   private let pictures: ModelInstance
@@ -108,7 +108,7 @@ import NIOCore
     } catch { check(ServingError(ofRequest: error)) }
   }
 
-  /// What a client did is never the server's failure.
+  /// Checks that a client's request never counts as the server's failure.
   private func check(_ error: ServingError) {
     precondition(error.kind != .internalFailure, "a request is answered with: \(error.message)")
     precondition(!error.message.isEmpty, "an error has no message")

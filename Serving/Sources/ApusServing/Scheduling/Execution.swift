@@ -75,7 +75,7 @@ struct Execution {
     guard !job.isDone else { return }
     let now = ContinuousClock.now
     model.statistics.recordSuccess(
-      now - job.arrival, queue: start - job.arrival, items: items,
+      now - job.readiness, queue: max(.zero, start - job.readiness), items: items,
       at: UInt64(max(0, Date().timeIntervalSince1970 * 1_000)))
     job.finish(.success(outcome))
   }

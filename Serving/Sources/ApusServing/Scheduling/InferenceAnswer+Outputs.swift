@@ -30,14 +30,14 @@ extension InferenceAnswer {
       }
       guard let classes = wanted.classes else {
         return Output(
-          request: wanted, name: described.name, datatype: described.datatype, shape: shape, elements: bytes)
+          request: wanted, name: wanted.name, datatype: described.datatype, shape: shape, elements: bytes)
       }
       let (labels, labelShape) = try Classification(
         datatype: described.datatype, shape: shape, count: classes,
         labels: { model.labels(ofOutput: wanted.position, classes: $0) }
       ).strings(of: bytes, bytesLeft: &bytesLeft, cancellation: cancellation)
       return Output(
-        request: wanted, name: described.name, datatype: .bytes, shape: labelShape, elements: labels)
+        request: wanted, name: wanted.name, datatype: .bytes, shape: labelShape, elements: labels)
     }
   }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Work for a model, whose outcome a caller awaits. The outcome is set once: by the work, the deadline or cancellation.
 final class Job: Sendable {
-  /// What is to be done.
+  /// The work of a job.
   enum Work: Sendable {
     /// A request for tensors.
     case tensors(InferenceRequest)
@@ -12,7 +12,7 @@ final class Job: Sendable {
     case picture(PictureTask)
   }
 
-  /// What came of it.
+  /// The result of a job.
   enum Outcome: Sendable {
     case tensors(InferenceAnswer)
     case picture(PictureAnswer)

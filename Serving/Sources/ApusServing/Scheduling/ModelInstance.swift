@@ -20,7 +20,7 @@ final class ModelInstance {
   }
 
   let served: ServedModel
-  /// What vision tasks keep between pictures.
+  /// The cache of vision tasks between pictures.
   var tasks = TaskCache()
   private let options: Interpreter.Options
   private let imageLimits: ImageLimits
@@ -45,8 +45,8 @@ final class ModelInstance {
   }
 
   /// Says what a task warns of, if that was not said of the model before.
-  func report(_ task: VisionTaskKind, _ assumptions: TaskAssumptions) {
-    for warning in served.newWarnings(task, assumptions) { warn(warning) }
+  func report(_ task: VisionTaskKind, _ assumptions: TaskAssumptions, isOfSettings: Bool) {
+    for warning in served.newWarnings(task, assumptions, isOfSettings: isOfSettings) { warn(warning) }
   }
 
   /// The options for interpreters of this instance.
@@ -139,7 +139,8 @@ final class ModelInstance {
       throw ApusError(.invalidArgument, "input \(position) does not take pictures")
     }
     let reading =
-      served.hasInputOfTasks ? served.pictureReading { PictureReading(of: self) } : .file
+      served.hasInputOfTasks
+      ? try served.pictureReading { () throws(ApusError) in try PictureReading(of: self) } : .file
     switch reading {
     case .task(let input):
       let count = interpreter.inputs[position].shape[0]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What waits for a model, what of it runs, and the instances that are free. The scheduler's lock guards it.
+/// The jobs that wait for a model, the jobs that run, and the free instances. The scheduler's lock guards it.
 final class ModelQueue {
   /// An instance on its way between the pool of a model and the one thread that uses it.
   struct Lent: @unchecked Sendable {

@@ -34,13 +34,13 @@ public final class Scheduler: Sendable {
     public init() {}
 
     /// The least time that a model may take to be prepared, however soon requests must be answered.
-    private static let leastTimeLimit = Duration.seconds(60)
+    private static let minimumTimeLimit = Duration.seconds(60)
 
     /// The options of each interpreter. Cancellation ends runs; the time limit is for preparations, which know no cancellation.
     var interpreterOptions: Interpreter.Options {
       var options = Interpreter.Options()
       options.threadCount = threads
-      options.timeLimit = deadline.map { max($0, Self.leastTimeLimit) }
+      options.timeLimit = deadline.map { max($0, Self.minimumTimeLimit) }
       return options
     }
   }
@@ -71,6 +71,8 @@ public final class Scheduler: Sendable {
 
   private struct State: ~Copyable {
     var queues: [ObjectIdentifier: ModelQueue] = [:]
+    /// Whether new work is refused.
+    var hasEnded = false
     var workers = 0
     /// The least time that a model which has had work used, so that a newcomer does not catch up on the past.
     var clock = Duration.zero
@@ -94,6 +96,7 @@ public final class Scheduler: Sendable {
     let interpreter = try instance.interpreter(for: model.inputs.map(\.defaultShape))
     let hasFixedWork = model.model.subgraphs.count == 1 && interpreter.plan.unplannedCount == 0
     model.allow(joining(of: model, interpreter.outputs))
+    model.note(outputShapes: interpreter.outputs.map(\.shape.dimensions))
     let lent = ModelQueue.Lent(instance: instance)
     state.withLock { state in
       let queue = ModelQueue(model, hasFixedWork: hasFixedWork)
@@ -118,14 +121,18 @@ public final class Scheduler: Sendable {
     return (try? PreparedTask(kind, on: instance, settings: .init())) != nil
   }
 
-  /// What the proofs for a model may take in all; larger batches are not joined.
+  /// The maximum time of all proofs for a model; larger batches are not joined.
   private static let proofTime = Duration.seconds(3)
 
   /// How many items may share a run: as many as are proved to have the bytes that they have alone, and whose outputs one answer might
   /// hold.
   private func joining(of model: ServedModel, _ outputs: [Tensor]) -> Joining {
     guard model.maximumBatch > 1 else {
-      return Joining(count: 1, reason: model.batches ? nil : "the first dimensions are not all open")
+      if model.batches { return Joining(count: 1, reason: nil) }
+      return Joining(
+        count: 1,
+        reason: model.hasOpenLength
+          ? "the only dimension of its input is a length, no batch" : "the first dimensions are not all open")
     }
     let byteCount = outputs.reduce(1) { $0 + $1.shape.elementCount * ($1.type.byteCount ?? 1) }
     let fitting = max(1, ModelInstance.maximumOutputBytes / byteCount)
@@ -212,6 +219,7 @@ public final class Scheduler: Sendable {
 
   private func enqueue(_ job: Job) {
     let (error, starts, taken) = state.withLock { state -> (ServingError?, Bool, Taken?) in
+      guard !state.hasEnded else { return (Self.ended, false, nil) }
       let queue = state.queues[ObjectIdentifier(job.model)] ?? Self.lateQueue(for: job.model, in: &state)
       guard queue.jobs.count < configuration.maximumQueue else {
         return (
@@ -383,12 +391,25 @@ public final class Scheduler: Sendable {
 
   // MARK: Ending
 
+  private static let ended = ServingError(.unavailable, "the server ended before the answer")
+
+  /// Answers everything that waits or runs with an error, stops the runs, and refuses new work from now on.
+  ///
+  /// - Returns: How many requests got that answer.
+  @discardableResult
+  public func end() -> Int {
+    let left = state.withLock { state in
+      state.hasEnded = true
+      return state.queues.values.flatMap { $0.jobs + $0.running.values.flatMap { $0 } }
+    }
+    let unanswered = left.filter { !$0.isDone }
+    for job in unanswered { abandon(job, Self.ended) }
+    return unanswered.count
+  }
+
   /// Answers everything that still waits with an error, stops the runs and ends the threads.
   public func stop() async {
-    let left = state.withLock { state in
-      state.queues.values.flatMap { $0.jobs + $0.running.values.flatMap { $0 } }
-    }
-    for job in left { abandon(job, ServingError(.unavailable, "the server ended before the answer")) }
+    end()
     try? await pool.shutdownGracefully()
   }
 }

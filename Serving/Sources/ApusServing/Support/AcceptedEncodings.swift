@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client's `Accept-Encoding` says: the encodings that it takes, by its preference (RFC 9110, section 12.5.3).
+/// The encodings of a client's `Accept-Encoding` header, by its preference (RFC 9110, section 12.5.3).
 public struct AcceptedEncodings: Hashable, Sendable {
   /// The weights by name in lower case, `*` among them.
   private var weights: [String: Double] = [:]

@@ -62,7 +62,7 @@ public enum Compression: String, CaseIterable, Sendable {
         }
         if consumed == 0, piece.readableBytes == 0 { throw .bad("the \(rawValue) body is damaged") }
       }
-      // What fills the last piece exactly may go on without more input.
+      // Output that fills the last piece exactly may go on without more input.
       while status == Z_OK {
         let (piece, _, newStatus) = Self.step(&stream, &source, from: source.count) {
           inflate(&$0, Z_NO_FLUSH)

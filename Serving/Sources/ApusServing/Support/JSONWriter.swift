@@ -5,7 +5,7 @@ import NIOCore
 ///
 /// JSON has no NaN and no infinity: both are written as `null`.
 public struct JSONWriter {
-  /// What was written.
+  /// The text so far.
   public private(set) var buffer: ByteBuffer
   private var needsComma = false
 

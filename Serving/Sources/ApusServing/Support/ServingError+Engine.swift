@@ -2,7 +2,7 @@
 import Apus
 
 extension ServingError {
-  /// What the engine or a picture's decoder says about a request's data.
+  /// Translates an error of the engine or of a picture's decoder about a request's data.
   ///
   /// Shapes, data and pictures come from the client, so that a failure over them is the client's.
   init(ofRequest error: ApusError) {

@@ -2,12 +2,14 @@
 
 /// Why a request was not answered, for a client: what kind of failure, and a message that names the place.
 public struct ServingError: Error, Hashable, Sendable {
-  /// What kind of failure this is; each surface has a status for it.
+  /// The kind of a failure; each surface has a status for it.
   public enum Kind: String, Hashable, Sendable {
     /// Something in the request is wrong.
     case badRequest
     /// There is no token, or a wrong one.
     case unauthorized
+    /// The request comes from a web page of another server.
+    case forbidden
     /// Something named does not exist.
     case notFound
     /// The path exists, the method does not.
@@ -36,7 +38,7 @@ public struct ServingError: Error, Hashable, Sendable {
     case internalFailure
   }
 
-  /// What kind of failure this is.
+  /// The kind of the failure.
   public let kind: Kind
   /// The method that the path takes, where another was used.
   public var allowedMethod: String?
@@ -57,7 +59,7 @@ public struct ServingError: Error, Hashable, Sendable {
   /// An error with its place put in front.
   public func at(_ place: String) -> ServingError { ServingError(kind, "\(place): \(message)") }
 
-  /// What is wrong in a request.
+  /// An error about a fault in a request.
   public static func bad(_ message: String) -> ServingError { ServingError(.badRequest, message) }
 }
 

@@ -3,14 +3,16 @@
 import ApusFormat
 import ApusKernels
 
-/// What proves that each row of a run's outputs depends on the same row of its inputs alone, and on what else its bytes depend.
+/// The proof that each row of a run's outputs depends on the same row of its inputs alone, with the facts
+/// that its bytes depend on besides.
 ///
-/// A *row* is what a tensor has at one place of its first axis: one item of a batch. The proof walks the graph as it is planned, with
-/// the shapes of this batch, and finds for each tensor whether its rows come from the rows of the inputs, one from one. What it
-/// relied on beside the batch (the shapes of rows, values, orders of additions) it keeps: two runs for which that is equal compute the
-/// same function of a row, and so give it the same bytes.
+/// A *row* is the part of a tensor at one index of its first axis: one item of a batch. The proof walks the
+/// graph as it is planned, with the shapes of this batch, and finds for each tensor whether its rows come
+/// from the rows of the inputs, one from one. It keeps the facts that it relied on besides the batch (the
+/// shapes of rows, values, orders of additions): two runs with equal facts compute the same function of a
+/// row, and so give it the same bytes.
 struct RowProof {
-  /// What is known about a tensor.
+  /// How a tensor depends on the batch.
   enum Kind {
     /// Each row depends on the same row of the inputs alone.
     case rows
@@ -20,7 +22,8 @@ struct RowProof {
     case known
   }
 
-  /// What the bytes of a row depend on beside the inputs' row, at an operator: equal in runs that give equal bytes.
+  /// A fact that the bytes of a row depend on besides the inputs' row, at an operator. Runs with equal facts
+  /// give equal bytes.
   struct Fact: Hashable {
     enum Subject: Hashable {
       /// The shape of a row.
@@ -43,7 +46,7 @@ struct RowProof {
 
   private let graph: Graph
   let wiring: Wiring
-  /// What is known about each tensor at the end of planning.
+  /// The facts about each tensor at the end of planning.
   let tensors: [TensorFacts]
   /// The rows of the batch.
   let count: Int
@@ -116,7 +119,7 @@ struct RowProof {
     for output in outputs { kinds[output] = kind }
   }
 
-  /// What is known about a tensor.
+  /// How a tensor depends on the batch; nil before the proof has reached it.
   func kind(_ tensor: Int) -> Kind? { kinds[tensor] }
 
   // MARK: Tensors
@@ -161,16 +164,16 @@ struct RowProof {
   }
 
   /// The largest constant that may depend on the batch and is compared byte by byte, and the bytes of all of them.
-  private static let mostBytes = 1 << 12
-  private static let mostBytesInAll = 1 << 20
+  private static let maximumBytes = 1 << 12
+  private static let maximumBytesInAll = 1 << 20
 
   /// Requires that a tensor has the same values whatever the batch, or keeps them to be compared.
   mutating func requireFixed(_ tensor: Int, at node: Int) throws(Objection) {
     switch kinds[tensor] {
     case .fixed: return
     case .known:
-      if let constant = tensors[tensor].constant, constant.byteCount <= Self.mostBytes,
-        comparedByteCount <= Self.mostBytesInAll, let bytes = try? constant.values(as: UInt8.self)
+      if let constant = tensors[tensor].constant, constant.byteCount <= Self.maximumBytes,
+        comparedByteCount <= Self.maximumBytesInAll, let bytes = try? constant.values(as: UInt8.self)
       {
         comparedByteCount += bytes.count
         facts.append(Fact(node: node, subject: .values(tensor: tensor, shape: shape(tensor), bytes)))
@@ -185,7 +188,7 @@ struct RowProof {
   /// The integers of a constant, which must be the same whatever the batch.
   mutating func values(_ tensor: Int, at node: Int) throws(Objection) -> [Int] {
     try requireFixed(tensor, at: node)
-    if let constant = tensors[tensor].constant, constant.byteCount <= Self.mostBytes {
+    if let constant = tensors[tensor].constant, constant.byteCount <= Self.maximumBytes {
       switch wiring.types[tensor] {
       case .int32: if let values = try? constant.values(as: Int32.self) { return values.map(Int.init) }
       case .int64: if let values = try? constant.values(as: Int64.self) { return values.map(Int.init(_:)) }

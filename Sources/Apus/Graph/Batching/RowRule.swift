@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an operator does along the first axis of tensors whose rows are the items of a batch.
+/// How an operator treats the first axis of tensors whose rows are the items of a batch.
 ///
-/// Whether it keeps them apart follows from its shapes, options and constants: ``RowProof`` has the conditions of each rule.
+/// Whether it keeps the items apart follows from its shapes, options and constants: ``RowProof`` has the
+/// conditions of each rule.
 enum RowRule {
   /// Anything may move anywhere.
   case mixed

@@ -22,15 +22,15 @@ struct ConstantExpansion {
   private let sparseLimit: Int
 
   /// The limit of copies if buffers overlap.
-  private static let mostCopiedBytes = 1 << 29
+  private static let maximumCopiedBytes = 1 << 29
   /// The limit of sparse tensors for files of any size.
-  private static let mostSparseBytes = 1 << 29
+  private static let maximumSparseBytes = 1 << 29
 
   init(_ file: ModelFile) {
     self.file = file
     // Two bits become a byte, and buffers may overlap: by much in small files, not at all in large ones.
-    limit = 65_536 + min(8 * file.bytes.count, max(4 * file.bytes.count, Self.mostCopiedBytes))
-    sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.mostSparseBytes)
+    limit = 65_536 + min(8 * file.bytes.count, max(4 * file.bytes.count, Self.maximumCopiedBytes))
+    sparseLimit = min((1 << 20) + 64 * file.bytes.count, Self.maximumSparseBytes)
   }
 
   /// A tensor's values, if the file has any. Misaligned, packed and unclean values are expanded once.
@@ -78,7 +78,7 @@ struct ConstantExpansion {
     let (byteCount, overflow) = TensorShape(tensor.shape).elementCount.multipliedReportingOverflow(by: width)
     guard !overflow, byteCount <= sparseLimit - sparseByteCount else {
       throw ApusError(
-        sparseLimit == Self.mostSparseBytes ? .resourceLimit : .malformedModel,
+        sparseLimit == Self.maximumSparseBytes ? .resourceLimit : .malformedModel,
         "tensor \(tensor.name.brief): sparse constants of \(TensorShape(tensor.shape)) take more than \(sparseLimit) bytes"
       )
     }
@@ -104,22 +104,23 @@ struct ConstantExpansion {
     let memory = try TensorMemory(byteCount: count)
     unsafe file.bytes.withUnsafeBytes { bytes in
       let source = unsafe bytes[range]
-      switch type {
-      case .int4, .uint4, .int2:
-        let bits = type == .int2 ? 2 : 4
+      if let bits = type.bitCount, type.isPacked {
         let perByte = 8 / bits
+        let isSigned = type.isSignedInteger
         for index in unsafe 0..<min(count, source.count * perByte) {
           let packed = unsafe source[source.startIndex + index / perByte] >> UInt8(index % perByte * bits)
           let left = packed << UInt8(8 - bits)
-          let value = type == .uint4 ? left >> 4 : UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits))
+          let value =
+            isSigned
+            ? UInt8(bitPattern: Int8(bitPattern: left) >> Int8(8 - bits)) : left >> UInt8(8 - bits)
           unsafe memory.base.storeBytes(of: value, toByteOffset: index, as: UInt8.self)
         }
-      case .bool:
+      } else if type == .bool {
         for index in unsafe 0..<source.count {
           let value = unsafe source[source.startIndex + index]
           unsafe memory.base.storeBytes(of: value == 0 ? 0 : 1, toByteOffset: index, as: UInt8.self)
         }
-      default:
+      } else {
         unsafe UnsafeMutableRawBufferPointer(start: memory.base, count: count).copyBytes(from: source)
       }
     }

@@ -25,7 +25,7 @@ extension PlanDraft {
   /// take more are computed in each run, which can be cancelled.
   private static let workLimit = 1 << 32
   /// The maximum length of a chain of folded operators.
-  private static let mostDepth = 64
+  private static let maximumDepth = 64
   /// Results up to this size, in bytes, are computed at preparation; larger ones on first use, see
   /// ``ComputedConstant``.
   private static let eagerLimit = 256
@@ -64,7 +64,7 @@ extension PlanDraft {
       work = work.addingClamped(computation.work)
       depth = max(depth, computation.depth + 1)
     }
-    guard chain <= 2 * Self.foldLimit, work <= Self.workLimit << 4, depth <= Self.mostDepth else {
+    guard chain <= 2 * Self.foldLimit, work <= Self.workLimit << 4, depth <= Self.maximumDepth else {
       return nil
     }
     let keptByteCount = results.reduce(0) { $0 + $1.byteCount }

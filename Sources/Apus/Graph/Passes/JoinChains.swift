@@ -41,7 +41,7 @@ extension PlanDraft {
   private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
     guard let last = steps[end].facet.elementwise else { return [] }
     return members(
-      endingAt: end, atMost: ElementwiseChain.mostStages, writers: writers,
+      endingAt: end, atMost: ElementwiseChain.maximumStages, writers: writers,
       operands: { $0.facet.elementwise?.operands ?? [] },
       accepts: { step, tensor in
         guard let stage = step.facet.elementwise else { return false }

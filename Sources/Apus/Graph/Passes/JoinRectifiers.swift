@@ -35,7 +35,7 @@ extension PlanDraft {
   }
 
   /// The maximum number of channels, because each has its own slope.
-  private static let mostChannels = 1 << 16
+  private static let maximumChannels = 1 << 16
 
   /// A PRELU that is written as several steps.
   private struct Rectifier {
@@ -50,7 +50,7 @@ extension PlanDraft {
     _ index: Int, _ sum: FloatSum, writers: [Int], _ preparation: Preparation
   ) throws(ApusError) -> Rectifier? {
     guard sum.lhs.shape == sum.output.shape, sum.rhs.shape == sum.output.shape,
-      let channels = sum.output.shape.dimensions.last, channels <= Self.mostChannels
+      let channels = sum.output.shape.dimensions.last, channels <= Self.maximumChannels
     else { return nil }
     let left = try path(to: sum.lhs, writers: writers, preparation)
     let right = try path(to: sum.rhs, writers: writers, preparation)

@@ -29,7 +29,7 @@ extension PlanDraft {
     for step in steps {
       guard let stage = step.facet.reduction?.stage else { continue }
       let matrix = Matrix(stage)
-      if matrices.count < Self.mostMatrices, !matrices.contains(matrix) { matrices.append(matrix) }
+      if matrices.count < Self.maximumMatrices, !matrices.contains(matrix) { matrices.append(matrix) }
     }
     guard !matrices.isEmpty else { return }
     var isAbsorbed = Array(repeating: false, count: steps.count)
@@ -57,7 +57,7 @@ extension PlanDraft {
 
   /// The maximum number of matrices. Each is compared with each step, and hostile models may have many of
   /// both.
-  private static let mostMatrices = 64
+  private static let maximumMatrices = 64
 
   /// A matrix that is reduced, and in which direction.
   private struct Matrix: Equatable {
@@ -82,7 +82,7 @@ extension PlanDraft {
   /// The steps of the chain that ends at `end`, in order.
   private func rowMembers(endingAt end: Int, of matrix: Matrix, writers: [Int]) -> [Int] {
     members(
-      endingAt: end, atMost: RowChain.mostStages, writers: writers, operands: rowOperands,
+      endingAt: end, atMost: RowChain.maximumStages, writers: writers, operands: rowOperands,
       accepts: { step, tensor in isMember(step, writing: tensor, of: matrix) })
   }
 

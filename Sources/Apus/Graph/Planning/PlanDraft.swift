@@ -9,7 +9,7 @@ final class PlanDraft {
   let kernels: KernelSet
   /// The steps, in order.
   var steps: [Step]
-  /// What is known about each tensor of the file.
+  /// The facts about each tensor of the file.
   var facts: [TensorFacts]
   /// The size of each piece of scratch memory; the first is tensor `wiring.tensorCount`.
   var scratchByteCounts: [Int]

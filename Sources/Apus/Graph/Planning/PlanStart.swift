@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was planned, and possibly run, before a segment. Immutable.
+/// The state before a segment: all that is planned, and possibly has run, by then. Immutable.
 ///
 /// It is a class, so that planners pass it on at little cost.
 final class PlanStart {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plan starts from: input shapes, variables and constants. Immutable.
+/// The start of a plan: input shapes, variables and constants. Immutable.
 final class PlannedInputs {
   /// The shapes of the inputs, by position.
   let shapes: [TensorShape]
-  /// What is known about each tensor before the first operator.
+  /// The facts about each tensor before the first operator.
   let facts: [TensorFacts]
   /// The layout of the inputs.
   let layout: Layout

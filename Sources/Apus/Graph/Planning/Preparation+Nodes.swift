@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusKernels
 
-/// What a ``Node`` asks for while its operator prepares.
+/// The requests of a ``Node`` while its operator prepares.
 extension Preparation {
   /// A tensor's values, if they are known before any run.
   func constant(_ tensor: Int) -> Constant? {

@@ -2,15 +2,15 @@
 import ApusFormat
 import ApusKernels
 
-/// What the operators and passes of one segment share while it is planned: the plan so far, what it relies on, and the memory
-/// that it may take.
+/// The state that the operators and passes of one segment share while it is planned: the plan so far, the
+/// values and conditions that it relies on, and the memory that it may take.
 ///
 /// A ``Node`` gives an operator its part of it; a ``Pass`` gets all of it.
 final class Preparation {
   let model: Model
   let context: GraphContext
   let wiring: Wiring
-  /// What was planned before.
+  /// The state before the segment.
   let start: PlanStart
   /// The memory of tensors that exist already.
   private let buffers: TensorBuffers
@@ -18,7 +18,7 @@ final class Preparation {
   private let replacedByteCount: Int
   /// The plan so far.
   let plan: PlanDraft
-  /// What the operator in preparation has read and written.
+  /// The accesses of the operator in preparation so far.
   var record = AccessRecord()
   /// For each tensor: the operator that was last prepared to write it.
   private var lastWriters: [Int]
@@ -34,7 +34,7 @@ final class Preparation {
   /// that it relies on, and facts about tensors.
   private(set) var heldByteCount = 0
 
-  /// What an operator reads and writes while it prepares.
+  /// The tensors that an operator uses and the work that it does, recorded while it prepares.
   struct AccessRecord {
     var reads: [Int] = []
     var writes: [Int] = []

@@ -20,36 +20,29 @@ enum ResultType {
   case option(@Sendable (OperatorOptions) throws(ApusError) -> ElementType?)
 }
 
-extension Model {
-  /// The types of a subgraph's tensors: the file's, except for results whose operator decides.
-  ///
-  /// - Parameter registrations: the registration of each operator code of the file.
-  static func types(of subgraph: SubgraphEntry, _ registrations: [OperatorRegistration]) -> [ElementType] {
-    var types = subgraph.tensors.map { ElementType($0.type) }
-    for node in subgraph.operators {
-      let type: ElementType
-      var results = node.outputs.prefix(1)
-      let rule = registrations[node.operatorCode].result
-      switch rule {
-      case .declared: continue
-      case .like(let input), .allLike(let input):
-        guard node.inputs.indices.contains(input), node.inputs[input] >= 0 else { continue }
-        type = types[node.inputs[input]]
-        if case .allLike = rule { results = node.outputs[...] }
-      case .fixed(let only): type = only
-      case .fixedEach(let each):
-        for (result, type) in zip(node.outputs, each) where !subgraph.tensors[result].isVariable {
-          types[result] = type
-        }
-        continue
-      case .option(let read):
-        // Malformed options are an error when the operator is prepared.
-        let options = OperatorOptions(node) { ApusError(.malformedModel, $0.message) }
-        guard let named = try? read(options) else { continue }
-        type = named
+extension OperatorRegistration {
+  /// Changes the types of an operator's results to those that the operator decides.
+  func setResultTypes(of node: OperatorEntry, in subgraph: SubgraphEntry, _ types: inout [ElementType]) {
+    let type: ElementType
+    var results = node.outputs.prefix(1)
+    switch result {
+    case .declared: return
+    case .like(let input), .allLike(let input):
+      guard node.inputs.indices.contains(input), node.inputs[input] >= 0 else { return }
+      type = types[node.inputs[input]]
+      if case .allLike = result { results = node.outputs[...] }
+    case .fixed(let only): type = only
+    case .fixedEach(let each):
+      for (result, type) in zip(node.outputs, each) where !subgraph.tensors[result].isVariable {
+        types[result] = type
       }
-      for result in results where !subgraph.tensors[result].isVariable { types[result] = type }
+      return
+    case .option(let read):
+      // Malformed options are an error when the operator is prepared.
+      let options = OperatorOptions(node) { ApusError(.malformedModel, $0.message) }
+      guard let named = try? read(options) else { return }
+      type = named
     }
-    return types
+    for result in results where !subgraph.tensors[result].isVariable { types[result] = type }
   }
 }

@@ -19,7 +19,7 @@ import ApusRuntime
   let walk: [Unmanaged<Step>]
   /// The estimated duration on one thread.
   let nanoseconds: Int
-  /// What is known about each tensor at its end.
+  /// The facts about each tensor at its end.
   let facts: [TensorFacts]
   /// The layout of its tensors and scratch memory, in its own block.
   let layout: Layout

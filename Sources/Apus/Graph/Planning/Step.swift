@@ -98,7 +98,7 @@ final class Step {
     return (count, emptyExtent)
   }
 
-  /// What the operator is to passes.
+  /// The operator's kind for passes.
   var facet: Facet { operation.facet }
 
   /// Whether its duration is unknown.

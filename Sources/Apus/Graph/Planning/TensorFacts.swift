@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What planning knows about one tensor.
+/// The facts that planning knows about one tensor.
 struct TensorFacts {
   /// Nil until the operator that writes the tensor has been planned.
   var shape: TensorShape?

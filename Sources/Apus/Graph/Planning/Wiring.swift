@@ -26,7 +26,7 @@ final class Wiring: Sendable {
   let index: Int
   /// For each tensor: where its values come from.
   let sources: [Source]
-  /// The type of each tensor; see ``ResultType`` for where it is not the file's.
+  /// The type of each tensor; see ``CallResolution`` for where it is not the file's.
   let types: [ElementType]
   /// For each tensor: whether the caller reads it after a run.
   let isOutput: [Bool]

@@ -79,7 +79,15 @@ final class Graph {
     try body(table)
   }
 
-  /// What is known about each tensor so far.
+  /// The addresses of a tensor's bytes; empty if it has no memory yet.
+  func addresses(of tensor: Int) -> Range<UInt> {
+    unsafe table.readBytes(at: tensor).withUnsafeBytes { bytes in
+      let start = UInt(bitPattern: bytes.baseAddress)
+      return start..<start &+ UInt(bitPattern: bytes.count)
+    }
+  }
+
+  /// The facts about each tensor so far.
   var facts: [TensorFacts] { segments.last?.plan.facts ?? inputs?.facts ?? [] }
 
   /// A tensor's shape, if it is known.

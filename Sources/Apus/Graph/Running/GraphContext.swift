@@ -162,6 +162,11 @@ final class GraphContext {
     resources.removeAll()
     for index in wasCalled.indices { wasCalled[index] = false }
     for stream in randomStreams.values { stream.reset() }
+    resetVariableTensors()
+  }
+
+  /// Resets the variable tensors of called subgraphs.
+  func resetVariableTensors() {
     for child in children { child.resetVariables() }
   }
 

@@ -122,7 +122,9 @@ enum SubgraphCalls {
   static func calls(
     of entry: OperatorEntry, _ options: OperatorOptions, in model: Model
   ) throws(ApusError) -> [Int] {
-    guard case .called(let targets) = model.registrations[entry.operatorCode].subgraphs else { return [] }
+    guard case .called(let targets, _) = model.registrations[entry.operatorCode].subgraphs else {
+      return []
+    }
     return try targets(options)
   }
 }

@@ -40,7 +40,7 @@ enum PRelu {
         return UnaryOperator(table, input: input, output: output, using: node.kernels)
       }
       let rows = input.shape.elementCount / max(count, 1)
-      if rows >= QuantizedParametricRelu.leastRows {
+      if rows >= QuantizedParametricRelu.minimumRows {
         let (kernel, choice) = function.choose(
           isSigned: isSigned, rows: rows, factors: factors, using: node.kernels)
         return UnaryOperator(kernel, choice: choice, input: input, output: output)

@@ -30,6 +30,10 @@ final class SubgraphCall {
       throw node.malformed(
         "subgraph \(index) has \(entry.inputs.count) inputs, not \(inputs.count) different ones")
     }
+    guard !node.context.model.isContested[index] else {
+      throw node.malformed(
+        "subgraph \(index) cannot have the quantization and types of the tensors that STABLEHLO_CASE passes")
+    }
     if let outputTypes {
       guard entry.outputs.count == outputTypes.count else {
         throw node.malformed("subgraph \(index) has \(entry.outputs.count) outputs, not \(outputTypes.count)")

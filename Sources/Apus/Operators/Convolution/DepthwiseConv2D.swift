@@ -62,7 +62,7 @@ private struct SingleChannelFilter: FilterArrangement {
   let width: Int
 
   static func isFaster(input: TensorSlot, filter: TensorSlot) -> Bool {
-    guard input.shape[3] == 1, filter.shape[3] >= leastFilters, filter.shape.elementCount > 0 else {
+    guard input.shape[3] == 1, filter.shape[3] >= minimumFilters, filter.shape.elementCount > 0 else {
       return false
     }
     switch (input.type, filter.type) {
@@ -72,7 +72,7 @@ private struct SingleChannelFilter: FilterArrangement {
   }
 
   /// The minimum number of filters.
-  private static let leastFilters = 2
+  private static let minimumFilters = 2
 
   var byteCount: Int { shape.elementCount * width }
   var name: String { "one channel, \(shape)" }

@@ -39,7 +39,7 @@ struct OneHot: Operator {
     let width = on.type.byteCount ?? 1
     var result = tensors.writeBytes(output)
     fillElements(&result, with: tensors.readBytes(off).extracting(first: width), threads: tensors.threads)
-    markPlaces(
+    scatterAtIndices(
       tensors.readBytes(indices), indexByteCount: indices.type.byteCount ?? 4, outer: outer, depth: depth,
       with: tensors.readBytes(on).extracting(first: width), in: &result,
       threads: tensors.threads)

@@ -26,7 +26,7 @@ struct LSHProjection: Operator {
       throw node.malformed("\(seeds.name) has \(seeds.shape[1]) bits in a row, not 32 or fewer")
     }
     input = try node.input(1, ranks: 1...8)
-    guard let width = input.type.byteCount, input.type.isWholeBytes else {
+    guard let width = input.type.byteCount, !input.type.isPacked else {
       throw node.unsupported("\(input.name) is \(input.type), which has no bytes to hash")
     }
     let items = input.shape[0]
@@ -72,9 +72,4 @@ struct LSHProjection: Operator {
       if isSparse { result[row] = word &+ Int32(truncatingIfNeeded: row) &* (1 << Int32(bits)) }
     }
   }
-}
-
-extension ElementType {
-  /// Whether elements take as many bytes in memory as in a file.
-  fileprivate var isWholeBytes: Bool { ![.int4, .uint4, .int2].contains(self) }
 }

@@ -7,8 +7,8 @@ enum Bitcast {
     try node.expect(inputs: 1...1)
     let input = try node.input(0)
     let type = try node.outputType(0)
-    guard let from = input.type.byteCount, let to = type.byteCount, type != .int4,
-      input.type != .int4 || type == .int4
+    guard let from = input.type.byteCount, let to = type.byteCount, !input.type.isPacked,
+      !type.isPacked
     else { throw node.unsupported("\(input.type) as \(type) is not supported") }
     var dimensions = input.shape.dimensions
     if from > to {

@@ -27,15 +27,21 @@ enum Pad {
     let shape = TensorShape(dimensions)
     if shape == input.shape { return try node.view(0, of: input, shape: shape) }
     let output = try node.output(0, shape: shape, like: input)
-    var filling = DataMovement.Filling.value(0)
+    // LiteRT decides by the input whether zero is the zero point.
+    let isQuantized =
+      input.type == .uint8
+      || [.int8, .int16, .int4].contains(input.type) && input.quantization?.scales.isEmpty == false
+    let zeroPoint = Int64(output.quantization?.zeroPoint ?? 0)
+    var filling = DataMovement.Filling.value(isQuantized ? zeroPoint : 0)
     if let value {
       filling = .element(value)
-      if output.quantization?.scales.isEmpty == false { try node.expectSameQuantization(value, output) }
-    } else if output.type.isQuantizable {
-      filling = .value(Int64(output.quantization?.zeroPoint ?? 0))
+      if isQuantized, output.quantization?.scales.isEmpty == false {
+        try node.expectSameQuantization(value, output)
+      }
     }
     let operation = try operation(input, output, amounts, filling, node)
-    guard value == nil else { return operation }
+    // An operator that absorbs this one pads with the zero point.
+    guard value == nil, isQuantized || zeroPoint == 0 || !output.type.isQuantizable else { return operation }
     return PaddingOperator(
       operation: operation, described: Padding(input: input, output: output, amounts: amounts))
   }

@@ -41,7 +41,7 @@ enum SpaceToBatch {
     dimensions[0] = batches
     for (position, axis) in axes.enumerated() { dimensions[position + 1] = axis.small }
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    try node.expectSameQuantization(input, output)
+    try expectSameQuantization(node, input, output)
     let zero = Int64(output.quantization?.zeroPoint ?? 0)
     let steps = try steps(node, axes, large: input, small: output, isToBatch: true)
     return DataMovement(
@@ -67,8 +67,16 @@ enum SpaceToBatch {
       dimensions[position + 1] = large
     }
     let output = try node.output(0, shape: TensorShape(dimensions), like: input)
-    try node.expectSameQuantization(input, output)
+    try expectSameQuantization(node, input, output)
     return DataMovement(try steps(node, axes, large: output, small: input, isToBatch: false))
+  }
+
+  /// Throws if bytes or `int16` change their quantization; as in the reference, other types may.
+  private static func expectSameQuantization(
+    _ node: Node, _ input: TensorSlot, _ output: TensorSlot
+  ) throws(ApusError) {
+    guard [.uint8, .int8, .int16].contains(input.type) else { return }
+    try node.expectSameQuantization(input, output)
   }
 
   private static func operands(

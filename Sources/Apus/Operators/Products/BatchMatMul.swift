@@ -32,7 +32,7 @@ struct BatchMatMul: UnpackedOperator {
   private let scratch: TensorSlot
 
   /// If there are more constant matrices, they are packed in each run.
-  private static let mostPacked = 64
+  private static let maximumPacked = 64
 
   static func prepare(_ node: Node) throws(ApusError) -> any Operator {
     try node.expect(inputs: 2...2)
@@ -80,7 +80,7 @@ struct BatchMatMul: UnpackedOperator {
       rows: productRows, depth: max(depth, 1), columns: max(productColumns, 1), operands: operands,
       epilogue: epilogue)
     let count = right[..<(rank - 2)].reduce(1, *)
-    arePacked = rhs.isConstant && count <= Self.mostPacked && rhs.shape.elementCount > 0
+    arePacked = rhs.isConstant && count <= Self.maximumPacked && rhs.shape.elementCount > 0
     convolution.hasTransientWeights = !arePacked
     let (kernel, choice) = try node.kernel(for: convolution, lhs, rhs)
     isEmpty = depth == 0

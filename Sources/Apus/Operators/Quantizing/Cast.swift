@@ -30,10 +30,7 @@ enum Cast {
 extension ElementType {
   /// The type that casts read or write: integers of less than a byte are in bytes by then.
   var castType: ScalarType? {
-    switch self {
-    case .int4, .int2: .int8
-    case .uint4: .uint8
-    default: scalarType(in: .castable)
-    }
+    guard isPacked else { return scalarType(in: .castable) }
+    return isSignedInteger ? .int8 : .uint8
   }
 }

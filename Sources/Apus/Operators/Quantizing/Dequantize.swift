@@ -12,7 +12,8 @@ enum Dequantize {
     return UnaryOperator(kernel, choice: choice, input: input, output: output)
   }
 
-  private static func kernel(
+  /// The kernel that makes floats of a tensor.
+  static func kernel(
     _ input: TensorSlot, _ node: Node
   ) throws(ApusError) -> KernelSet.Chosen<any UnaryKernel> {
     let count = input.shape.elementCount
@@ -22,7 +23,7 @@ enum Dequantize {
     let slices = zip(parameters.scales, parameters.zeroPoints).map {
       Dequantization(scale: $0, zeroPoint: Int32($1))
     }
-    let isSigned = input.type != .uint8 && input.type != .uint4
+    let isSigned = input.type.isSignedInteger
     guard slices.count == 1 else {
       guard input.type != .int16 else { throw node.unsupported("int16 with a scale for each channel") }
       let (outer, inner) = try node.slices(of: input.shape, by: parameters, of: input)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The factor between integers with different scales, formed in the reference's precision. Only here are the scales of
-/// tensors multiplied and divided for fixed-point arithmetic.
+/// The factor between integers with different scales, formed in the reference's precision.
+///
+/// Five functions form theirs where their arithmetic is: HARD_SWISH (`QuantizedHardSwish`), SOFTMAX (`SoftmaxTable` and
+/// `WordSoftmax`), LOG_SOFTMAX (`ByteLogSoftmax`) and REDUCE_PROD (`QuantizedReduceProd`). MEAN divides its factor by the
+/// number of elements (`FixedPointMultiplier.divided(by:)`).
 ///
 /// `Docs/Quantization.md` has the same rules as a table.
 enum ScaleFactor {
@@ -50,6 +53,13 @@ enum ScaleFactor {
   static func peephole(exponent: Int, _ weights: Float, over output: Float) -> Double {
     Double(Float(Double(sign: .plus, exponent: exponent, significand: 1) * Double(weights) / Double(output)))
   }
+
+  /// `2¹² · bias` in single precision: the gates of LSTM on `uint8`, which have twelve bits after the binary point.
+  static func gate(bias: Float) -> Double { Double(4096 * bias) }
+
+  /// `2⁻³⁰ / hidden` in double precision, then rounded to single: the hidden state of LSTM on int8, a product of two numbers with
+  /// fifteen bits after the binary point.
+  static func hidden(_ hidden: Float) -> Double { Double(Float(0x1p-30 / Double(hidden))) }
 
   // MARK: Sums
 

@@ -37,7 +37,7 @@ struct GateProducts {
   private let scratch: TensorSlot
 
   /// The sums of the inputs of some steps take no more memory than that, unless one step's do.
-  private static let mostSumBytes = 1 << 17
+  private static let maximumSumBytes = 1 << 17
 
   /// Chooses kernels for constant floats, the weights of `gates` in this order; nil if there is nothing to multiply.
   ///
@@ -55,7 +55,7 @@ struct GateProducts {
     let columnCount = gates.count * unitCount
     let (stepByteCount, overflow) = (4 * columnCount).multipliedReportingOverflow(by: layout.batch)
     guard !overflow else { return nil }
-    let stepCount = max(1, min(layout.time, Self.mostSumBytes / stepByteCount))
+    let stepCount = max(1, min(layout.time, Self.maximumSumBytes / stepByteCount))
     try node.keepChannels(columnCount)
     // The weights of all gates, while they are packed.
     try node.need(arraysOf: columnCount, entryByteCount: 4 * (max(inputCount, stateCount) + 1))

@@ -156,7 +156,7 @@ struct IntegerLSTMLayer: SequenceLayer {
     else { throw node.malformed("has peephole weights for some gates or cells only") }
 
     let hiddenValues = try intermediate(4)
-    hiddenMultiplier = FixedPointMultiplier(Double(Float(0x1p-30 / Double(hiddenValues.scale))))
+    hiddenMultiplier = FixedPointMultiplier(ScaleFactor.hidden(hiddenValues.scale))
     if let slot = try node.optionalInput(16, types: [.int8], ranks: 2...2) {
       guard slot.shape == [outputCount, cellCount] else {
         throw node.malformed("\(slot.name) is \(slot.shape), not \(outputCount)×\(cellCount)")

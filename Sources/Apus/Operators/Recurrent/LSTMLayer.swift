@@ -78,8 +78,8 @@ struct LSTMLayer: SequenceLayer {
         peephole: hasPeephole
           ? try node.optionalRecurrentWeights(first + 8 + min(position, 2), rows: cellCount, depth: nil)
           : nil,
-        normalization: try positions.normalization.map { (start) throws(ApusError) in
-          try node.vector(start + position, count: cellCount)
+        normalization: try positions.normalization.flatMap { (start) throws(ApusError) in
+          try node.optionalVector(start + position, count: cellCount)
         },
         bias: try node.vector(first + 11 + position, count: cellCount))
     }

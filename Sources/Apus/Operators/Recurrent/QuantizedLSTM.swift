@@ -45,7 +45,7 @@ struct QuantizedLSTM: Operator {
     }
     kernel = QuantizedLSTMCell(
       units: units, depth: depth, weightsZeroPoint: try node.quantization(of: weights).zeroPoint,
-      multiplier: FixedPointMultiplier(Double(4096 * (try node.quantization(of: bias).scale))))
+      multiplier: FixedPointMultiplier(ScaleFactor.gate(bias: try node.quantization(of: bias).scale)))
     returnsStates = [oldOutput, oldCell].map { slot in node.isVariable(slot) }
   }
 

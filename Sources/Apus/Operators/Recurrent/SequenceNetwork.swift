@@ -45,7 +45,7 @@ struct SequenceNetwork: UnpackedOperator {
     let all = states.compactMap { $0 }.joined()
     copy.areSeparate =
       states.count > 1 && !states.contains(nil) && Set(all).count == all.count && readings == 1
-      && layout.work >= Double(Self.leastSharedWork)
+      && layout.work >= Double(Self.minimumSharedWork)
     return copy
   }
 
@@ -62,7 +62,7 @@ struct SequenceNetwork: UnpackedOperator {
   }
 
   /// Less work than this is not worth a second thread.
-  private static let leastSharedWork = 1 << 18
+  private static let minimumSharedWork = 1 << 18
 
   /// A tile is a direction.
   private struct Work: TableWork {

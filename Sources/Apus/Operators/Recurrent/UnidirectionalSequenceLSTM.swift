@@ -7,7 +7,8 @@ enum UnidirectionalSequenceLSTM {
     let input = try node.input(0, types: [.float32, .int8], rank: 3)
     let options = node.options.unidirectionalSequenceLSTM
     return try prepare(
-      node, input, isTimeMajor: try options.isTimeMajor, isAsymmetric: try options.isAsymmetric,
+      node, input, normalizesSomeGates: false, isTimeMajor: try options.isTimeMajor,
+      isAsymmetric: try options.isAsymmetric,
       activation: try options.activation, cellClip: try options.cellClip,
       projectionClip: try options.projectionClip)
   }
@@ -20,13 +21,18 @@ enum UnidirectionalSequenceLSTM {
     }
     let input = try node.input(0, types: [.float32, .int8], rank: 2)
     return try prepare(
-      node, input, isTimeMajor: true, isAsymmetric: try options.isAsymmetric,
+      node, input, normalizesSomeGates: true, isTimeMajor: true, isAsymmetric: try options.isAsymmetric,
       activation: try options.activation, cellClip: try options.cellClip,
       projectionClip: try options.projectionClip)
   }
 
+  /// Prepares either operator.
+  ///
+  /// - Parameter normalizesSomeGates: whether each gate of a layer of floats that has a vector for it is normalized if the forget gate has
+  ///   none; otherwise none is.
   private static func prepare(
-    _ node: Node, _ input: TensorSlot, isTimeMajor: Bool, isAsymmetric: Bool, activation: Int,
+    _ node: Node, _ input: TensorSlot, normalizesSomeGates: Bool, isTimeMajor: Bool, isAsymmetric: Bool,
+    activation: Int,
     cellClip: Float,
     projectionClip: Float
   ) throws(ApusError) -> any Operator {
@@ -51,8 +57,14 @@ enum UnidirectionalSequenceLSTM {
       return SequenceNetwork(
         layout: layout, directions: [.init(layer: layer, input: input, output: output)])
     }
+    // All gates have a vector if the forget gate has one.
+    if isNormalized {
+      let first = try node.optionalInput(1) == nil ? 21 : 20
+      for gate in first...23 { _ = try node.input(gate) }
+    }
     let layer = try LSTMLayer(
-      node, LSTMLayer.Positions(normalization: isNormalized ? 20 : nil), batch: layout.batch,
+      node, LSTMLayer.Positions(normalization: isNormalized || normalizesSomeGates ? 20 : nil),
+      batch: layout.batch,
       inputCount: input.shape.dimensions.last ?? 0,
       options: LSTMLayer.Options(
         activation: try node.recurrentActivation(activation), cellClip: cellClip,

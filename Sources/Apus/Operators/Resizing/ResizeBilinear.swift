@@ -16,6 +16,11 @@ struct ResizeBilinear: Operator {
     let output = try node.output(
       0, shape: TensorShape([input.shape[0], size.height, size.width, input.shape[3]]), like: input)
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
+    let (alignsCorners, usesHalfPixels) =
+      (try node.options.resizeBilinear.alignsCorners, try node.options.resizeBilinear.usesHalfPixelCenters)
+    guard !alignsCorners || !usesHalfPixels else {
+      throw node.malformed("has both align_corners and half_pixel_centers")
+    }
     // The taps of each row and column.
     try node.keep(tablesOf: size.height + size.width, entryByteCount: 64)
     return try ResizeBilinear(input, output, node)

@@ -30,20 +30,27 @@ extension WatchTask {
     }
   }
 
-  /// A pose as an object with the label `pose`: its box spans the points that are sure enough; nil for a pose without two of them that
-  /// differ in both directions.
+  /// A pose as an object with the label `pose`: its box spans the points that are sure enough, or all of them if these span none; nil for a
+  /// pose whose points do not differ in both directions.
   private static func detection(_ pose: Pose, _ threshold: Float, width: Int, height: Int) -> Detection? {
-    let points = pose.keypoints.filter { point in
-      point.score.map { $0 >= threshold } ?? true && point.x.isFinite && point.y.isFinite
+    let points = pose.keypoints.filter { $0.x.isFinite && $0.y.isFinite }
+    guard let box = box(points.filter { $0.score.map { $0 >= threshold } ?? true }) ?? box(points) else {
+      return nil
     }
-    guard let left = points.map(\.x).min(), let right = points.map(\.x).max(), left < right,
-      let top = points.map(\.y).min(), let bottom = points.map(\.y).max(), top < bottom
-    else { return nil }
     let (width, height) = (Float(width), Float(height))
     return Detection(
       category: Category(index: 0, score: pose.score, label: "pose"),
       boundingBox: BoundingBox(
-        minX: left / width, minY: top / height, maxX: right / width, maxY: bottom / height),
-      rect: PixelRect(x: left, y: top, width: right - left, height: bottom - top), keypoints: pose.keypoints)
+        minX: box.x / width, minY: box.y / height, maxX: (box.x + box.width) / width,
+        maxY: (box.y + box.height) / height),
+      rect: box, keypoints: pose.keypoints)
+  }
+
+  /// The box that points span; nil if it has no area.
+  private static func box(_ points: [Keypoint]) -> PixelRect? {
+    guard let left = points.map(\.x).min(), let right = points.map(\.x).max(), left < right,
+      let top = points.map(\.y).min(), let bottom = points.map(\.y).max(), top < bottom
+    else { return nil }
+    return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
   }
 }

@@ -3,7 +3,7 @@ import Apus
 import ApusVision
 import ArgumentParser
 
-/// What `apus watch` looks for.
+/// The tasks of `apus watch`.
 ///
 /// A new task is a case, a function that makes its ``Finder`` in a file of its own, and a line in ``finder(_:)``.
 enum WatchTask: String, CaseIterable, ExpressibleByArgument {
@@ -16,7 +16,7 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
 
   /// A task with its model.
   struct Finder {
-    /// What is suspicious about the task so far.
+    /// Warnings about the task so far.
     let warnings: TaskWarnings
     /// Looks at a frame, which is shown at a time in seconds.
     let find: (_ picture: ImageBuffer, _ time: Double) throws(ApusError) -> WatchFinding
@@ -37,7 +37,7 @@ enum WatchTask: String, CaseIterable, ExpressibleByArgument {
   /// Whether a model must be given: none is embedded, and it is one file.
   var needsModel: Bool { self != .detect && !Self.withLandmarks.contains(self) }
 
-  /// What looks at frames with the model that the command names.
+  /// The finder that looks at frames with the model that the command names.
   ///
   /// - Throws: If the model cannot be read, or does not do the task.
   func finder(_ command: WatchCommand) throws -> Finder {

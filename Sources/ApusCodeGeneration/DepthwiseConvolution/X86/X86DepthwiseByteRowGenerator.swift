@@ -22,7 +22,7 @@ struct X86DepthwiseByteRowGenerator: CodeGenerator, Hashable {
 
   /// The maximum number of columns in a block, limited by the pixels that can be addressed; 0 if there is no
   /// such code.
-  static func mostColumns(
+  static func maximumColumns(
     _ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
     let room = 6 - (tapColumns - 1) * tapStep

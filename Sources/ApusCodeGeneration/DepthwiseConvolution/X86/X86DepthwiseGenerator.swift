@@ -89,7 +89,7 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
 
   /// Multiplies one group of taps for all pixels.
   private func group(_ a: inout X86Assembler, _ pixels: [General]) {
-    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(product.lanesPerStep))
+    let offsets = Array([General.rcx, .rdx, .r9, .r10].prefix(product.depthPerStep))
     for (tap, register) in offsets.enumerated() { a.load(register, .init(.r12, 8 * tap)) }
     a.add(.r12, 8 * offsets.count)
     let weights = (0..<vectorCount).map { end.free($0) }

@@ -22,7 +22,7 @@ struct X86DepthwiseRowGenerator: CodeGenerator, Hashable {
   private static let channels = 30
 
   /// The maximum number of columns in a block; 0 if there is no such code.
-  static func mostColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
+  static func maximumColumns(columnStep: Int, tapStep: Int, tapColumns: Int) -> Int {
     guard tapColumns <= 7 else { return 0 }
     let pixels = 6 * bases.count
     let reach = (tapColumns - 1) * tapStep + 1

@@ -7,17 +7,18 @@ import ApusKernels
 struct X86DepthwiseRows: DepthwiseRowCode {
   let target: X86Target
 
-  func mostColumns(
+  func maximumColumns(
     _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
     switch product {
     case .floats, .bfloat16, .bfloat16AsFloats:
-      X86DepthwiseRowGenerator.mostColumns(columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
+      X86DepthwiseRowGenerator.maximumColumns(
+        columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
     case .unsignedBytes, .signedBytes:
-      X86DepthwiseByteRowGenerator.mostColumns(
+      X86DepthwiseByteRowGenerator.maximumColumns(
         target, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
     case .words:
-      X86DepthwiseWordRowGenerator.mostColumns(
+      X86DepthwiseWordRowGenerator.maximumColumns(
         target, columnStep: columnStep, tapStep: tapStep, tapRows: tapRows, tapColumns: tapColumns)
     }
   }

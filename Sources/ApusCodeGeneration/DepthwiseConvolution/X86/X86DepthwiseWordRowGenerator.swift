@@ -20,7 +20,9 @@ struct X86DepthwiseWordRowGenerator: CodeGenerator, Hashable {
   private static let bases: [General] = [.rax, .rbx]
 
   /// The maximum number of columns in a block; 0 if there is no such code.
-  static func mostColumns(_ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int)
+  static func maximumColumns(
+    _ target: X86Target, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
+  )
     -> Int
   {
     guard target == .avx2, columnStep <= 8, tapStep <= 16, tapRows <= 8, tapColumns <= 7 else { return 0 }

@@ -24,9 +24,9 @@ protocol X86ByteGenerator: CodeGenerator {
   associatedtype Arguments: X86ByteArguments
 
   /// Whether the first operand is one byte, broadcast to all elements.
-  var lhsStays: Bool { get set }
+  var lhsIsBroadcast: Bool { get set }
   /// Whether the second operand is one byte, broadcast to all elements.
-  var rhsStays: Bool { get set }
+  var rhsIsBroadcast: Bool { get set }
   var blockLength: Int { get }
 }
 
@@ -56,8 +56,8 @@ extension X86ByteCode {
   /// This code for two contiguous operands; throws if it cannot be placed.
   func withoutStaying() throws(Decline) -> Self {
     var copy = self
-    copy.generator.lhsStays = false
-    copy.generator.rhsStays = false
+    copy.generator.lhsIsBroadcast = false
+    copy.generator.rhsIsBroadcast = false
     copy.function = try unsafe CodeFunction(copy.generator)
     return copy
   }

@@ -52,7 +52,7 @@ struct X86ByteFunction: BinaryFunction {
       declined = error
     }
     plannedCode = code
-    let spreads = shapes.courses.map { $0.lhs.repeats > 1 || $0.rhs.repeats > 1 } ?? false
+    let spreads = shapes.patterns.map { $0.lhs.repeats > 1 || $0.rhs.repeats > 1 } ?? false
     spreadCode = spreads && (lhsStep, rhsStep) != (1, 1) ? try code.withoutStaying() : nil
   }
 
@@ -67,17 +67,17 @@ struct X86ByteFunction: BinaryFunction {
     switch operation {
     case .sum(let sum):
       guard !sum.isSquared else { throw Decline("squares have no such code") }
-      try require(X86LinearSum.leastCount)
+      try require(X86LinearSum.minimumCount)
       return try X86LinearSum(sum, like: exact, target: target, isSigned: isSigned)
     case .product(let product):
-      try require(X86SingleProduct.leastCount)
+      try require(X86SingleProduct.minimumCount)
       return try X86SingleProduct(product, like: exact, target: target, isSigned: isSigned)
     }
   }
 
   var notes: [String] { declined.map { ["not in single precision: \($0)"] } ?? [] }
 
-  var way: String {
+  var loopDescription: String {
     switch (operation, plannedCode.single == nil) {
     case (.sum(let sum), _) where sum.isSquared: "generated squared differences in fixed point"
     case (.sum, true): "generated sums in fixed point"
@@ -87,7 +87,7 @@ struct X86ByteFunction: BinaryFunction {
     }
   }
 
-  static var leastTileLength: Int { 1 << 14 }
+  static var minimumTileLength: Int { 1 << 14 }
 
   @inline(__always)
   func callAsFunction(_ lhs: UInt8, _ rhs: UInt8) -> UInt8 {

@@ -17,9 +17,9 @@ struct X86ByteSoftmaxCode {
   private let exponentials: [Int32]
 
   /// The maximum number of rows computed together, four times four.
-  private static let mostRows = 16
+  private static let maximumRows = 16
   /// The exponential of zero in units of 2⁻¹⁹, the minimum of a sum. A smaller sum has overflowed.
-  private static let leastSum: Int32 = 1 << 19
+  private static let minimumSum: Int32 = 1 << 19
 
   /// Intermediate values of the rows that are computed together.
   private struct Facts {
@@ -53,7 +53,7 @@ struct X86ByteSoftmaxCode {
   /// Computes rows up to the first whose sum has overflowed, and returns the number of rows computed.
   func fill(_ output: UnsafeMutableRawPointer, rows: Int, input: UnsafeRawPointer) -> Int {
     ExecutableMemory.seal()
-    let most = max(1, min(Self.mostRows, (1 << 13) / depth))
+    let most = max(1, min(Self.maximumRows, (1 << 13) / depth))
     // A temporary allocation of this size and alignment would come from the heap.
     var memory = Facts()
     return unsafe withUnsafeMutablePointer(to: &memory) { memory in
@@ -92,7 +92,7 @@ struct X86ByteSoftmaxCode {
   @inline(__always)
   private func invert(_ row: inout X86ByteSoftmaxGenerator.Row) -> Bool {
     let sum = row.sums.wrappedSum()
-    guard sum >= Self.leastSum else { return false }
+    guard sum >= Self.minimumSum else { return false }
     let (scale, bits) = FixedPointFunctions.reciprocal(sum, integerBits: 12)
     row.scale = Int(scale)
     // The bits of a result are the last eight of 31.

@@ -30,7 +30,8 @@ struct X86ExactByteFunction: X86ByteCode {
       throw Decline("a factor of \(factor.text) is negative, or does not shift right by 0 to 30 bits")
     }
     generator = X86SumGenerator(
-      target: target, kind: kind, isSigned: isSigned, lhsStays: steps.lhs == 0, rhsStays: steps.rhs == 0,
+      target: target, kind: kind, isSigned: isSigned, lhsIsBroadcast: steps.lhs == 0,
+      rhsIsBroadcast: steps.rhs == 0,
       lhsHalves: Self.isHalf(lhs.multiplier), rhsHalves: Self.isHalf(rhs.multiplier),
       lhsShifts: lhs.multiplier.shift != 0, rhsShifts: rhs.multiplier.shift != 0,
       outputShifts: output.multiplier.shift != 0)

@@ -13,24 +13,24 @@ struct X86FlippingGenerator: CodeGenerator, Hashable {
 
   func generate() -> [UInt8]? {
     let width = target.width
-    let vectors = FlippingCode.leastCount / width.byteCount
+    let vectors = FlippingCode.minimumCount / width.byteCount
     var a = X86Assembler(encoding: target == .avx512 ? .evex : .vex)
     a.load(.rax, .init(.rdi, A.offset(\.source)))
     a.load(.rcx, .init(.rdi, A.offset(\.count)))
     a.load(.rdx, .init(.rdi, A.offset(\.target)))
     a.vector(.vpbroadcastd, width, 4, 0, Memory(.rdi, A.offset(\.flip)))
     let done = a.makeLabel()
-    a.subtract(.rcx, FlippingCode.leastCount)
+    a.subtract(.rcx, FlippingCode.minimumCount)
     let next = a.loopHead()
     for vector in 0..<vectors {
       a.vector(.vpxor, width, vector, 4, Memory(.rax, vector * width.byteCount))
       a.vector(.vmovdquStore, width, vector, 0, Memory(.rdx, vector * width.byteCount))
     }
-    a.add(.rax, FlippingCode.leastCount)
-    a.add(.rdx, FlippingCode.leastCount)
-    a.subtract(.rcx, FlippingCode.leastCount)
+    a.add(.rax, FlippingCode.minimumCount)
+    a.add(.rdx, FlippingCode.minimumCount)
+    a.subtract(.rcx, FlippingCode.minimumCount)
     a.jump(.greaterOrEqual, next)
-    a.compare(.rcx, -FlippingCode.leastCount)
+    a.compare(.rcx, -FlippingCode.minimumCount)
     a.jump(.equal, done)
     // The remainder is copied in a block that overlaps the one before it.
     a.add(.rax, .rcx)

@@ -10,9 +10,9 @@ private struct X86FloatOperation: BinaryFunction {
   let spread: FormulaCode?
   let operation: FloatOperation
 
-  static var leastTileLength: Int { 1 << 14 }
+  static var minimumTileLength: Int { 1 << 14 }
 
-  var way: String { "generated loop of a vector at a time" }
+  var loopDescription: String { "generated loop of a vector at a time" }
 
   @inline(__always)
   func callAsFunction(_ lhs: Float, _ rhs: Float) -> Float {
@@ -59,20 +59,20 @@ private struct X86FloatOperation: BinaryFunction {
 
 extension X86Target {
   /// The shortest stretch that takes longer than a call.
-  private static let leastStretch = 32
+  private static let minimumStretch = 32
 
   /// The generated kernel of an operation of floats; throws if it would be no faster, or code cannot be placed.
   func kernel(_ operation: FloatOperation, _ shapes: BroadcastShapes) throws(Decline) -> any BinaryKernel {
     let plan = BroadcastPlan([shapes.lhs, shapes.rhs], to: shapes.result, joiningRows: true)
     let stretch = plan.longestStretch
-    guard stretch >= Self.leastStretch else {
-      throw Decline("stretches of \(stretch) floats are shorter than \(Self.leastStretch)")
+    guard stretch >= Self.minimumStretch else {
+      throw Decline("stretches of \(stretch) floats are shorter than \(Self.minimumStretch)")
     }
     let formula = FloatFormula(operation)
     let repeats = [plan.innerSteps[0] == 0, plan.innerSteps[1] == 0]
     let code = try self.formula(formula.repeating(repeats) ?? formula)
     var spread: FormulaCode?
-    if let courses = shapes.courses, courses.lhs.repeats > 1 || courses.rhs.repeats > 1 {
+    if let patterns = shapes.patterns, patterns.lhs.repeats > 1 || patterns.rhs.repeats > 1 {
       spread = try self.formula(formula)
     }
     return BroadcastBinary(

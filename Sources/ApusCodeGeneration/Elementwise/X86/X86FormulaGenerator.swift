@@ -65,8 +65,8 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
     for sum in 0..<sumCount { a.zeroVector(firstSum + sum, width) }
     a.zero(place)
     let (single, done) = (a.makeLabel(), a.makeLabel())
-    let leastAtOnce = max(1, sumCount)
-    if vectorsAtOnce > leastAtOnce {
+    let minimumAtOnce = max(1, sumCount)
+    if vectorsAtOnce > minimumAtOnce {
       a.test(wideEnd)
       a.jump(.equal, single)
       guard writeLoop(&a, vectorsAtOnce, until: wideEnd) else { return nil }
@@ -74,7 +74,7 @@ struct X86FormulaGenerator: CodeGenerator, Hashable {
       a.compare(place, end)
       a.jump(.equal, done)
     }
-    guard writeLoop(&a, leastAtOnce, until: end) else { return nil }
+    guard writeLoop(&a, minimumAtOnce, until: end) else { return nil }
     a.place(done)
     if output == .sum { writeSum(&a) }
     for (index, register) in addresses { a.add(register, Memory(.rdi, A.offset(\.strides) + 8 * index)) }

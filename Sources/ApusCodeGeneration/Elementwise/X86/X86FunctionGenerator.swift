@@ -28,7 +28,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
   static let magnitudes = 15
 
   /// The magnitude up to which the code is precise; nil if it is precise for all values.
-  var limit: Float? { function == .sin || function == .cos ? 8192 : nil }
+  var limit: Float? { function.vectorLimit }
 
   func generate() -> [UInt8]? {
     guard let (program, result) = try? program() else { return nil }
@@ -95,8 +95,8 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .leakyRelu(let alpha):
       guard alpha.isFinite else { throw Decline("the factor, \(alpha), is not finite") }
       let product = program.multiply(x, .bits(alpha.bitPattern))
-      // Zero is multiplied, too, which shows if the factor is negative. Of all numbers without a sign, only zero has one in its
-      // bits less one.
+      // Zero is multiplied, too, which shows if the factor is negative. Subtracting 1 from the bits of +0 sets the sign bit; for
+      // other positive floats it does not.
       let isBelow =
         alpha.sign == .plus ? x : program.or(x, .value(program.subtractIntegers(x, .bits(1))))
       return Self.choose(product, x, where: program.shiftRight(isBelow, by: 31), &program)
@@ -113,7 +113,7 @@ struct X86FunctionGenerator: CodeGenerator, Hashable {
     case .squareRoot: return program.squareRoot(x)
     case .inverseSquareRoot: return inverseSquareRoot(x, &program)
     case .round:
-      // −0 + 0 is 0. Only zero keeps its sign: of all magnitudes, it alone is negative less one bit.
+      // −0 + 0 is 0. Only zero keeps its sign: the bits of a magnitude, minus 1, are negative only for 0.
       let magnitude = program.and(x, .bits(0x7FFF_FFFF))
       let isZero = program.shiftRight(program.subtractIntegers(magnitude, .bits(1)), by: 31)
       let rounded = program.add(program.unary(.vrndscaleps, x, immediate: 8), 0)

@@ -14,7 +14,7 @@ struct X86LinearSum: X86ByteCode {
   private(set) var arguments = X86LinearSumGenerator.Arguments()
 
   /// The fewest elements of a result that are worth the trial.
-  static let leastCount = 1 << 15
+  static let minimumCount = 1 << 15
 
   /// The relative amounts by which floats are scaled up, in the order in which they are tried.
   private static let excesses = [0, 0x1p-23, 0x1p-16, 0x1p-14]
@@ -24,8 +24,8 @@ struct X86LinearSum: X86ByteCode {
     _ sum: QuantizedSum, like exact: X86ExactByteFunction, target: X86Target, isSigned: Bool
   ) throws(Decline) {
     generator = X86LinearSumGenerator(
-      target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
-      rhsStays: exact.generator.rhsStays)
+      target: target, isSigned: isSigned, lhsIsBroadcast: exact.generator.lhsIsBroadcast,
+      rhsIsBroadcast: exact.generator.rhsIsBroadcast)
     function = try unsafe CodeFunction(generator)
     for excess in Self.excesses {
       arguments = Self.numbers(sum, target: target, scale: 1 + excess)
@@ -63,7 +63,7 @@ struct X86LinearSum: X86ByteCode {
       for byte in 0..<256 { unsafe values[byte] = UInt8(truncatingIfNeeded: byte) }
       for byte in 0..<256 {
         unsafe same.update(repeating: UInt8(truncatingIfNeeded: byte), count: 256)
-        let (lhs, rhs) = unsafe generator.rhsStays ? (values, same) : (same, values)
+        let (lhs, rhs) = unsafe generator.rhsIsBroadcast ? (values, same) : (same, values)
         unsafe exact.fill(expected, blocks: 256 / exact.blockLength, lhs: lhs, rhs: rhs)
         unsafe fill(found, blocks: 256 / blockLength, lhs: lhs, rhs: rhs)
         for offset in stride(from: 0, to: 256, by: 8) {

@@ -20,14 +20,14 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     var minimum: UInt8 = 0
     /// The maximum result, as a byte.
     var maximum: UInt8 = 0
-    /// The packed dword that belongs in each place.
+    /// The permutation of 32-bit lanes, a byte for each, that undoes in-lane packing.
     var order: (UInt64, UInt64) = (0, 0)
   }
 
   let target: X86Target
   let isSigned: Bool
-  var lhsStays: Bool
-  var rhsStays: Bool
+  var lhsIsBroadcast: Bool
+  var rhsIsBroadcast: Bool
 
   private typealias General = X86Assembler.General
   private typealias Memory = X86Assembler.Memory
@@ -57,8 +57,8 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     a.vector(.vpbroadcastb, width, minimum, 0, Memory(.rdi, A.offset(\.minimum)))
     a.vector(.vpbroadcastb, width, maximum, 0, Memory(.rdi, A.offset(\.maximum)))
     a.vector(.vpmovzxbd, width, order, 0, Memory(.rdi, A.offset(\.order)))
-    if lhsStays { load(&a, lhsStaying, .rax, part: nil) }
-    if rhsStays { load(&a, rhsStaying, .rcx, part: nil) }
+    if lhsIsBroadcast { load(&a, lhsStaying, .rax, part: nil) }
+    if rhsIsBroadcast { load(&a, rhsStaying, .rcx, part: nil) }
     let next = a.loopHead()
     for part in 0..<4 { self.part(&a, part) }
     a.vector(.vpackssdw, width, 0, 0, 1)
@@ -68,8 +68,8 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
     a.vector(isSigned ? .vpminsb : .vpminub, width, 0, 0, maximum)
     a.vector(.vpermd, width, 0, order, 0)
     a.vector(.vmovdquStore, width, 0, 0, Memory(.rdx))
-    if !lhsStays { a.add(.rax, width.byteCount) }
-    if !rhsStays { a.add(.rcx, width.byteCount) }
+    if !lhsIsBroadcast { a.add(.rax, width.byteCount) }
+    if !rhsIsBroadcast { a.add(.rcx, width.byteCount) }
     a.add(.rdx, width.byteCount)
     a.decrement(.rsi)
     a.jump(.notEqual, next)
@@ -81,9 +81,9 @@ struct X86LinearSumGenerator: X86ByteGenerator, Hashable {
   /// Computes a vector of results, as integers.
   private func part(_ a: inout X86Assembler, _ part: Int) {
     let own = 4 + part % 2 * 2
-    let (lhs, rhs) = (lhsStays ? lhsStaying : own, rhsStays ? rhsStaying : own + 1)
-    if !lhsStays { load(&a, lhs, .rax, part: part) }
-    if !rhsStays { load(&a, rhs, .rcx, part: part) }
+    let (lhs, rhs) = (lhsIsBroadcast ? lhsStaying : own, rhsIsBroadcast ? rhsStaying : own + 1)
+    if !lhsIsBroadcast { load(&a, lhs, .rax, part: part) }
+    if !rhsIsBroadcast { load(&a, rhs, .rcx, part: part) }
     a.vector(.vmovdqu, width, part, 0, base)
     a.vector(.vfmadd231ps, width, part, lhs, lhsFactor)
     a.vector(.vfmadd231ps, width, part, rhs, rhsFactor)

@@ -117,7 +117,7 @@ struct X86QuantizationGenerator: CodeGenerator, Hashable {
     a.vector(.vbroadcastss, width, inverse, 0, Memory(.rsi, Row.offset(\.inverse)))
     a.vector(.vbroadcastss, width, most, 0, Memory(.rsi, Row.offset(\.most)))
     if result == .bytes {
-      a.vector(.vbroadcastss, width, least, 0, Memory(.rsi, Row.offset(\.leastBytes)))
+      a.vector(.vbroadcastss, width, least, 0, Memory(.rsi, Row.offset(\.minimumBytes)))
       a.vector(.vpbroadcastw, width, zeroPoints, 0, Memory(.rsi, Row.offset(\.zeroPoint)))
     } else {
       a.vector(.vbroadcastss, width, least, 0, Memory(.rsi, Row.offset(\.least)))

@@ -11,7 +11,7 @@ struct X86SingleProduct: X86ByteCode {
   let arguments: X86SingleProductGenerator.Arguments
 
   /// The fewest results for which the search for floats pays: it takes as long as computing them.
-  static let leastCount = 1 << 11
+  static let minimumCount = 1 << 11
 
   /// Finds the floats; throws if there are none, or code cannot be placed.
   init(
@@ -30,8 +30,8 @@ struct X86SingleProduct: X86ByteCode {
           ? SinglePrecisionFactor(output.multiplier, steps: range, withRest: true) : nil)
     else { throw Decline("no floats stand for a factor of \(output.multiplier.text)") }
     generator = X86SingleProductGenerator(
-      target: target, isSigned: isSigned, lhsStays: exact.generator.lhsStays,
-      rhsStays: exact.generator.rhsStays, hasRest: factor.rest != nil)
+      target: target, isSigned: isSigned, lhsIsBroadcast: exact.generator.lhsIsBroadcast,
+      rhsIsBroadcast: exact.generator.rhsIsBroadcast, hasRest: factor.rest != nil)
     function = try unsafe CodeFunction(generator)
     arguments = X86SingleProductGenerator.Arguments(
       factor: factor.multiplier, rest: factor.rest ?? 0, offset: factor.offset,

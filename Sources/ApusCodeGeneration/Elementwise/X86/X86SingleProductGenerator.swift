@@ -23,14 +23,14 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     var minimum: UInt8 = 0
     /// The maximum result, as a byte.
     var maximum: UInt8 = 0
-    /// The packed dword that belongs in each place.
+    /// The permutation of 32-bit lanes, a byte for each, that undoes in-lane packing.
     var order: (UInt64, UInt64) = (0, 0)
   }
 
   let target: X86Target
   let isSigned: Bool
-  var lhsStays: Bool
-  var rhsStays: Bool
+  var lhsIsBroadcast: Bool
+  var rhsIsBroadcast: Bool
   /// Whether the factor has a second float.
   let hasRest: Bool
 
@@ -69,8 +69,8 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     a.vector(.vpbroadcastb, width, minimum, 0, Memory(.rdi, A.offset(\.minimum)))
     a.vector(.vpbroadcastb, width, maximum, 0, Memory(.rdi, A.offset(\.maximum)))
     a.vector(.vpmovzxbd, width, order, 0, Memory(.rdi, A.offset(\.order)))
-    if lhsStays { loadStaying(&a, lhsZeroPoint, .rax) }
-    if rhsStays { loadStaying(&a, rhsZeroPoint, .rcx) }
+    if lhsIsBroadcast { loadStaying(&a, lhsZeroPoint, .rax) }
+    if rhsIsBroadcast { loadStaying(&a, rhsZeroPoint, .rcx) }
     let next = a.loopHead()
     for part in 0..<2 { self.part(&a, part) }
     a.vector(isSigned ? .vpacksswb : .vpackuswb, width, 0, 0, 1)
@@ -78,8 +78,8 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
     a.vector(isSigned ? .vpminsb : .vpminub, width, 0, 0, maximum)
     a.vector(.vpermd, width, 0, order, 0)
     a.vector(.vmovdquStore, width, 0, 0, Memory(.rdx))
-    if !lhsStays { a.add(.rax, width.byteCount) }
-    if !rhsStays { a.add(.rcx, width.byteCount) }
+    if !lhsIsBroadcast { a.add(.rax, width.byteCount) }
+    if !rhsIsBroadcast { a.add(.rcx, width.byteCount) }
     a.add(.rdx, width.byteCount)
     a.decrement(.rsi)
     a.jump(.notEqual, next)
@@ -91,10 +91,10 @@ struct X86SingleProductGenerator: X86ByteGenerator, Hashable {
   /// Computes a vector of results, as `int16`.
   private func part(_ a: inout X86Assembler, _ part: Int) {
     let (low, high) = (2, 3)
-    let lhs = lhsStays ? lhsZeroPoint : low
-    let rhs = rhsStays ? rhsZeroPoint : high
-    if !lhsStays { load(&a, lhs, .rax, part: part, zeroPoint: lhsZeroPoint) }
-    if !rhsStays { load(&a, rhs, .rcx, part: part, zeroPoint: rhsZeroPoint) }
+    let lhs = lhsIsBroadcast ? lhsZeroPoint : low
+    let rhs = rhsIsBroadcast ? rhsZeroPoint : high
+    if !lhsIsBroadcast { load(&a, lhs, .rax, part: part, zeroPoint: lhsZeroPoint) }
+    if !rhsIsBroadcast { load(&a, rhs, .rcx, part: part, zeroPoint: rhsZeroPoint) }
     // Interleaves the halves of products: the first four of each 128-bit lane, then the others. Packing restores their order.
     a.vector(.vpmullw, width, 4, lhs, rhs)
     a.vector(.vpmulhw, width, 5, lhs, rhs)

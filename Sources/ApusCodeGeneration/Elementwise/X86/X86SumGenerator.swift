@@ -8,7 +8,7 @@ import ApusKernels
 /// Sums rescale each operand to the common scale and the sum to the result's, as the reference does: a product with a
 /// multiplier of 31 bits, rounded, and a shift to the right, rounded again.
 struct X86SumGenerator: X86ByteGenerator, Hashable {
-  /// What is computed from two operands.
+  /// The operation on two operands.
   enum Kind: Hashable {
     case sum
     case difference
@@ -31,8 +31,8 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
   let target: X86Target
   let kind: Kind
   let isSigned: Bool
-  var lhsStays: Bool
-  var rhsStays: Bool
+  var lhsIsBroadcast: Bool
+  var rhsIsBroadcast: Bool
   /// Whether the first operand's multiplier is one half, as that of the operand with the larger scale is.
   var lhsHalves = false
   /// Whether the second operand's multiplier is one half, as that of the operand with the larger scale is.
@@ -70,8 +70,8 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
     let next = a.loopHead()
     for part in 0..<16 / lanes {
       let (lhs, rhs) = (4 * part, 4 * part + 1)
-      load(&a, lhs, .rax, part: part, stays: lhsStays, zeroPoint: X86SumFactors.lhsZeroPoint)
-      load(&a, rhs, .rcx, part: part, stays: rhsStays, zeroPoint: X86SumFactors.rhsZeroPoint)
+      load(&a, lhs, .rax, part: part, stays: lhsIsBroadcast, zeroPoint: X86SumFactors.lhsZeroPoint)
+      load(&a, rhs, .rcx, part: part, stays: rhsIsBroadcast, zeroPoint: X86SumFactors.rhsZeroPoint)
       switch kind {
       case .product: a.vector(.vpmulld, width, lhs, lhs, rhs)
       case .sum, .difference, .squaredDifference:
@@ -83,8 +83,8 @@ struct X86SumGenerator: X86ByteGenerator, Hashable {
       scale(&a, lhs, part, X86SumFactors.output, shifts: outputShifts)
     }
     store(&a)
-    if !lhsStays { a.add(.rax, 16) }
-    if !rhsStays { a.add(.rcx, 16) }
+    if !lhsIsBroadcast { a.add(.rax, 16) }
+    if !rhsIsBroadcast { a.add(.rcx, 16) }
     a.add(.rdx, 16)
     a.decrement(.rsi)
     a.jump(.notEqual, next)

@@ -29,7 +29,7 @@ struct X86FactorLayout {
 
   init(_ target: X86Target) {
     vectorByteCount = target.width.byteCount
-    arrayByteCount = target.mostVectors * vectorByteCount
+    arrayByteCount = target.maximumVectors * vectorByteCount
     constant = 5 * arrayByteCount
     pattern = constant + 64
     signFlip = pattern + 64

@@ -56,11 +56,11 @@ extension X86EpilogueGenerator {
   /// largest rounding constant or zero point. Converters clip the biases of unused channels to 2³⁰.
   static let sumLimit = 3 << 29 - 1 << 22
   /// The maximum right shift, as a negative number; larger ones would overflow with the zero point.
-  static let leastShift: Int32 = -21
+  static let minimumShift: Int32 = -21
 
   /// Whether ``Rescaling/right`` supports these factors.
   static func shiftRight(_ factors: [FixedPointMultiplier]) -> Bool {
-    factors.allSatisfy { leastShift...(-1) ~= $0.shift && $0.value >= 0 }
+    factors.allSatisfy { minimumShift...(-1) ~= $0.shift && $0.value >= 0 }
   }
 
   /// Rescales one vector of columns by factors that shift right, with the reference's two roundings, and adds

@@ -19,7 +19,7 @@ package struct Arm64ProductGenerator: CodeGenerator, Hashable {
 
   /// The maximum height of a block. Registers hold accumulators, 16 bytes of each row, a K-step of weights,
   /// and temporaries.
-  static func mostRows(_ target: Arm64Target, _ product: ProductKind, vectorCount: Int) -> Int {
+  static func maximumRows(_ target: Arm64Target, _ product: ProductKind, vectorCount: Int) -> Int {
     let others = product == .floats ? 0 : target == .dotProduct ? 1 : 7
     return min(Self.rowRegisters.count, (32 - vectorCount - others) / (vectorCount + 1))
   }

@@ -23,7 +23,7 @@ struct X86OverlappingProductGenerator: CodeGenerator, Hashable {
 
   /// The maximum heights of blocks with 1 and 2 vectors, limited by registers for two sets of accumulators.
   /// Throws for more than 32 K-steps, where the epilogue takes a small part of the time.
-  static func mostRows(_ steps: ProductSteps) throws(Decline) -> [Int] {
+  static func maximumRows(_ steps: ProductSteps) throws(Decline) -> [Int] {
     try Decline.require(steps.taps * steps.perTap, below: 33, "the number of K-steps")
     return [6, 4]
   }

@@ -33,9 +33,9 @@ struct X86ThinProductGenerator: CodeGenerator, Hashable {
   private typealias General = X86Assembler.General
 
   /// The maximum number of rows that registers allow.
-  static func mostRows(_ target: X86Target) -> Int { target == .avx512 ? 4 : 3 }
+  static func maximumRows(_ target: X86Target) -> Int { target == .avx512 ? 4 : 3 }
   /// Values of K per block for a number of rows.
-  static func mostTerms(rows: Int) -> Int { rows == 1 ? 8 : 4 }
+  static func maximumTerms(rows: Int) -> Int { rows == 1 ? 8 : 4 }
 
   /// Registers that point to rows of the matrix; below, to rows of the output, in registers that blocks of
   /// several rows leave free.
@@ -50,7 +50,8 @@ struct X86ThinProductGenerator: CodeGenerator, Hashable {
   private var spare: Int { rows * terms + rows }
 
   func generate() -> [UInt8]? {
-    guard (1...Self.mostRows(target)).contains(rows), (1...Self.mostTerms(rows: rows)).contains(terms) else {
+    guard (1...Self.maximumRows(target)).contains(rows), (1...Self.maximumTerms(rows: rows)).contains(terms)
+    else {
       return nil
     }
     let width = target.width
@@ -135,15 +136,15 @@ private struct X86ThinProduct {
   let whole: [CodeFunction<X86ThinProductGenerator.Arguments>]
   let rest: [CodeFunction<X86ThinProductGenerator.Arguments>?]
   let depth: Int
-  let mostRows: Int
+  let maximumRows: Int
 
   init(target: X86Target, rows: Int, depth: Int) throws(Decline) {
     self.depth = depth
-    mostRows = min(rows, X86ThinProductGenerator.mostRows(target))
+    maximumRows = min(rows, X86ThinProductGenerator.maximumRows(target))
     var whole: [CodeFunction<X86ThinProductGenerator.Arguments>] = []
     var rest: [CodeFunction<X86ThinProductGenerator.Arguments>?] = []
-    for rows in 1...mostRows {
-      let terms = X86ThinProductGenerator.mostTerms(rows: rows)
+    for rows in 1...maximumRows {
+      let terms = X86ThinProductGenerator.maximumTerms(rows: rows)
       unsafe whole.append(try CodeFunction(X86ThinProductGenerator(target: target, rows: rows, terms: terms)))
       let left = depth % terms
       unsafe rest.append(
@@ -159,8 +160,8 @@ private struct X86ThinProduct {
     ExecutableMemory.seal()
     var row = 0
     while row < block.rows {
-      let rows = min(mostRows, block.rows &- row)
-      let terms = X86ThinProductGenerator.mostTerms(rows: rows)
+      let rows = min(maximumRows, block.rows &- row)
+      let terms = X86ThinProductGenerator.maximumTerms(rows: rows)
       var arguments = X86ThinProductGenerator.Arguments(
         lhs: block.lhs &+ row &* block.lhsStride, lhsStride: block.lhsStride, rhs: block.rhs,
         rhsStride: block.rhsStride, output: block.output &+ row &* block.outputStride,

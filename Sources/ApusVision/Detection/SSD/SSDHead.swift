@@ -9,7 +9,7 @@ struct SSDHead: DetectionHead {
   let reason: String
   private let source: AssumptionSource
   private let scoreForm: Decision<ScoreForm>
-  /// What the model says against scores that are given; nil if nothing.
+  /// A warning if the model contradicts the given form of its scores; nil otherwise.
   private let givenWarning: String?
   /// The output with the boxes, four numbers each: y, x, height, width.
   let boxes: Int
@@ -195,11 +195,11 @@ struct SSDHead: DetectionHead {
     var greatest = -Float.infinity
     for index in 0..<values.count where values[index] > greatest { greatest = values[index] }
     guard greatest >= criteria.scoreThreshold else { return scoreForm.value == .logit }
-    return try scoreForm.settle(greatest > Self.leastLogit ? .logit : .probability) == .logit
+    return try scoreForm.settle(greatest > Self.minimumLogit ? .logit : .probability) == .logit
   }
 
   /// A value that no probability has, however it is rounded.
-  private static let leastLogit: Float = 1.5
+  private static let minimumLogit: Float = 1.5
 
   private func candidates(
     _ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria, areLogits: Bool

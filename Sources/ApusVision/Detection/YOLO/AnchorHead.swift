@@ -62,18 +62,18 @@ struct AnchorHead: DetectionHead {
   }
 
   /// The largest side of an anchor, in pixels of the input.
-  private static let mostAnchorSide: Float = 65_536
+  private static let maximumAnchorSide: Float = 65_536
 
   /// How many anchors a cell has: three, or what is given.
   private static func anchorCount(_ given: [Float]?, grids: Int) throws(ApusError) -> Int {
     guard let given else { return grids == 1 ? 5 : 3 }
     guard !given.isEmpty, given.count.isMultiple(of: 2 * grids), given.count <= 2 * 16 * grids,
-      given.allSatisfy({ $0 > 0 && $0 <= mostAnchorSide })
+      given.allSatisfy({ $0 > 0 && $0 <= maximumAnchorSide })
     else {
       throw ApusError(
         .invalidArgument,
         """
-        anchors are given as \(given.count) numbers, not a width and height above 0 and up to \(Int(mostAnchorSide)) for each of \
+        anchors are given as \(given.count) numbers, not a width and height above 0 and up to \(Int(maximumAnchorSide)) for each of \
         at most 16 anchors of \(grids) grids
         """)
     }
@@ -207,17 +207,17 @@ struct AnchorHead: DetectionHead {
         for index in 0..<classes { row[index] = values[start + (5 + index) * grid.perColumn] }
         if scores.form == .logit { activate(&row) }
         var best: (index: Int, score: Float) = (0, -.infinity)
-        for index in 0..<classes where criteria.categories.contains(index) {
+        for index in 0..<classes {
           let score = row[index] * objectness
           if criteria.isMultiLabel {
-            if score > criteria.scoreThreshold {
+            if score > criteria.scoreThreshold, criteria.categories.contains(index) {
               add(values, grid, level, start, cell, anchor, index, score, &found)
             }
           } else if score > best.score {
             best = (index, score)
           }
         }
-        if best.score > criteria.scoreThreshold {
+        if best.score > criteria.scoreThreshold, criteria.categories.contains(best.index) {
           add(values, grid, level, start, cell, anchor, best.index, best.score, &found)
         }
       }

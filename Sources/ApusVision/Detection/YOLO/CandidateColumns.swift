@@ -8,7 +8,7 @@ struct CandidateColumns {
   private let columns: Int
   private let isTransposed: Bool
 
-  /// What a score hardly exceeds in most cells of a picture without objects.
+  /// A threshold that scores hardly exceed in most cells of a picture without objects.
   private static let quietScore: Float = 0.05
 
   /// Runs the model on a gray picture; nil if it refuses that.
@@ -30,7 +30,8 @@ struct CandidateColumns {
     return 2 * loud > rows
   }
 
-  /// What else candidates of box and classes may be, as columns behind the first class are unlike scores; empty for nothing.
+  /// The other readings of box-and-class candidates, if columns behind the first class are unlike scores;
+  /// empty if there are none.
   ///
   /// An angle is the last column. Keypoints are all behind the first class.
   func alternatives() -> (layouts: [(DetectorLayout, String)], others: [String]) {

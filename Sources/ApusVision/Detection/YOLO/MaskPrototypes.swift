@@ -26,11 +26,11 @@ struct MaskPrototypes: Hashable, Sendable {
     guard shape.elementCount <= 1 << 26 else { return nil }
     (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
     // Each object has as many coefficients.
-    guard count <= Self.mostPrototypes else { return nil }
+    guard count <= Self.maximumPrototypes else { return nil }
   }
 
   /// The maximum number of prototypes; models have 32.
-  private static let mostPrototypes = 1 << 10
+  private static let maximumPrototypes = 1 << 10
 
   /// How many values the masks of a picture may have together, and how many products may make them: twice what a model
   /// for pictures of 1280 × 1280 needs for 300 objects as large as they.

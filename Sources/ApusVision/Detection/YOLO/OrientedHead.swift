@@ -93,7 +93,7 @@ struct OrientedHead: DetectionHead {
       "score > \(criteria.scoreThreshold)",
       criteria.isMultiLabel ? "every class above counts" : "the best class of a candidate counts",
       """
-      suppression where the probabilistic IoU > \(criteria.maximumOverlap) \
+      suppression where the probabilistic IoU with any better candidate >= \(criteria.maximumOverlap), \
       \(criteria.isClassAgnostic ? "among all classes" : "within a class"), of the best \
       \(NonMaximumSuppression.maximumCandidates) candidates
       """,
@@ -133,13 +133,14 @@ struct OrientedHead: DetectionHead {
     for row in 0..<rows {
       func value(_ column: Int) -> Float { values[row * perRow + column * perColumn] }
       func add(_ index: Int, _ score: Float) {
+        guard criteria.categories.contains(index) else { return }
         let box = RotatedBox(
           x: value(0) * unitX, y: value(1) * unitY, width: value(2) * unitX, height: value(3) * unitY,
           angle: value(columns - 1))
         found.add(RotatedCandidate(box: box, score: score, index: index), score: score)
       }
       var best: (index: Int, score: Float) = (0, -.infinity)
-      for index in 0..<classes where criteria.categories.contains(index) {
+      for index in 0..<classes {
         var score = value(4 + index)
         if scores.form == .logit { score = 1 / (1 + exp(-score)) }
         if criteria.isMultiLabel {

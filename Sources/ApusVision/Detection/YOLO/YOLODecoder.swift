@@ -21,7 +21,7 @@ struct YOLODecoder {
 
   /// A class of the candidates whose score is the same in every row of the output, which no model gives; nil for none.
   func constantClass(of candidates: [Candidate], _ values: Span<Float>) -> (index: Int, score: Float)? {
-    guard shape.layout != .yoloEndToEnd, shape.rows >= Self.leastConstant else { return nil }
+    guard shape.layout != .yoloEndToEnd, shape.rows >= Self.minimumConstant else { return nil }
     for index in Set(candidates.map(\.index)) where (0..<shape.classes).contains(index) {
       let start = (shape.firstClass + index) * perColumn
       let score = values[start]
@@ -32,7 +32,7 @@ struct YOLODecoder {
 
   /// Whether every candidate can have corners instead of center and size: of boxes in all cells, many a size is less than its center.
   func areCorners(_ values: Span<Float>) -> Bool {
-    shape.rows >= Self.leastConstant
+    shape.rows >= Self.minimumConstant
       && (0..<shape.rows).allSatisfy { row in
         let start = row * perRow
         return values[start + 2 * perColumn] >= values[start]
@@ -41,7 +41,7 @@ struct YOLODecoder {
   }
 
   /// How many rows must agree.
-  private static let leastConstant = 16
+  private static let minimumConstant = 16
 
   /// Refuses scores that are not numbers, and classes of rows that count which are no classes.
   ///

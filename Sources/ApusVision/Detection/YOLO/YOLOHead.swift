@@ -20,8 +20,8 @@ struct YOLOHead: DetectionHead {
   private let height: Float
 
   /// The maximum number of keypoints of an object, and of all objects in a picture; objects beyond have none.
-  private static let mostKeypoints = 512
-  private static let mostKeypointsOfPicture = 1 << 18
+  private static let maximumKeypoints = 512
+  private static let maximumKeypointsOfPicture = 1 << 18
 
   /// Recognizes a head; nil if the outputs are not those of one.
   ///
@@ -58,12 +58,12 @@ struct YOLOHead: DetectionHead {
       isGiven
       ? expected
       : export?.task == "pose" ? export?.keypoints ?? expected : export?.task == nil ? expected : nil
-    if let keypoints, keypoints.count > Self.mostKeypoints || keypoints.values > 3 {
+    if let keypoints, keypoints.count > Self.maximumKeypoints || keypoints.values > 3 {
       throw ApusError(
         .invalidArgument,
         """
         \(isGiven ? "the options" : "the model's metadata\(place)") \(isGiven ? "give" : "gives") an object \(keypoints.count) keypoints of \(keypoints.values) numbers, \
-        not at most \(Self.mostKeypoints) of 3
+        not at most \(Self.maximumKeypoints) of 3
         """)
     }
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
@@ -265,7 +265,7 @@ struct YOLOHead: DetectionHead {
       if let prototypes {
         coefficients = kept.map { decoder.columns($0.row, shape.firstExtra, prototypes.count, values) }
       }
-      let withKeypoints = Self.mostKeypointsOfPicture / max(keypoints?.count ?? 0, 1)
+      let withKeypoints = Self.maximumKeypointsOfPicture / max(keypoints?.count ?? 0, 1)
       return kept.enumerated().map { position, candidate in
         object(
           candidate, decoder, isPixels: isPixels, values,

@@ -11,7 +11,7 @@ struct YOLORecognition {
   let height: Int
   /// Columns behind the class scores: mask coefficients, keypoints.
   let extra: Int
-  /// What the exporter says.
+  /// The exporter's metadata; nil if there is none.
   let export: ExportMetadata?
   /// Whether the model calls itself YOLO v10.
   let isCalledVersion10: Bool

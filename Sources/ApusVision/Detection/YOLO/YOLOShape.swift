@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// What the dimensions of a YOLO output mean.
+/// The meaning of a YOLO output's dimensions.
 struct YOLOShape: Hashable, Sendable {
   /// The kind of head.
   var layout: DetectorLayout
@@ -13,9 +13,9 @@ struct YOLOShape: Hashable, Sendable {
   var isTransposed: Bool
   /// The classes that have a score of their own.
   var classes: Int
-  /// What says so.
+  /// Where the reading comes from.
   var source: AssumptionSource
-  /// Why.
+  /// Why the output is read so.
   var reason: String
 
   /// The column of the first class score.

@@ -126,22 +126,24 @@ struct YOLOXHead: DetectionHead {
       let objectness = values[start + 4 * perColumn]
       guard objectness > 0 else { continue }
       var best: (index: Int, score: Float) = (0, -.infinity)
-      for index in 0..<classes where criteria.categories.contains(index) {
+      for index in 0..<classes {
         let score = values[start + (5 + index) * perColumn] * objectness
         if criteria.isMultiLabel {
-          if score > criteria.scoreThreshold { add(row, index, score, values, &found) }
+          if score > criteria.scoreThreshold { add(row, index, score, values, criteria, &found) }
         } else if score > best.score {
           best = (index, score)
         }
       }
-      if best.score > criteria.scoreThreshold { add(row, best.index, best.score, values, &found) }
+      if best.score > criteria.scoreThreshold { add(row, best.index, best.score, values, criteria, &found) }
     }
     return found
   }
 
   private func add(
-    _ row: Int, _ index: Int, _ score: Float, _ values: Span<Float>, _ found: inout BestValues<Candidate>
+    _ row: Int, _ index: Int, _ score: Float, _ values: Span<Float>, _ criteria: DetectionCriteria,
+    _ found: inout BestValues<Candidate>
   ) {
+    guard criteria.categories.contains(index) else { return }
     let (perRow, perColumn) = isTransposed ? (1, rows) : (columns, 1)
     var (x, y) = (values[row * perRow], values[row * perRow + perColumn])
     var (width, height) = (values[row * perRow + 2 * perColumn], values[row * perRow + 3 * perColumn])

@@ -74,7 +74,7 @@ struct YOLOXRecognition {
   {
     let isCells =
       "as many candidates as cells of strides \(grid.strides.map(String.init).joined(separator: ", "))"
-    // What exporters of later versions say.
+    // Only later exporters write these, and their models have no objectness.
     let export = prepared.export
     if export?.task != nil || export?.isEndToEnd != nil || export?.hasSuppression == true { return nil }
     let known = prepared.knownClassCount(labels)

@@ -2,6 +2,12 @@
 
 import Apus
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The version of TensorFlow Lite's API that this library follows, and its own.
 private let versionStrings = CStrings(["2.21.0+apus.\(Runtime.version)", "2.21.0"])
 
@@ -43,11 +49,24 @@ private func makeModel(
 private func makeModel(_ path: UnsafePointer<CChar>?, _ reporter: ErrorReporter) -> OpaquePointer? {
   makeModel(reporter) { () throws(Refusal) in
     guard let path else { throw Refusal("the model's path is NULL") }
-    let file = String(cString: path)
+    guard let file = String(validatingCString: path) else { return try model(ofFileNamedByBytes: path) }
     do throws(ApusError) { return try Model(contentsOfFile: file) } catch {
       guard error.code == .unreadableFile else { throw Refusal(error) }
       throw Refusal("Could not open '\(file)'. \(error.message)")
     }
+  }
+}
+
+/// The model of a file whose path is not UTF-8, which no string of Swift can have: the engine reads it by its descriptor's path.
+private func model(ofFileNamedByBytes path: UnsafePointer<CChar>) throws(Refusal) -> Model {
+  let file = String(cString: path)
+  let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+  guard descriptor >= 0 else {
+    throw Refusal("Could not open '\(file)'. \(String(cString: strerror(errno)))")
+  }
+  defer { close(descriptor) }
+  do throws(ApusError) { return try Model(contentsOfFile: "/dev/fd/\(descriptor)") } catch {
+    throw Refusal("Could not read '\(file)'. \(error.message)")
   }
 }
 

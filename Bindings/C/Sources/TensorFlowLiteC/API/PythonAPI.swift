@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the Python package calls with Python's lock, and with objects of its own.
+// The functions that the Python package calls with Python's lock, and with objects of its own.
 
 /// Makes the methods `set_tensor`, `get_tensor` and `invoke` of a class: a tuple, or `NULL` where this Python is not one that they work in.
 ///
@@ -30,13 +30,20 @@ public func pythonMethodsCreate(
 /// - Parameters:
 ///   - interpreter: The `TfLiteInterpreter`.
 ///   - arrays: A set that is empty unless the program has arrays of the interpreter's memory.
+///   - callers: A set that is empty unless a call of the package's own methods waits for its turn or has it.
 @c(ApusPythonInterpreterCreate)
 public func pythonInterpreterCreate(
-  _ interpreter: OpaquePointer?, _ arrays: UnsafeMutableRawPointer?
+  _ interpreter: OpaquePointer?, _ arrays: UnsafeMutableRawPointer?, _ callers: UnsafeMutableRawPointer?
 ) -> UnsafeMutableRawPointer? {
-  guard let methods = PythonMethods.shared, let arrays else { return nil }
+  guard let methods = PythonMethods.shared, let arrays, let callers else { return nil }
   return call(interpreter, InterpreterHandle.self, failure: nil, reporter: \.reporter) {
     handle throws(Refusal) in
-    methods.capsule(try PythonInterpreter(handle, arrays: arrays, methods))
+    methods.capsule(try PythonInterpreter(handle, arrays: arrays, callers: callers, methods))
   }
+}
+
+/// Which thread is in a call of an interpreter: 0 for none, 1 for another one, 2 for the caller's own.
+@c(ApusPythonInterpreterGetUser)
+public func pythonInterpreterUser(_ interpreter: OpaquePointer?) -> Int32 {
+  call(interpreter, InterpreterHandle.self, failure: 0, reporter: \.reporter) { $0.exclusion.user.rawValue }
 }

@@ -60,6 +60,18 @@ public func runnerResizeInput(
   _ count: Int32
 ) -> Int32 {
   statusOnRunner(runner) { runner throws(Refusal) in
+    try runner.session.resizeInput(
+      runner.input(name), to: CArrays.integers(dimensions, count: count), isStrict: true)
+  }
+}
+
+/// Sets the shape of an input, whatever the file says of it: LiteRT's runners in Python do so.
+@c(ApusSignatureRunnerResizeInputTensor)
+public func runnerResizeInputFreely(
+  _ runner: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ dimensions: UnsafePointer<Int32>?,
+  _ count: Int32
+) -> Int32 {
+  statusOnRunner(runner) { runner throws(Refusal) in
     try runner.session.resizeInput(runner.input(name), to: CArrays.integers(dimensions, count: count))
   }
 }

@@ -2,6 +2,12 @@
 
 import Apus
 
+/// The index of a tensor in its subgraph; −1 for a tensor that an operator adds.
+@c(ApusTensorGetIndex)
+public func tensorIndex(_ tensor: UnsafeRawPointer?) -> Int32 {
+  onTensor(tensor, failure: -1) { Int32(clamping: $0.tensor.index) }
+}
+
 @c(TfLiteTensorType)
 public func tensorType(_ tensor: UnsafeRawPointer?) -> Int32 {
   onTensor(tensor, failure: 0) { $0.tensor.type.code }
@@ -170,8 +176,8 @@ public func opaqueTensorAddressStability(_ tensor: UnsafeRawPointer?) -> Int32 {
 public func opaqueTensorDataStability(_ tensor: UnsafeRawPointer?) -> Int32 {
   onTensor(tensor, failure: 0) { record in
     switch record.allocation {
-    case .constant: 3
-    case .arena, .variable, .dynamic: 2
+    case .constant, .variable: 3
+    case .arena, .dynamic: 2
     case .custom: 0
     }
   }
@@ -223,22 +229,22 @@ public func integerArrayCreate(_ count: Int32) -> UnsafeMutableRawPointer? {
 
 @c(TfLiteIntArrayCopy)
 public func integerArrayCopy(_ array: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
-  CArrays.integers(array).flatMap { CArrays.make($0) }
+  CArrays.copy(array)
 }
 
 @c(TfLiteIntArrayEqual)
 public func integerArrayEqual(_ first: UnsafeRawPointer?, _ second: UnsafeRawPointer?) -> Int32 {
   if first == second { return 1 }
-  guard let first = CArrays.integers(first), let second = CArrays.integers(second) else { return 0 }
-  return first == second ? 1 : 0
+  guard let first, let second else { return 0 }
+  return CArrays.elements(of: first, equal: second + 4, count: second.load(as: Int32.self)) ? 1 : 0
 }
 
 @c(TfLiteIntArrayEqualsArray)
 public func integerArrayEqualsArray(
   _ array: UnsafeRawPointer?, _ count: Int32, _ elements: UnsafeRawPointer?
 ) -> Int32 {
-  guard let array = CArrays.integers(array) else { return count == 0 ? 1 : 0 }
-  return array == CArrays.integers(elements, count: count) ? 1 : 0
+  guard let array else { return count == 0 ? 1 : 0 }
+  return CArrays.elements(of: array, equal: elements, count: count) ? 1 : 0
 }
 
 @c(TfLiteIntArrayFree)
@@ -254,8 +260,7 @@ public func floatArrayCreate(_ count: Int32) -> UnsafeMutableRawPointer? {
 
 @c(TfLiteFloatArrayCopy)
 public func floatArrayCopy(_ array: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
-  // The bits of floats are copied as those of integers.
-  CArrays.integers(array).flatMap { CArrays.make($0) }
+  CArrays.copy(array)
 }
 
 @c(TfLiteFloatArrayFree)

@@ -16,14 +16,39 @@ enum ContextFunctions {
     @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, Int32, UnsafePointer<Int32>?) -> Int32
   private typealias GetTensor = @convention(c) (UnsafeRawPointer?, Int32) -> UnsafeMutableRawPointer?
 
-  /// What operators may not ask for: other nodes, and memory that is planned elsewhere. Further arguments are ignored.
-  private static let refuse: Refuse = { context in
-    report(context, "this function of TfLiteContext is not supported")
-    return Status.error
+  /// The functions for other nodes and for memory planned elsewhere, with their places. Further arguments are ignored.
+  private static let refusals: [(offset: Int, function: Refuse)] = [
+    (ContextLayout.getExecutionPlan, { refuse($0, "GetExecutionPlan") }),
+    (ContextLayout.addTensors, { refuse($0, "AddTensors") }),
+    (ContextLayout.getNodeAndRegistration, { refuse($0, "GetNodeAndRegistration") }),
+    (ContextLayout.replaceNodeSubsets, { refuse($0, "ReplaceNodeSubsetsWithDelegateKernels") }),
+    (ContextLayout.setExternalContext, { refuse($0, "SetExternalContext") }),
+    (ContextLayout.allocateBufferForEval, { refuse($0, "AllocateBufferForEval") }),
+    (ContextLayout.requestScratchBuffer, { refuse($0, "RequestScratchBufferInArena") }),
+    (ContextLayout.previewDelegatePartitioning, { refuse($0, "PreviewDelegatePartitioning") }),
+    (ContextLayout.getModelMetadata, { refuse($0, "GetModelMetadata") }),
+    (ContextLayout.acquireSubgraphContext, { refuse($0, "AcquireSubgraphContext") }),
+    (ContextLayout.releaseSubgraphContext, { refuse($0, "ReleaseSubgraphContext") }),
+  ]
+
+  /// The functions among them that return a pointer.
+  private static let refusalsWithNothing: [(offset: Int, function: RefuseWithNothing)] = [
+    (ContextLayout.getExternalContext, { refuseWithNothing($0, "GetExternalContext") }),
+    (ContextLayout.allocatePersistentBuffer, { refuseWithNothing($0, "AllocatePersistentBuffer") }),
+    (ContextLayout.getScratchBuffer, { refuseWithNothing($0, "GetScratchBuffer") }),
+    (ContextLayout.getEvalTensor, { refuseWithNothing($0, "GetEvalTensor") }),
+  ]
+
+  private static func refuse(_ context: UnsafeRawPointer?, _ name: String) -> Int32 {
+    onContext(context, failure: Status.error) { _ throws(Refusal) in
+      throw Refusal("\(name) of TfLiteContext is not supported")
+    }
   }
 
-  private static let refuseWithNothing: RefuseWithNothing = { context in
-    report(context, "this function of TfLiteContext is not supported")
+  private static func refuseWithNothing(
+    _ context: UnsafeRawPointer?, _ name: String
+  ) -> UnsafeMutableRawPointer? {
+    _ = refuse(context, name)
     return nil
   }
 
@@ -37,27 +62,14 @@ enum ContextFunctions {
 
   private static let getTensor: GetTensor = { context, index in contextTensor(context, index) }
 
-  private static func report(_ context: UnsafeRawPointer?, _ message: String) {
-    do throws(Refusal) { try ContextReference.context(context).reporter.report(message) } catch {
-      ErrorReporter.standard.report(error.message)
-    }
-  }
-
   /// Fills the functions in.
   static func install(in context: UnsafeMutableRawPointer) {
-    for offset in [
-      ContextLayout.getExecutionPlan, ContextLayout.addTensors, ContextLayout.getNodeAndRegistration,
-      ContextLayout.replaceNodeSubsets, ContextLayout.allocateBufferForEval,
-      ContextLayout.requestScratchBuffer,
-      ContextLayout.previewDelegatePartitioning, ContextLayout.getModelMetadata,
-      ContextLayout.acquireSubgraphContext, ContextLayout.releaseSubgraphContext,
-      ContextLayout.setExternalContext,
-    ] { context.storeBytes(of: refuse, toByteOffset: offset, as: Refuse.self) }
-    for offset in [
-      ContextLayout.getExternalContext, ContextLayout.allocatePersistentBuffer,
-      ContextLayout.getScratchBuffer,
-      ContextLayout.getEvalTensor,
-    ] { context.storeBytes(of: refuseWithNothing, toByteOffset: offset, as: RefuseWithNothing.self) }
+    for (offset, function) in refusals {
+      context.storeBytes(of: function, toByteOffset: offset, as: Refuse.self)
+    }
+    for (offset, function) in refusalsWithNothing {
+      context.storeBytes(of: function, toByteOffset: offset, as: RefuseWithNothing.self)
+    }
     context.storeBytes(of: resize, toByteOffset: ContextLayout.resizeTensor, as: Resize.self)
     context.storeBytes(
       of: resizeExplicit, toByteOffset: ContextLayout.resizeTensorExplicit, as: ResizeExplicit.self)

@@ -21,7 +21,8 @@ final class NodeContext: @unchecked Sendable {
   /// The tensors; nil where the model leaves an input out.
   private(set) var tensors: [TensorRecord?] = []
 
-  private let structures: UnsafeMutableRawPointer?
+  private let structures: UnsafeMutableRawPointer
+  private let structuresByteCount: Int
   private let exclusion = Exclusion()
   private let place: String
 
@@ -33,12 +34,18 @@ final class NodeContext: @unchecked Sendable {
   init(
     _ tensors: [Tensor?], threadCount: Int, place: String, reporter: ErrorReporter
   ) throws(Refusal) {
-    guard let memory = calloc(1, ContextLayout.size) else { throw Refusal("the system refuses memory") }
+    structuresByteCount = tensors.count * TensorLayout.size
+    guard let memory = StructureMemory.shared.allocate(ContextLayout.size) else {
+      throw Refusal("the system refuses memory")
+    }
+    guard let structures = StructureMemory.shared.allocate(structuresByteCount) else {
+      StructureMemory.shared.release(memory, ContextLayout.size)
+      throw Refusal("the system refuses memory")
+    }
     structure = memory
-    structures = calloc(max(tensors.count, 1), TensorLayout.size)
+    self.structures = structures
     self.reporter = reporter
     self.place = place
-    guard let structures else { throw Refusal("the system refuses memory") }
     for (index, tensor) in tensors.enumerated() {
       self.tensors.append(
         try tensor.map { tensor throws(Refusal) in
@@ -59,10 +66,10 @@ final class NodeContext: @unchecked Sendable {
   deinit {
     for tensor in tensors { tensor?.retire() }
     HandleTable.shared.remove(structure)
-    free(structure)
+    StructureMemory.shared.release(structure, ContextLayout.size)
     // The records live until here at the latest: their structures are part of this memory.
     tensors = []
-    free(structures)
+    StructureMemory.shared.release(structures, structuresByteCount)
   }
 
   /// A tensor of the node.
@@ -101,7 +108,7 @@ final class NodeContext: @unchecked Sendable {
   }
 }
 
-/// What the table knows of a context, without keeping it alive.
+/// The table's weak reference to a context.
 final class ContextReference: HandleObject, @unchecked Sendable {
   static let typeName = "TfLiteContext"
   private weak var context: NodeContext?

@@ -62,7 +62,7 @@ final class OperatorHandle: HandleObject, @unchecked Sendable {
     self.userData = userData
   }
 
-  /// What the interpreter needs, as it is at this moment.
+  /// The operator's callbacks for the interpreter, as they are at this moment.
   func callbacks() throws(Refusal) -> OperatorCallbacks {
     guard version > 0 else {
       throw Refusal("the operator \(name) has the version \(version), which is not above 0")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Apus
-import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -9,7 +8,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// What an operator of the client's keeps for one node of a model: the result of its `init` function, until `free` gets it.
+/// The state that a client's operator keeps for one node of a model: the result of its `init` function, until
+/// `free` gets it.
 final class NodeState: @unchecked Sendable {
   let data: UnsafeMutableRawPointer?
   private let callbacks: OperatorCallbacks
@@ -143,7 +143,9 @@ final class NodeReference: @unchecked Sendable {
   private var temporaryArray: UnsafeMutableRawPointer?
 
   init(inputs: [Int], outputs: [Int], data: UnsafeMutableRawPointer?, options: [UInt8]) throws(Refusal) {
-    guard let memory = calloc(1, NodeLayout.size) else { throw Refusal("the system refuses memory") }
+    guard let memory = StructureMemory.shared.allocate(NodeLayout.size) else {
+      throw Refusal("the system refuses memory")
+    }
     structure = memory
     self.inputs = CIntegers(inputs)
     self.outputs = CIntegers(outputs)
@@ -179,7 +181,7 @@ final class NodeReference: @unchecked Sendable {
     for array in arrays { free(array) }
     free(temporaryArray)
     options.deallocate()
-    free(structure)
+    StructureMemory.shared.release(structure, NodeLayout.size)
   }
 
   /// Says which tensors the operator has added.
@@ -192,7 +194,7 @@ final class NodeReference: @unchecked Sendable {
     free(old)
   }
 
-  /// What the table knows of a node, without keeping it alive.
+  /// The table's weak reference to a node.
   final class Entry: HandleObject, @unchecked Sendable {
     static let typeName = "TfLiteNode"
     private weak var node: NodeReference?
@@ -206,45 +208,5 @@ final class NodeReference: @unchecked Sendable {
       }
       return node
     }
-  }
-}
-
-extension OperatorCallbacks {
-  /// The engine's operator. What the client's `init` function returned for a node is kept from one preparation to the next.
-  func customOperator(_ reporter: ErrorReporter) -> CustomOperator {
-    let states = NodeStates()
-    return CustomOperator(name: name, versions: versions) { [self] node throws(ApusError) in
-      let state = try states.state(of: node, self, reporter)
-      let prepared = try PreparedNode(node, self, state, reporter)
-      return CustomOperator.Plan(outputShapes: prepared.outputShapes) { tensors throws(ApusError) in
-        try prepared.invoke(tensors)
-      }
-    }
-  }
-}
-
-/// The states of all nodes of one operator in one interpreter.
-private final class NodeStates: Sendable {
-  /// A node, by the tensors that it writes, and their names, as subgraphs number their tensors alike.
-  private struct Key: Hashable {
-    let outputs: [Int]
-    let names: [String]
-  }
-
-  private let states = Mutex<[Key: NodeState]>([:])
-
-  func state(
-    of node: CustomOperatorNode, _ callbacks: OperatorCallbacks, _ reporter: ErrorReporter
-  ) throws(ApusError) -> NodeState {
-    let outputs = node.outputs
-    let key = Key(outputs: outputs.map(\.index), names: outputs.map(\.name))
-    if let known = states.withLock({ $0[key] }) { return known }
-    let state: NodeState
-    do throws(Refusal) {
-      state = try NodeState(
-        callbacks, options: node.optionBytes, threadCount: node.threadCount, reporter)
-    } catch { throw node.malformed(error.message) }
-    states.withLock { $0[key] = state }
-    return state
   }
 }

@@ -19,7 +19,7 @@ let reportVariadically: VariadicReport = {
   guard let format else { return }
   var arguments = PassedArguments(
     words: [a, b, c, d], floats: [e, f, g, h, i, j, k, l], stack: [m, n, o, p, q, r])
-  let message = String(format: String(cString: format), &arguments)
+  let message = String(format: format, &arguments)
   onContext(context, failure: ()) { $0.reporter.report(message) }
 }
 

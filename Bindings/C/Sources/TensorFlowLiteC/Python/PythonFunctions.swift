@@ -19,7 +19,7 @@ struct PythonFunctions: @unchecked Sendable {
   let capsulePointer: @convention(c) (PythonObject, UnsafePointer<CChar>) -> UnsafeMutableRawPointer?
   let makeName: @convention(c) (UnsafePointer<CChar>) -> PythonObject?
   let attribute: @convention(c) (PythonObject, PythonObject) -> PythonObject?
-  let integer: @convention(c) (PythonObject) -> Int
+  let index: @convention(c) (PythonObject, PythonObject?) -> Int
   let makeInteger: @convention(c) (Int) -> PythonObject?
   let error: @convention(c) () -> PythonObject?
   let clearError: @convention(c) () -> Void
@@ -45,7 +45,7 @@ struct PythonFunctions: @unchecked Sendable {
     capsulePointer = try Self.function("PyCapsule_GetPointer")
     makeName = try Self.function("PyUnicode_InternFromString")
     attribute = try Self.function("PyObject_GetAttr")
-    integer = try Self.function("PyLong_AsLong")
+    index = try Self.function("PyNumber_AsSsize_t")
     makeInteger = try Self.function("PyLong_FromSsize_t")
     error = try Self.function("PyErr_Occurred")
     clearError = try Self.function("PyErr_Clear")

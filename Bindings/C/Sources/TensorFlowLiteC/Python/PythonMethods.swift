@@ -146,7 +146,8 @@ final class PythonMethods: @unchecked Sendable {
   @inline(__always)
   func index(_ object: PythonObject?) -> Int? {
     guard let object else { return nil }
-    let index = python.integer(object)
+    // A number beyond Int is the nearest one.
+    let index = python.index(object, nil)
     if index == -1, python.error() != nil {
       python.clearError()
       return nil
@@ -197,17 +198,16 @@ private let callSetTensor: MethodWithKeywords = { object, arguments, count, name
 private let callGetTensor: MethodWithKeywords = { object, arguments, count, names in
   guard let object, let methods = PythonMethods.shared else { return nil }
   if count == 1, names == nil, let arguments, let index = methods.index(arguments[0]),
-    let copy = methods.withInterpreter(of: object, { $0.copyMethod(index) })
+    let copy = methods.withInterpreter(of: object, { $0.copy(index) })
   {
-    defer { methods.python.release(copy) }
-    return methods.python.callWithoutArguments(copy)
+    return copy
   }
   return methods.call(methods.getTensor, object, arguments, count, names: names)
 }
 
 private let callInvoke: MethodWithoutArguments = { object, _ in
   guard let object, let methods = PythonMethods.shared else { return nil }
-  let status = methods.withInterpreter(of: object) { $0.isSafeToRun ? $0.invoke() : nil }
+  let status = methods.withInterpreter(of: object) { $0.invoke() }
   guard let status else { return methods.call(methods.invoke, object, nil, 0, names: nil) }
   if status == Status.ok {
     methods.python.retain(methods.none)

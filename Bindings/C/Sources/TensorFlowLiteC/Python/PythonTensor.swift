@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An input or output, and the numpy array that shows its elements. Python's lock protects it.
+/// An input or output, and the numpy array that shows its elements. Python's lock and the interpreter's ``Exclusion`` protect it.
 final class PythonTensor {
   let record: TensorRecord
   let isInput: Bool
@@ -25,13 +25,15 @@ final class PythonTensor {
     python.release(old.1)
   }
 
-  /// Whether the array shows the record's present memory. The caller keeps other threads from the record.
-  var isCurrent: Bool { array != nil && revision == record.revision }
+  /// An array that shows the record's present memory; nil if there is none. The caller keeps other calls from the record.
+  @inline(__always)
+  func currentArray(_ methods: PythonMethods) -> PythonObject? {
+    if array == nil || revision != record.revision { refresh(methods) }
+    return revision == record.revision ? array : nil
+  }
 
-  /// Asks for an array for the record's present memory.
-  ///
-  /// Other threads of Python may run meanwhile and change the record; then the array is not current.
-  func refresh(_ methods: PythonMethods) {
+  /// Asks for an array for the record's present memory. Other threads of Python may run meanwhile.
+  private func refresh(_ methods: PythonMethods) {
     let python = methods.python
     let revision = record.revision
     guard record.data != nil, record.byteCount > 0,

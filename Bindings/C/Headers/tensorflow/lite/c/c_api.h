@@ -72,6 +72,7 @@ size_t TfLiteSignatureRunnerGetInputCount(const TfLiteSignatureRunner *runner);
 size_t TfLiteSignatureRunnerGetOutputCount(const TfLiteSignatureRunner *runner);
 const char *TfLiteSignatureRunnerGetInputName(const TfLiteSignatureRunner *runner, int32_t index);
 const char *TfLiteSignatureRunnerGetOutputName(const TfLiteSignatureRunner *runner, int32_t index);
+/* Only dimensions that the file leaves open may change. */
 TfLiteStatus TfLiteSignatureRunnerResizeInputTensor(TfLiteSignatureRunner *runner, const char *name, const int *dims, int32_t count);
 TfLiteStatus TfLiteSignatureRunnerAllocateTensors(TfLiteSignatureRunner *runner);
 TfLiteTensor *TfLiteSignatureRunnerGetInputTensor(TfLiteSignatureRunner *runner, const char *name);

@@ -12,7 +12,7 @@ extern "C" {
 /* Only dimensions that the file leaves open may change. */
 TfLiteStatus TfLiteInterpreterResizeInputTensorStrict(TfLiteInterpreter *interpreter, int32_t index, const int *dims, int32_t count);
 
-/* What a model keeps between runs. */
+/* Tensors that keep their values between runs. Resource variables are no tensors: a reset leaves them as they are. */
 TfLiteStatus TfLiteInterpreterResetVariableTensors(TfLiteInterpreter *interpreter);
 int32_t TfLiteInterpreterGetVariableTensorCount(const TfLiteInterpreter *interpreter);
 TfLiteTensor *TfLiteInterpreterGetVariableTensor(const TfLiteInterpreter *interpreter, int32_t index);
@@ -42,10 +42,17 @@ TfLiteStatus TfLiteInterpreterModifyGraphWithDelegate(const TfLiteInterpreter *i
 /* All tensors keep their values, for TfLiteInterpreterGetTensor after a run. This function is Apus's own. */
 void ApusInterpreterOptionsSetPreserveAllTensors(TfLiteInterpreterOptions *options, bool preserve);
 
-/* The model's subgraphs and their tensors; a tensor that does not exist is NULL. Only subgraphs that have been allocated, the main one and
- * those of signature runners, have data. These functions are Apus's own. */
+/* The model's subgraphs and their tensors; a tensor that does not exist is NULL. Constants have data; other tensors have them in subgraphs
+ * that have been allocated, the main one and those of signature runners. These functions are Apus's own. */
 int32_t ApusInterpreterGetSubgraphCount(const TfLiteInterpreter *interpreter);
 const TfLiteTensor *ApusInterpreterGetSubgraphTensor(const TfLiteInterpreter *interpreter, int32_t subgraph, int32_t index);
+
+/* A tensor's index in its subgraph. This function is Apus's own. */
+int32_t ApusTensorGetIndex(const TfLiteTensor *tensor);
+
+/* Any shape, as LiteRT's runners in Python take it; TfLiteSignatureRunnerResizeInputTensor changes open dimensions alone. This function is
+ * Apus's own. */
+TfLiteStatus ApusSignatureRunnerResizeInputTensor(TfLiteSignatureRunner *runner, const char *name, const int *dims, int32_t count);
 
 /* The main subgraph's operators: their names, and the tensors that they read and write, -1 where an optional one is left out. The arrays
  * live as long as the interpreter; an operator that does not exist is NULL. These functions are Apus's own. */

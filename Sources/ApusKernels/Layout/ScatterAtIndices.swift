@@ -5,7 +5,7 @@ import ApusRuntime
 /// Writes an element at each index along the middle one of three axes; other elements stay.
 ///
 /// Indices are truncated to 32 bits, as in the reference; those outside the axis are ignored.
-package func markPlaces(
+package func scatterAtIndices(
   _ indices: RawSpan, indexByteCount: Int, outer: Int, depth: Int, with element: RawSpan,
   in output: inout MutableRawSpan, threads: ThreadTeam
 ) {

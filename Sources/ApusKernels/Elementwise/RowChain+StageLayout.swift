@@ -3,9 +3,9 @@
 import ApusAssembly
 
 extension RowChain {
-  /// How an operand runs along the rows: its number of rows, after which it starts over, and its number of elements in each
-  /// row.
-  struct Course: Equatable {
+  /// The shape of an operand beside the chain's rows: its number of rows, after which it starts over, and its number of
+  /// elements in each row.
+  struct Extent: Equatable {
     let rows: Int
     let elements: Int
     var count: Int { rows * elements }
@@ -13,13 +13,13 @@ extension RowChain {
 
   /// Data that runs along the rows: a tensor or the result of a stage.
   struct Strip: Equatable {
-    let course: Course
+    let extent: Extent
     /// The bytes of an element.
     let stride: Int
   }
 
   /// Stages that fit each other, with the data that they read and compute.
-  struct Outline {
+  struct StageLayout {
     let stages: [(stage: Stage, sources: [ElementwiseChain.Source])]
     let rows: Int
     let depth: Int
@@ -30,19 +30,19 @@ extension RowChain {
     let columns: ReductionStage?
 
     /// The longest row, in elements, for which the data of stages stay in the cache.
-    private static let mostDepth = 4096
+    private static let maximumDepth = 4096
     /// The shortest row, in elements, whose reduction is worth a chain.
-    private static let leastDepth = 4
+    private static let minimumDepth = 4
 
     /// - Throws: `Decline` if the stages do not fit each other, exceed the limits, or include no reduction.
     init(
       _ stages: [(stage: Stage, sources: [ElementwiseChain.Source])], tensorCount: Int, rows: Int, depth: Int
     ) throws(Decline) {
       guard rows > 0, depth > 0 else { throw Decline("there are no rows") }
-      try Decline.require(depth, atMost: Self.mostDepth, "the length of a row")
+      try Decline.require(depth, atMost: Self.maximumDepth, "the length of a row")
       guard stages.count > 1 else { throw Decline("there is one operator") }
-      try Decline.require(stages.count, atMost: RowChain.mostStages, "the number of operators")
-      try Decline.require(tensorCount, atMost: ChainInputs.mostTensors, "the number of tensors")
+      try Decline.require(stages.count, atMost: RowChain.maximumStages, "the number of operators")
+      try Decline.require(tensorCount, atMost: ChainInputs.maximumTensors, "the number of tensors")
       var tensors = [Strip?](repeating: nil, count: tensorCount)
       var results: [Strip] = []
       var isRead = Array(repeating: false, count: stages.count)
@@ -56,8 +56,8 @@ extension RowChain {
               throw Decline("an operator follows the reduction of columns")
             }
             columns = reduction
-          } else if depth < Self.leastDepth {
-            throw Decline("the length of a row, \(depth), is below \(Self.leastDepth)")
+          } else if depth < Self.minimumDepth {
+            throw Decline("the length of a row, \(depth), is below \(Self.minimumDepth)")
           }
         }
         let (operands, result) = try Self.strips(of: stage, rows: rows, depth: depth)
@@ -94,7 +94,7 @@ extension RowChain {
       self.columns = columns
     }
 
-    /// What a stage reads and computes; throws if it does not run along these rows.
+    /// The operands and the result of a stage; throws if it does not run along these rows.
     private static func strips(
       of stage: Stage, rows: Int, depth: Int
     ) throws(Decline) -> (operands: [Strip], result: Strip) {
@@ -102,8 +102,8 @@ extension RowChain {
       case .reduction(let reduction):
         guard reduction.rows == rows, reduction.depth == depth else { throw Decline.stagesDiffer }
         return (
-          [Strip(course: Course(rows: rows, elements: depth), stride: 4)],
-          Strip(course: Course(rows: rows, elements: 1), stride: 4)
+          [Strip(extent: Extent(rows: rows, elements: depth), stride: 4)],
+          Strip(extent: Extent(rows: rows, elements: 1), stride: 4)
         )
       case .elements(let stage):
         let length = stage.elementCount == rows * depth ? depth : 1
@@ -111,12 +111,12 @@ extension RowChain {
         try Decline.require(stage.stride, atMost: 8, "the bytes of an element")
         var operands: [Strip] = []
         for operand in stage.operands {
-          guard let course = course(operand, rows: rows, depth: depth, length: length) else {
+          guard let extent = extent(operand, rows: rows, depth: depth, length: length) else {
             throw Decline("an operand is broadcast in a way that rows do not have")
           }
-          operands.append(Strip(course: course, stride: operand.stride))
+          operands.append(Strip(extent: extent, stride: operand.stride))
         }
-        return (operands, Strip(course: Course(rows: rows, elements: length), stride: stage.stride))
+        return (operands, Strip(extent: Extent(rows: rows, elements: length), stride: stage.stride))
       }
     }
 
@@ -124,7 +124,7 @@ extension RowChain {
 
     /// The number of elements in a row of a stage's operands: `depth` for a reduction, otherwise that of its result.
     func operandLength(_ stage: Int) -> Int {
-      if case .reduction = stages[stage].stage { depth } else { results[stage].course.elements }
+      if case .reduction = stages[stage].stage { depth } else { results[stage].extent.elements }
     }
 
     /// The groups of stages that generated code computes together; each other stage is a group of its own.
@@ -140,10 +140,10 @@ extension RowChain {
           formula: formula, sources: stages[index].sources, level: operandLength(index))
       }
       return StageGroups.groups(of: grouped) { formula, last, sources in
-        let courses = sources.map { source in
+        let extents = sources.map { source in
           switch source {
-          case .tensor(let number): tensors[number].course
-          case .stage(let number): results[number].course
+          case .tensor(let number): tensors[number].extent
+          case .stage(let number): results[number].extent
           }
         }
         let length = operandLength(last)
@@ -153,7 +153,7 @@ extension RowChain {
             throw Decline("rows of \(depth) are no multiple of \(FormulaCode.unit)")
           }
           guard
-            let repeats = Self.repeats(of: courses, rows: rows, length: length, isJoined: length < depth)
+            let repeats = Self.repeats(of: extents, rows: rows, length: length, isJoined: length < depth)
           else { throw Decline("an operand is broadcast in a way that code does not read") }
           return try set.code(of: formula, repeats)
         }
@@ -168,11 +168,13 @@ extension RowChain {
           switch stages[group.last].stage {
           case .elements(let stage):
             return ChainParts.Part(
-              way: stage.way, stageCount: group.stageCount, isCode: isCode, choice: stage.choice,
+              loopDescription: stage.loopDescription, stageCount: group.stageCount, isCode: isCode,
+              choice: stage.choice,
               joining: group.choice)
           case .reduction(let stage):
             return ChainParts.Part(
-              way: isCode ? "generated sums of rows" : stage.way, stageCount: group.stageCount,
+              loopDescription: isCode ? "generated sums of rows" : stage.loopDescription,
+              stageCount: group.stageCount,
               isCode: isCode, choice: nil, joining: group.choice)
           }
         }, using: set)
@@ -180,34 +182,34 @@ extension RowChain {
 
     /// Which operands have one float for each row; nil if code cannot read one of them. Code reads an element or a row for each
     /// row of the result, or one for all rows.
-    private static func repeats(of courses: [Course], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
+    private static func repeats(of extents: [Extent], rows: Int, length: Int, isJoined: Bool) -> [Bool]? {
       var repeats: [Bool] = []
-      for course in courses {
-        guard course.rows == rows || course.rows == 1, course.elements == length || course.elements == 1
+      for extent in extents {
+        guard extent.rows == rows || extent.rows == 1, extent.elements == length || extent.elements == 1
         else {
           return nil
         }
         if isJoined {
-          guard course.count == 1 || course.rows == rows else { return nil }
-          repeats.append(course.count == 1)
+          guard extent.count == 1 || extent.rows == rows else { return nil }
+          repeats.append(extent.count == 1)
         } else {
-          repeats.append(course.elements == 1)
+          repeats.append(extent.elements == 1)
         }
       }
       return repeats
     }
 
     /// How an operand runs along the rows of a stage whose result has `length` elements in each; nil for any other broadcast.
-    private static func course(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
-      -> Course?
+    private static func extent(_ operand: ElementwiseStage.Operand, rows: Int, depth: Int, length: Int)
+      -> Extent?
     {
       let (period, repeats) = (operand.period, operand.repeats)
-      if period == 1, repeats == 1 { return Course(rows: 1, elements: 1) }
-      if length == 1 { return period == rows && repeats == 1 ? Course(rows: rows, elements: 1) : nil }
+      if period == 1, repeats == 1 { return Extent(rows: 1, elements: 1) }
+      if length == 1 { return period == rows && repeats == 1 ? Extent(rows: rows, elements: 1) : nil }
       if repeats == 1 {
-        return period.isMultiple(of: depth) ? Course(rows: period / depth, elements: depth) : nil
+        return period.isMultiple(of: depth) ? Extent(rows: period / depth, elements: depth) : nil
       }
-      return repeats == depth && period == rows ? Course(rows: rows, elements: 1) : nil
+      return repeats == depth && period == rows ? Extent(rows: rows, elements: 1) : nil
     }
   }
 }
