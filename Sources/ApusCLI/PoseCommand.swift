@@ -121,7 +121,10 @@ struct PoseCommand: PictureCommand {
           result.poses[number].maskFile = output ?? "\(maskDir ?? ".")/\(stems[place])-\(number).png"
         }
       }
-      runner.finish = { _, _, result throws(ApusError) in
+      runner.finish = { [output] _, _, result throws(ApusError) in
+        if let output, result.poses.isEmpty {
+          Output.writeError("warning: nobody was found, so '\(oneLine(output))' is not written")
+        }
         for pose in result.poses {
           if let file = pose.maskFile { try pose.mask?.write(toFile: file) }
         }

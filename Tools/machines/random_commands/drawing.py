@@ -350,6 +350,9 @@ class Drawer:
         if name in ("annotate", "output") and not one or name in ("output", "output-dir") and (
                 line.has("output") or line.has("output-dir")) or name == "annotate-dir" and line.has("annotate"):
             return None
+        if line.command.name == "pose" and (name == "output" and (line.has("mask-dir") or line.has("max-results")) or
+                                            name in ("mask-dir", "max-results") and line.has("output")):
+            return None
         if line.command.name == "watch" and name in ("annotate", "size"):
             return Option(name, "out/drawn.mp4" if name == "annotate" else "64x48")
         simple = {
@@ -368,7 +371,7 @@ class Drawer:
             "kernels": lambda: str(random.choice(self._kernels)), "annotate-dir": lambda: "out/drawn", "align-dir": lambda: "out/aligned",
             "output-dir": lambda: "out/masks", "tensors": lambda: "out/every", "region": lambda: "0,0,1,1",
             "annotate": lambda: self._target(random, [".png", ".jpg", ".ppm"], "good"),
-            "output": lambda: self._target(random, {"embed": [".npy"], "track": [".txt"]}.get(line.command.name, [".png", ".npy"]), "good"),
+            "output": lambda: self._target(random, {"embed": [".npy"], "track": [".txt"], "pose": [".png"]}.get(line.command.name, [".png", ".npy"]), "good"),
         }
         if name in simple:
             # A row of a file has room for one embedding.

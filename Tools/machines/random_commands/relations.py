@@ -115,6 +115,9 @@ class Relations:
         result = {}
         for text in timeless(ending.out).decode().splitlines():
             document = strict(text.replace('TIME', '"t":0'))
+            # Files are named where there are several pictures, and numbered in the order of pictures whose names meet.
+            for name in ("annotated", "output"):
+                document.pop(name, None)
             result.setdefault(document["image"], document)
         return result
 
