@@ -14,6 +14,8 @@ struct ImageInput: Sendable {
   let normalization: Normalization?
   /// How pixels are read.
   let pixels: Assumption
+  /// A warning about the numbers by which pixels are read; nil if they are not suspicious.
+  let pixelWarning: String?
   /// How channels are read.
   let channelOrder: Assumption
 
@@ -56,6 +58,9 @@ struct ImageInput: Sendable {
       channels, metadata, export, defaults, isGiven: options.channels != nil)
     let source: AssumptionSource
     let reason: String
+    let described =
+      options.normalization == nil && defaults.heedsMetadata && isFloat
+      ? DescribedNormalization(metadata, channels: count) : nil
     if let chosen = options.normalization {
       // Three numbers are those of the colors.
       do { try chosen.check(channels: count) } catch {
@@ -73,7 +78,7 @@ struct ImageInput: Sendable {
     {
       let found = Self.pixels(ofIntegers: tensor, channels: count)
       (normalization, source, reason) = (found.0?.ofColors(channels), found.1, found.2)
-    } else if defaults.heedsMetadata, isFloat, let found = Self.normalization(of: metadata, count) {
+    } else if let found = described?.normalization {
       (normalization, source, reason) = (found, .model, "the metadata's normalization")
     } else if isFloat, defaults.heedsMetadata, defaults.source == .guess, let arithmetic {
       (normalization, source, reason) = (arithmetic.normalization, .model, arithmetic.reason)
@@ -88,6 +93,9 @@ struct ImageInput: Sendable {
     }
     pixels = Assumption(
       "pixels", (normalization ?? .raw).description, source, reason: reason, option: "--pixels")
+    pixelWarning =
+      options.normalization.flatMap { $0.unitWarning(ofNumbers: "--pixels \($0)") }
+      ?? described?.warning(pixels, arithmetic)
   }
 
   /// How the shape is read, where it says less than it could.
@@ -152,14 +160,5 @@ struct ImageInput: Sendable {
     }
     return usual == .imageNet
       ? (.imageNet, .model, found + ", the range of ImageNet's colors") : (nil, .model, found)
-  }
-
-  /// The metadata's normalization; nil if it has no usable one.
-  private static func normalization(of metadata: TensorMetadata?, _ channels: Int) -> Normalization? {
-    guard let found = metadata?.normalization,
-      [1, channels].contains(found.mean.count), [1, channels].contains(found.std.count),
-      found.mean.allSatisfy(\.isFinite), found.std.allSatisfy({ $0.isFinite && $0 > 0 })
-    else { return nil }
-    return .meanStd(mean: found.mean, std: found.std)
   }
 }

@@ -103,7 +103,7 @@ final class PictureModel: Sendable {
           reason: options.fit == nil ? defaults.reason : "the options", option: "--fit"),
       ] + input.shapeReadings
     warnings = [
-      input.geometry.doubt, Self.sizeWarning(prepared), Self.pixelWarning(options.normalization),
+      input.geometry.doubt, Self.sizeWarning(prepared), input.pixelWarning,
       Self.rangeWarning(input, of: prepared.model),
     ].compactMap(\.self)
     processor = try ImageProcessor(
@@ -119,27 +119,6 @@ final class PictureModel: Sendable {
     ) { geometry.shape(batch: $0) }
   }
 
-  /// A warning if a given normalization has numbers for pixels from 0 to 1, where pixels are from 0 to 255;
-  /// nil otherwise.
-  private static func pixelWarning(_ given: Normalization?) -> String? {
-    guard let given, given != .raw, case .meanStd(let mean, let std) = given,
-      mean.allSatisfy({ abs($0) <= 1 }), std.allSatisfy({ $0 < 2 })
-    else { return nil }
-    // One number stands for every channel.
-    let whites = (0..<max(mean.count, std.count)).map { channel -> String in
-      let white = (255 - mean[min(channel, mean.count - 1)]) / std[min(channel, std.count - 1)]
-      return "\(white)"
-    }
-    let means = mean.count == 1 ? "a mean" : "means"
-    let warning = """
-      --pixels \(given) subtracts \(means) from pixels of 0 to 255 and divides, so that white becomes \(whites.joined(separator: ", "))
-      """
-    guard std.allSatisfy({ $0 >= minimumDeviation }) else { return warning + ", which no model takes" }
-    let numbers = [mean, std].map { $0.map { "\(($0 * 255_000).rounded() / 1_000)" }.joined(separator: ",") }
-      .joined(separator: ":")
-    return warning + "; if the numbers are for pixels from 0 to 1, --pixels \(numbers) says so"
-  }
-
   /// A warning if pixels become numbers outside the range of the input, or of the operator that quantizes it;
   /// nil otherwise.
   private static func rangeWarning(_ input: ImageInput, of model: Model) -> String? {
@@ -151,9 +130,6 @@ final class PictureModel: Sendable {
       + (own == nil ? "the graph begins with QUANTIZE of" : "the input stands for")
       + " \(range.text): what is beyond is cut off; --pixels says which pixels the model takes"
   }
-
-  /// The least deviation of pixels from 0 to 1: below it, numbers are for no pixels at all.
-  private static let minimumDeviation: Float = 0.01
 
   /// A warning if the exporter names a size other than the input's; nil otherwise.
   private static func sizeWarning(_ prepared: PreparedModel) -> String? {
