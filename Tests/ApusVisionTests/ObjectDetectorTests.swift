@@ -77,13 +77,21 @@ private func message(_ body: () throws -> Void) -> String? {
   }
 
   @Test(
-    "the count is obeyed, whatever number it is",
+    "the count is obeyed, up to the number of rows",
     arguments: [
-      (0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (1e30, 5), (.infinity, 5), (-1, 0), (-0.0, 0), (2.9, 2),
-      (0.5, 0), (-.infinity, 0),
+      (0, 0), (1, 1), (4, 4), (5, 5), (6, 5), (1e30, 5), (-0.0, 0), (2.9, 2), (0.5, 0), (-0.01, 0),
     ] as [(Float, Int)])
   func obeysTheCount(count: Float, rows: Int) throws {
     #expect(try detect(model(count: count)) { $0.scoreThreshold = 0 }.count == rows)
+  }
+
+  @Test(
+    "a count that no number of objects can be is an error that names its output",
+    arguments: [-1, -300, .infinity, -.infinity, .nan] as [Float])
+  func refusesCounts(count: Float) {
+    let error = #expect(throws: ApusError.self) { try detect(model(count: count)) }
+    #expect(error?.code == .invalidData)
+    #expect(error?.message.contains("output 3 has \(count) as the number of objects") == true, "\(error?.message ?? "")")
   }
 
   @Test("scores, classes and boxes that are no numbers are errors where they count")
@@ -92,7 +100,7 @@ private func message(_ body: () throws -> Void) -> String? {
       model(scores: [.nan, 0.75, 0.5, 0.5, 0.875]), model(scores: [0.75, 0.75, 0.5, 0.5, .infinity]),
       model(classes: [0, -1, 2, 3, 4], scores: [0.5, 0.5, 0.5, 0.5, 0.5]),
       model(classes: [0, 1, .nan, 1, 7]),
-      model(classes: [0, 1e30, 2, 1, 7]), model(count: .nan),
+      model(classes: [0, 1e30, 2, 1, 7]),
     ] {
       let error = #expect(throws: ApusError.self) { try detect(odd) }
       #expect(error?.code == .invalidData)

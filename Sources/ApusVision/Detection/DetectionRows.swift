@@ -14,8 +14,8 @@ struct DetectionRows {
   /// Combines the outputs of a run.
   ///
   /// - Parameters:
-  ///   - objects: The model's number of objects; nil if it has none. Numbers below zero count as zero, fractions are truncated, and the
-  ///     number of rows is the maximum.
+  ///   - objects: The model's number of objects, a finite number; nil if it has none. Numbers below zero count as zero, fractions are
+  ///     truncated, and the number of rows is the maximum.
   ///   - order: Whether `classes` and `scores` change places.
   init(
     boxes: [Float], classes: [Float], scores: [Float], objects: Float?, rowsPerObject: Int = 1,

@@ -140,8 +140,10 @@ struct PostProcessedHead: DetectionHead {
     var objects: Float?
     if let count = outputs.count { objects = try run.values(of: count).first ?? 0 }
     let check = AnswerCheck(readings)
-    if let objects, objects.isNaN {
-      throw check.refusal("an answer has a number of objects that is not a number", "layout")
+    // Bytes round a number that is 0.
+    if let objects, !objects.isFinite || objects <= -1 {
+      throw check.refusal(
+        "output \(outputs.count ?? 0) has \(objects) as the number of objects, not a number from 0 on", "layout")
     }
     var numbers = try run.values(of: outputs.scores)
     if areLogits { numbers = numbers.map { 1 / (1 + exp(-$0)) } }
