@@ -78,6 +78,25 @@ private typealias Answer = DetectorModel.Answer
     }
   }
 
+  @Test(
+    "an offset of labels that leaves some of three classes without names is a warning",
+    arguments: [
+      (3, 1, "--label-offset 1: 1 class has no name"), (3, 2, "--label-offset 2: 2 classes have no name"),
+      (3, -1, "--label-offset -1: 1 class has no name"), (3, .max, "3 classes have no name"),
+      (3, .min, "3 classes have no name"), (5, 1, "--label-offset 1: names may be those of other classes"),
+      (3, 0, nil), (4, 1, nil), (2, -1, nil),
+    ] as [(Int, Int, String?)])
+  func warnsOfOffsets(rows: Int, offset: Int, words: String?) throws {
+    let answer = Answer(shape: [1, 7, 84], values: [Float](repeating: 0, count: 7 * 84))
+    var options = ObjectDetector.Options()
+    (options.layout, options.labelOffset) = (.yolo8, offset)
+    let found = try ObjectDetector(
+      model: DetectorModel.answering([answer], shape: [1, 64, 64, 3]).model(),
+      labels: LabelMap((0..<rows).map { "class \($0)" }), options: options
+    ).assumptions.warnings.filter { $0.contains("labels for 3 classes") }
+    #expect(found.count == (words == nil ? 0 : 1) && found.first?.contains(words ?? "") != false, "\(found)")
+  }
+
   @Test("classes have no scores to be given")
   func refusesScoresOfClasses() throws {
     let model = DetectorModel(

@@ -19,6 +19,8 @@ struct LabelSource: Sendable {
   private var classCount: Int?
   /// Whether class 0 is the background, which the labels leave out.
   private var leavesOutBackground = false
+  /// Whether the caller chose how many rows precede class 0.
+  private let isOffsetGiven: Bool
   /// Why there are no names in the requested language; empty if there are, or none is requested.
   private var localeWarnings: [String] = []
 
@@ -49,6 +51,7 @@ struct LabelSource: Sendable {
     } else {
       return nil
     }
+    isOffsetGiven = offset != nil
     if let offset { map.offset = offset }
     guard let locale, !locale.isEmpty else { return }
     guard given == nil else {
@@ -132,12 +135,25 @@ struct LabelSource: Sendable {
       return classCount == LabelMap.imageNetClassCount
         ? [] : ["\(found): class 0 is taken for a background without a name"]
     }
-    let fits = map.rowCount == classCount || map.rowCount &- map.offset == classCount
-    guard !fits else { return [] }
+    guard map.rowCount &- map.offset != classCount else { return [] }
+    if isOffsetGiven, map.offset != 0 {
+      return ["\(found), and --label-offset \(map.offset): \(offsetEffect(ofClassCount: classCount))"]
+    }
     let advice =
       map.rowCount == classCount + 1 && map.offset == 0
       ? "; if the first is that of a background, --label-offset 1 says so" : ""
     return ["\(found): names may be those of other classes, or missing\(advice)"]
+  }
+
+  /// What an offset that does not suit the numbers of rows and classes does.
+  private func offsetEffect(ofClassCount classCount: Int) -> String {
+    // Beyond that many rows, an offset leaves all classes without names.
+    let offset = min(max(map.offset, -LabelMap.maximumRowCount - classCount), LabelMap.maximumRowCount)
+    let named = max(0, min(classCount, map.rowCount - offset) - max(0, -offset))
+    let missing = classCount - named
+    return missing == 0
+      ? "names may be those of other classes"
+      : "\(missing == 1 ? "1 class has" : "\(missing) classes have") no name"
   }
 
   /// How many names there are: `there are 3 labels`.
