@@ -88,6 +88,14 @@ import Testing
     #expect(east.l2Normalized().values == [1, 0] && Embedding([0, 0]).l2Normalized().values == [0, 0])
     #expect(east.euclideanDistance(to: Embedding([1])) == nil)
     #expect(east.cosineSimilarity(to: Embedding([0, 0])) == nil)
+    // Rounding would make more than 1 of some of them.
+    for count in 2..<200 {
+      let values = (0..<count).map { 0.1 * Float($0 % 7) + 0.013 }
+      let cosines = [1, -3].map { (factor: Float) in
+        Embedding(values).cosineSimilarity(to: Embedding(values.map { factor * $0 })) ?? 2
+      }
+      #expect(cosines.allSatisfy { abs($0) <= 1 }, "\(count): \(cosines)")
+    }
     #expect(Embedding([1, -1, 0.5, .nan, 9]).quantized() == [127, -128, 64, -128, 127])
   }
 

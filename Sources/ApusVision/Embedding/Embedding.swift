@@ -53,6 +53,7 @@ public struct Embedding: Hashable, Codable, Sendable {
     guard values.count == other.values.count else { return nil }
     let product = zip(values, other.values).reduce(0.0) { $0 + Double($1.0) * Double($1.1) }
     let norms = norm * other.norm
-    return norms > 0 && norms.isFinite ? product / norms : nil
+    // Rounding may lead beyond the cosine of a straight angle.
+    return norms > 0 && norms.isFinite ? min(max(product / norms, -1), 1) : nil
   }
 }
