@@ -63,6 +63,18 @@ import ApusVision
       throw ApusError(.malformedImage, "the PNG ends after \(bytes.count) bytes, within its header")
     }
     func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    let first = String(decoding: bytes[12..<16], as: UTF8.self)
+    guard first != "CgBI" else {
+      throw ApusError(
+        .unsupportedImage,
+        """
+        the PNG is one that Xcode has rewritten for iOS (CgBI), which is no PNG for other programs; take the picture from the app's \
+        sources, or write it anew with Apple's tools: 'xcrun -sdk iphoneos pngcrush -revert-iphone-optimizations icon.png picture.png'
+        """)
+    }
+    guard first == "IHDR" else {
+      throw ApusError(.malformedImage, "the PNG begins with the chunk '\(first)', not with its header (IHDR)")
+    }
     let (width, height) = (number(16), number(20))
     try limits.check(width: width, height: height)
     let channels = [0: 1, 2: 3, 3: 1, 4: 2, 6: 4][bytes[25]] ?? 1

@@ -16,7 +16,10 @@ extension ImageBuffer {
     }
     var found: (Int?, Int?)
     switch ImageFileFormat(detecting: bytes) {
-    case .png: found = (big(16, 4), big(20, 4))
+    case .png:
+      // The header comes first.
+      guard bytes.dropFirst(12).starts(with: "IHDR".utf8) else { return nil }
+      found = (big(16, 4), big(20, 4))
     case .bmp:
       let isCore = little(14, 4) == 12
       found = isCore ? (little(18, 2), little(20, 2)) : (little(18, 4), little(22, 4))
