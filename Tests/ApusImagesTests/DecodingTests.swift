@@ -299,6 +299,29 @@ import Testing
       error?.code == .unsupportedImage && error?.message.contains(name) == true, "\(error?.message ?? "")")
   }
 
+  @Test("a PNG rewritten for iOS, and one without a header, are told as what they are")
+  func namesOtherPNGs() throws {
+    let png = PictureFixture.named("png rgb").file
+    let added = Array(png[..<8]) + [0, 0, 0, 4] + Array("CgBI".utf8) + [0x50, 0, 0x20, 2, 0x2B, 0xD5, 0xB3, 0x7F]
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: added + png[8...]) }
+    #expect(error?.code == .unsupportedImage && error?.message.contains("rewritten for iOS (CgBI)") == true)
+    #expect(ImageBuffer.storedSize(ofFile: added + png[8...]) == nil)
+    let headless = Array(png[..<8] + png[33...])
+    let other = #expect(throws: ApusError.self) { try ImageBuffer(decoding: headless) }
+    #expect(other?.code == .malformedImage && other?.message.contains("not with its header (IHDR)") == true)
+  }
+
+  @Test("an animated WebP is told with what to do")
+  func namesAnimations() throws {
+    var file = Array("RIFF".utf8) + [22, 0, 0, 0] + Array("WEBPVP8X".utf8) + [10, 0, 0, 0]
+    file += [2, 0, 0, 0, 31, 0, 0, 15, 0, 0]
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: file) }
+    #expect(error?.code == .unsupportedImage)
+    // Without libwebp, nothing is known of the file.
+    let words = error?.message.contains("libwebp") == true ? "WebP" : "the WebP is animated, and only still pictures are read"
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+  }
+
   @Test("extensions of JPEG and WebP name their formats")
   func knowsExtensions() {
     for name in ["a.jfif", "a.JPE", "b.c/a.Jpeg"] { #expect(ImageFileFormat(path: name) == .jpeg) }

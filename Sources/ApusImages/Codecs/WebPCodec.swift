@@ -51,7 +51,11 @@ func decodeWebP(_ bytes: [UInt8], limits: ImageLimits) throws(ApusError) -> Imag
   let (width, height, hasAlpha) = (Int(features[0]), Int(features[1]), features[2] != 0)
   guard features[3] == 0 else {
     throw ApusError(
-      .unsupportedImage, "an animated WebP is not read; convert one of its pictures to JPEG or PNG")
+      .unsupportedImage,
+      """
+      the WebP is animated, and only still pictures are read; take one of its pictures, for example with \
+      'magick animation.webp[0] picture.png', or make a film of all, such as an MP4, for 'apus watch'
+      """)
   }
   try limits.check(width: width, height: height)
   let format: PixelFormat = hasAlpha ? .rgba : .rgb
