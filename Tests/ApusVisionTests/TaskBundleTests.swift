@@ -73,6 +73,19 @@ import Testing
     }
   }
 
+  @Test("a bundle whose end is missing is not taken for an archive behind one of its models", arguments: [0, 8])
+  func refusesArchivesInside(padding: Int) throws {
+    var labelled = DetectorModel.answering([.count(1)])
+    labelled.labels = "a"
+    let zeros = [UInt8](repeating: 0, count: padding)
+    let bundle = storedArchive([("hand_detector.tflite", labelled.bytes)])
+    _ = try TaskBundle(bytes: zeros + bundle).model(named: "hand_detector.tflite")
+    for missing in 1...60 {
+      let error = #expect(throws: ApusError.self) { try TaskBundle(bytes: zeros + bundle.dropLast(missing)) }
+      #expect(error?.message.contains("damaged or cut off") == true, "\(missing): \(error?.message ?? "")")
+    }
+  }
+
   private static let others: [[UInt8]] = [
     [], [0x50, 0x4B, 3, 4] + Array(repeating: 7, count: 60),
     [0x50, 0x4B, 5, 6] + Array(repeating: 7, count: 60),

@@ -5,6 +5,8 @@ struct ZipDirectory {
   private static let endSize = 22
   private static let headerSize = 46
   private static let localSize = 30
+  /// The most zeros before the first entry.
+  private static let maximumPadding = 64
 
   private let reader: ByteReader
   /// Where the directory begins and ends.
@@ -44,17 +46,32 @@ struct ZipDirectory {
 
   /// The last end record whose comment fits into the rest of the file, in its last 65,557 bytes.
   ///
-  /// Other bytes may follow the comment, as other readers allow, if a directory ends where the record begins.
+  /// Other bytes may follow the comment, as other readers allow, if a directory ends where the record begins. Where the file begins with
+  /// an archive, the record is that archive's: if its end is cut off, another archive among its files may end near the end.
   private static func endRecord(_ reader: ByteReader) throws(FormatError) -> Int? {
     let last = reader.count - endSize
     guard last >= 0 else { return nil }
     for position in stride(from: last, through: max(0, last - Int(UInt16.max)), by: -1) {
       guard try reader.integer(UInt32.self, at: position) == 0x0605_4B50 else { continue }
       let rest = last - position - Int(try reader.integer(UInt16.self, at: position + 20))
+      guard rest >= 0, try !isOfInnerArchive(reader, position) else { continue }
       if rest == 0 { return position }
-      if rest > 0, try hasDirectory(reader, endingAt: position) { return position }
+      if try hasDirectory(reader, endingAt: position) { return position }
     }
     return nil
+  }
+
+  /// Whether an end record belongs to an archive that begins behind another one, at the file's beginning.
+  private static func isOfInnerArchive(_ reader: ByteReader, _ record: Int) throws(FormatError) -> Bool {
+    // Zeros before the first entry align it.
+    var first = 0
+    while first < min(maximumPadding, record), try reader.integer(UInt8.self, at: first) == 0 { first += 1 }
+    guard record >= localSize, first <= record - 4,
+      try reader.integer(UInt32.self, at: first) == 0x0403_4B50
+    else { return false }
+    let size = Int(try reader.integer(UInt32.self, at: record + 12))
+    let offset = Int(try reader.integer(UInt32.self, at: record + 16))
+    return record - size - offset > first
   }
 
   /// Whether there is a header where the directory of an end record should begin.
