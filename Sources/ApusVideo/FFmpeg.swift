@@ -35,6 +35,9 @@ extension VideoLocation {
     guard status.st_mode & S_IFMT != S_IFDIR else {
       throw ApusError(.unreadableFile, "cannot open '\(name)': it is a folder")
     }
+    guard status.st_mode & S_IFMT != S_IFREG || status.st_size > 0 else {
+      throw ApusError(.unreadableFile, "cannot read '\(name)': it is empty; download or copy it again")
+    }
     guard unsafe access(path, R_OK) == 0 else {
       let advice = kind == .device ? "; the group 'video' may: usermod -aG video USER, then log in again" : ""
       throw ApusError(.unreadableFile, "cannot open '\(name)': \(systemReason(errno))\(advice)")

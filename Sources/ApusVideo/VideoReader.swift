@@ -152,7 +152,9 @@ struct VideoReader: Sendable {
 
   /// The cause in ffmpeg's messages where the last one says something else, such as advice for its own users;
   /// nil if there is no known one.
-  private func reason(_ messages: [String]) -> String? {
+  ///
+  /// - Parameter frames: How many frames came before.
+  private func reason(_ messages: [String], after frames: Int) -> String? {
     let complaints = messages.compactMap { Self.complaint($0, levels: ["warning", "error", "fatal"]) }
     func says(_ text: String) -> Bool { complaints.contains { $0.contains(text) } }
     if says("matches no streams") { return "it has no video" }
@@ -163,15 +165,26 @@ struct VideoReader: Sendable {
     if says("not on whitelist 'http,") || says("Protocol 'https' not on whitelist") {
       return "it leads to an address of another protocol: name that address itself"
     }
-    return says("exceeds specified max pixel count")
-      ? "its frames have more pixels than the limit of \(options.pixelLimit)" : nil
+    if says("exceeds specified max pixel count") {
+      return "its frames have more pixels than the limit of \(options.pixelLimit)"
+    }
+    // Of a film that was read in part, these say what is wrong with one of its pictures.
+    guard frames == 0 else { return nil }
+    if says("moov atom not found") {
+      return "it is no film that ffmpeg knows, or an MP4 without its index (moov), as of a recording that was not finished"
+    }
+    if says("Cannot determine format of input stream") {
+      return "none of its pictures can be decoded: it is damaged, or no film"
+    }
+    return says("\(location.inputName): Invalid data found when processing input")
+      ? "its bytes are no film that ffmpeg knows, or damaged" : nil
   }
 
   /// How ffmpeg ended after it closed the pipe.
   private func ended(_ child: ChildProcess, after frames: Int = 0) -> SourceRestarts.End {
     if queue.isEnded { return .ended(message: nil) }
     let status = child.waitForEnd(timeout: 2_000)
-    let message = reason(child.messageLines()) ?? child.lastMessage(limit: 4_096)
+    let message = reason(child.messageLines(), after: frames) ?? child.lastMessage(limit: 4_096)
     guard status == 0 else {
       return .failed(location.failure(message ?? (status.map { "status \($0)" } ?? "it was killed")))
     }
@@ -218,8 +231,14 @@ struct VideoReader: Sendable {
     switch child.read(into: &bytes, timeout: Int(limit / .milliseconds(1)), isWanted: { !queue.isEnded }) {
     case .done: return true
     case .stalled:
+      // ffmpeg may get bytes all the time, and make no frame of them.
+      let complaint = child.messageLines().compactMap { Self.complaint($0, levels: ["error", "fatal"]) }.last
       throw ApusError(
-        .unreadableFile, "'\(location.name)' has stalled: no byte for \(limit)")
+        .unreadableFile,
+        """
+        '\(location.name)' has stalled: no frame for \(limit)\
+        \(complaint.map { "; ffmpeg's last error: \(location.masked(String($0)).prefix(200))" } ?? "")
+        """)
     case .ended(let count):
       if queue.isEnded || endsFirst && count == 0 { return false }
       let message =

@@ -311,7 +311,7 @@ import Testing
     let (frames, error) = await collect(try source(script) { $0.isRealTime = true })
     #expect(error == nil && frames.count == 2)
     let stalled = await collect(try source(script, as: "http://camera/film.ts") { $0.isRealTime = true })
-    #expect(stalled.error?.message.contains("stalled: no byte for 1.0 seconds") == true)
+    #expect(stalled.error?.message.contains("stalled: no frame for 1.0 seconds") == true)
   }
 
   @Test func doesNotTryForEverWhatNeverDelivered() async throws {
@@ -584,6 +584,34 @@ import Testing
     let numbers = [try live.waitForNext()?.number, try live.waitForNext()?.number]
     #expect(numbers == [0, 1] && live.statistics.restarts > 0)
     live.stop()
+  }
+
+  @Test("a stream of which ffmpeg makes no frames stalls with what ffmpeg says of it")
+  func namesWhatFFmpegSaysOfAStall() async throws {
+    let script = "echo '[h264 @ 0x5] [error] non-existing PPS 0 referenced' >&2; sleep 30"
+    let (_, error) = await collect(try source(script, as: "http://camera/film.ts"))
+    let words = "no frame for 1.0 seconds; ffmpeg's last error: non-existing PPS 0 referenced"
+    #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+  }
+
+  @Test(
+    "files that are no films are told as such", .enabled(if: hasFFmpeg, "ffmpeg is missing"),
+    arguments: [
+      ("a.mp4", 3_000, "it is no film that ffmpeg knows, or an MP4 without its index"), ("a.mp4", 0, "it is empty"),
+      ("a.mjpeg", 3_000, "none of its pictures can be decoded"),
+      ("a.ts", 300_000, "its bytes are no film that ffmpeg knows, or damaged"),
+    ])
+  func namesFilesThatAreNoFilms(name: String, count: Int, words: String) async throws {
+    try await withTemporaryFolderAsync { folder in
+      var random = SeededGenerator(seed: 3)
+      let file = folder.appending(path: name)
+      try Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }).write(to: file)
+      var message = ""
+      do throws(ApusError) { message = await collect(try VideoSource(file.path)).error?.message ?? "" } catch {
+        message = error.message
+      }
+      #expect(message.contains(words), "\(message)")
+    }
   }
 
   @Test("sound is no video, with a cover or without", .enabled(if: hasFFmpeg, "ffmpeg is missing"))
