@@ -8,18 +8,22 @@ package struct FileKind: Hashable, Sendable {
   package let name: String
   /// How to get a model, or a picture that can be read; empty where nothing helps.
   package let advice: String
+  /// How to get a picture, where that is another way.
+  private let pictureAdvice: String?
   /// The format of a picture, such as `HEIC`; nil for other files.
   package let pictureFormat: String?
   /// Whether it is sound, or has sound in it.
   package let isSound: Bool
 
-  init(_ name: String, _ advice: String = "") {
+  init(_ name: String, _ advice: String = "", forPictures pictureAdvice: String? = nil) {
     (self.name, self.advice, pictureFormat, isSound) = (name, advice, nil, false)
+    self.pictureAdvice = pictureAdvice
   }
 
   /// A kind of sound, with an article.
   init(sound name: String, _ advice: String = "") {
     (self.name, self.advice, pictureFormat, isSound) = (name, advice, nil, true)
+    pictureAdvice = nil
   }
 
   /// A kind of picture.
@@ -30,6 +34,7 @@ package struct FileKind: Hashable, Sendable {
       format
     )
     advice = ["JPEG", "PNG", "BMP"].contains(format) ? "" : "convert it to JPEG or PNG"
+    pictureAdvice = nil
   }
 
   /// How many bytes of a file are looked at.
@@ -147,7 +152,8 @@ package struct FileKind: Hashable, Sendable {
 
   /// A sentence about a file that should be a picture of one of these formats: `it is a HEIC picture, not JPEG or PNG; convert it…`.
   package func insteadOfPicture(_ formats: String) -> String {
-    "it is \(name), not \(formats)" + (advice.isEmpty ? "" : "; \(advice)")
+    let advice = pictureAdvice ?? advice
+    return "it is \(name), not \(formats)" + (advice.isEmpty ? "" : "; \(advice)")
   }
 
   // MARK: Advice

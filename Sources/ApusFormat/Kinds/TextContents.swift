@@ -78,7 +78,8 @@ enum TextContents {
       digits[8..<16].elementsEqual("54464c33".utf8) || digits[8..<16].elementsEqual("54464C33".utf8)
     return FileKind(
       "the hexadecimal text of \(isModel ? "a .tflite model" : "other bytes")",
-      "turn it into bytes first, for example with 'xxd -r -p FILE > model.tflite'")
+      "turn it into bytes first, for example with 'xxd -r -p FILE > model.tflite'",
+      forPictures: "turn it into bytes first, for example with 'xxd -r -p FILE > picture'")
   }
 
   /// The kind of a text that holds other bytes in Base64, with or without `data:` in front; nil for others.
@@ -118,7 +119,8 @@ enum TextContents {
     }
     return FileKind(
       isModel ? "the Base64 text of a .tflite model" : "a text in Base64",
-      "decode it first, for example with 'base64 -d FILE > model.tflite'")
+      "decode it first, for example with 'base64 -d FILE > model.tflite'",
+      forPictures: isModel ? nil : "decode it first, for example with 'base64 -d FILE > picture'")
   }
 
   private static func firstLine(of text: String) -> String {
