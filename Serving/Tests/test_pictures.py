@@ -115,6 +115,22 @@ def test_broken_pictures(shapes, sample):
     assert shapes.json("/v1/detect", sample)[0] == 200
 
 
+def test_advice_about_a_picture_is_that_for_a_picture(shapes, sample):
+    status, answer = shapes.json("/v1/detect", base64.b64encode(sample))
+    assert status == 415 and "a text in Base64" in answer["error"] and "base64 -d FILE > picture" in answer["error"], answer
+
+
+def test_advice_names_what_a_client_can_choose(tmp_path, sample):
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    graph.add("RELU", [picture], [graph.named_output("y", "float32", [1, 64, 64, 3])], None)
+    (tmp_path / "picture.tflite").write_bytes(graph.bytes())
+    with Server(tmp_path / "picture.tflite") as server:
+        for task in ("detect", "keypoints", "faces"):
+            status, answer = server.json(f"/v1/{task}", sample)
+            assert status == 400 and "--" not in json.dumps(answer) and "apus " not in json.dumps(answer), (task, answer)
+
+
 def test_progressive_bombs_are_refused(shapes):
     """A progressive JPEG with thousands of scans over a large picture."""
     frame = b"\xff\xd8" + b"\xff\xdb\x00\x43\x00" + b"\x01" * 64
@@ -387,7 +403,8 @@ def test_candidates_of_the_query(tmp_path, sample):
                                          "--candidates", axis, "--score-threshold", "0.5")
             assert status == 200 and without_times(answer) == expected, (answer, expected)
             assert [found["index"] for found in answer["detections"]] == [index], answer
-        for task, query, text in (("detect", "candidates=cells", "candidates is 'cells'"), ("detect", "layout=yolo8", "candidates"),
+        for task, query, text in (("detect", "candidates=cells", "candidates is 'cells'"),
+                                  ("detect", "layout=yolo8", "(candidates=rows or candidates=columns)"),
                                   ("classify", "candidates=rows", "candidates says nothing")):
             status, answer = server.json(f"/v1/{task}?{query}", sample)
             assert status == 400 and text in answer["error"], (query, answer)

@@ -16,6 +16,6 @@ extension ServingError {
       // The model was prepared when it was loaded: what fails now is due to the request's shapes, data or options.
       default: .badRequest
       }
-    self.init(kind, error.message)
+    self.init(kind, ClientWords.message(error.message))
   }
 }
