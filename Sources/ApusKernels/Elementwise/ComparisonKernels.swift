@@ -4,7 +4,7 @@
 package enum Comparison: Hashable, Sendable {
   case equal, notEqual, less, lessEqual, greater, greaterEqual
 
-  /// The kernel for numbers; truth values are compared as `uint8`.
+  /// The kernel for numbers, and for truth values, of which every byte but 0 is the same.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> any BinaryKernel {
     switch type {
     case .float32: kernel(Float.self, shapes)
@@ -15,8 +15,14 @@ package enum Comparison: Hashable, Sendable {
     case .int32: kernel(Int32.self, shapes)
     case .uint32: kernel(UInt32.self, shapes)
     case .int64: kernel(Int64.self, shapes)
+    case .bool: self == .equal ? truths(Equal.self, shapes) : truths(NotEqual.self, shapes)
     default: type.isNotTaken()
     }
+  }
+
+  private func truths<R: Relation>(_ relation: R.Type, _ shapes: BroadcastShapes) -> any BinaryKernel {
+    precondition(self == .equal || self == .notEqual, "truth values have no order")
+    return BroadcastBinary(ComparedTruths<R>(), shapes)
   }
 
   @inline(__always)
@@ -91,6 +97,13 @@ private protocol Relation {
 private struct Compared<T: Comparable & BitwiseCopyable & Sendable, R: Relation>: BinaryFunction {
   @inline(__always)
   func callAsFunction(_ lhs: T, _ rhs: T) -> UInt8 { R.holds(lhs, rhs) ? 1 : 0 }
+}
+
+private struct ComparedTruths<R: Relation>: BinaryFunction {
+  @inline(__always)
+  func callAsFunction(_ lhs: UInt8, _ rhs: UInt8) -> UInt8 {
+    R.holds(min(lhs, 1), min(rhs, 1)) ? 1 : 0
+  }
 }
 
 private enum Equal: Relation {

@@ -24,7 +24,7 @@ enum Comparisons {
           try node.comparable(operands.lhs), try node.comparable(operands.rhs), operands.shapes)
       } else {
         kernel = relation.kernel(
-          operands.type == .bool ? .uint8 : operands.type.scalarType(in: .numbers) ?? .int32, operands.shapes)
+          operands.type == .bool ? .bool : operands.type.scalarType(in: .numbers) ?? .int32, operands.shapes)
       }
       return BinaryOperator(kernel, choice: .plain, operands, output: output)
     }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Apus
+import ApusFormat
+import Testing
+
+/// Booleans of bytes other than 0 and 1, which a program may pass: each is true, as in LiteRT's reference kernels.
+@Suite struct TruthTests {
+  private static let left: [UInt8] = [0, 1, 2, 255, 1, 0, 2, 0]
+  private static let right: [UInt8] = [1, 1, 1, 255, 2, 2, 0, 0]
+
+  /// The bytes of an operator's result, with the right operand as an input or as a constant.
+  private func bytes(of code: OperatorCode, _ right: [UInt8], isConstant: Bool) throws -> [UInt8] {
+    var graph = TestGraph()
+    let x = graph.input("x", [Self.left.count], type: .bool)
+    let y =
+      isConstant
+      ? graph.tensor("y", [right.count], type: .bool, bytes: right)
+      : graph.input("y", [right.count], type: .bool)
+    let model = graph.model(outputs: [graph.add(code, inputs: [x, y])])
+    let interpreter = try Interpreter(model: model.model())
+    for (position, values) in (isConstant ? [Self.left] : [Self.left, right]).enumerated() {
+      try interpreter.withInputBytes(at: position) { (span: inout MutableRawSpan) throws(ApusError) in
+        span.withUnsafeMutableBytes { $0.copyBytes(from: values) }
+      }
+    }
+    try interpreter.invoke()
+    return try interpreter.withOutputBytes(at: 0) { span in span.withUnsafeBytes { Array($0) } }
+  }
+
+  @Test(
+    "comparisons take every byte but 0 for true", arguments: [false, true],
+    [
+      (.equal, right, [0, 1, 1, 1, 1, 0, 0, 1]), (.notEqual, right, [1, 0, 0, 0, 0, 1, 1, 0]),
+      (.equal, [2], [0, 1, 1, 1, 1, 0, 1, 0]), (.notEqual, [2], [1, 0, 0, 0, 0, 1, 0, 1]),
+    ] as [(OperatorCode, [UInt8], [UInt8])])
+  func compares(isConstant: Bool, expected: (code: OperatorCode, right: [UInt8], result: [UInt8])) throws {
+    let found = try bytes(of: expected.code, expected.right, isConstant: isConstant)
+    #expect(found == expected.result)
+  }
+}
