@@ -20,12 +20,10 @@ import Testing
     let model = graph.model(outputs: [graph.add(code, inputs: [x, y])])
     let interpreter = try Interpreter(model: model.model())
     for (position, values) in (isConstant ? [Self.left] : [Self.left, right]).enumerated() {
-      try interpreter.withInputBytes(at: position) { (span: inout MutableRawSpan) throws(ApusError) in
-        span.withUnsafeMutableBytes { $0.copyBytes(from: values) }
-      }
+      try interpreter.copyBytes(values, toInputAt: position)
     }
     try interpreter.invoke()
-    return try interpreter.withOutputBytes(at: 0) { span in span.withUnsafeBytes { Array($0) } }
+    return try interpreter.bytes(ofOutputAt: 0)
   }
 
   @Test(
