@@ -202,6 +202,35 @@ private typealias Answer = DetectorModel.Answer
     #expect(pose.contains("--keypoints 2x3"), "\(pose)")
   }
 
+  @Test(
+    "the number of names decides about objectness where candidates are rows, and is ambiguous where they are columns",
+    arguments: [
+      (false, ["a", "b"], .yolox), (false, ["a", "b", "c"], .yolo8), (true, ["a", "b", "c"], .yolo8),
+      (true, ["a", "b"], nil),
+    ] as [(Bool, [String], DetectorLayout?)])
+  func countsNames(isTransposed: Bool, names: [String], layout: DetectorLayout?) throws {
+    let strides = [8, 16, 32].flatMap { stride in Array(repeating: stride, count: (64 / stride) * (64 / stride)) }
+    let rows = strides.indices.map { row -> [Float] in
+      let (stride, side) = (strides[row], 64 / strides[row])
+      let cell = row - (strides.firstIndex(of: stride) ?? 0)
+      let (x, y) = (cell % side * stride + stride / 2, cell / side * stride + stride / 2)
+      return [Float(x), Float(y), 10, 12, 0.001, 0.002, row == 9 ? 0.9 : 0.003]
+    }
+    let model = model([isTransposed ? [1, 7, 84] : [1, 84, 7]]) { place in
+      isTransposed ? rows[place % 84][place / 84] : rows[place / 7][place % 7]
+    }
+    guard let layout else {
+      let text = message { _ = try detector(model, labels: names) }
+      #expect(text.contains("yolo8 (box and 3 classes, one of which has no name among the 2)"), "\(text)")
+      #expect(text.contains("yolox (box, objectness and 2 classes)") && text.contains("--layout"), "\(text)")
+      #expect(try detector(model, .yolo8, labels: names).assumptions.warnings.contains { $0.contains("2 labels for 3") })
+      return
+    }
+    let found = try detector(model, labels: names)
+    #expect(found.layout == layout)
+    #expect(found.assumptions.readings.first { $0.subject == "layout" }?.source == .guess)
+  }
+
   @Test("an output with another number of classes than the exporter names is refused with both")
   func refusesNames() throws {
     var model = columns([0, 0, 0.1, 0.1, 0.001, 0.002, 0.001])

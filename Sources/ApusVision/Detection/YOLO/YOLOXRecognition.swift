@@ -92,23 +92,30 @@ struct YOLOXRecognition {
           ])
       }
     }
-    if let known, known == classes || known == classes + 1 {
-      return known == classes
-        ? (
-          export?.names.isEmpty == false ? .exporter : .given,
-          "\(isCells), and one column more than box and \(known) names"
-        ) : nil
-    }
-    if prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6") {
-      return (.model, "\(isCells), and the model's name")
-    }
-    if prepared.isCalled("yolov8", "yolov9", "yolov10", "yolo11", "yolov11", "yolo12", "yolo26") {
-      return nil
-    }
+    let isCalledSo = prepared.isCalled("yolox", "yolov6", "yolo_v6", "yolo6")
+    let isCalledOtherwise = prepared.isCalled(
+      "yolov8", "yolov9", "yolov10", "yolo11", "yolov11", "yolo12", "yolo26")
     let joined = prepared.joinedWidths(columns)
     let (with, without) = (
       joined.contains([4, 1, classes].sorted()), joined.contains([4, classes + 1].sorted())
     )
+    if let known, known == classes || known == classes + 1 {
+      guard known == classes else { return nil }
+      let source = sourceOfNames(known)
+      if source == .guess, !isCalledSo, isCalledOtherwise { return nil }
+      // Candidates come last in exports without objectness; a name may be missing among those that the caller gives.
+      if isTransposed, source == .guess, !isCalledSo, !with || without, !hasObjectnessForEveryPicture {
+        throw prepared.ambiguity(
+          of: output,
+          [
+            (.yolo8, "box and \(classes + 1) classes, one of which has no name among the \(known)"),
+            (.yolox, "box, objectness and \(classes) classes"),
+          ])
+      }
+      return (source, "\(isCells), and one column more than box and \(known) names")
+    }
+    if isCalledSo { return (.model, "\(isCells), and the model's name") }
+    if isCalledOtherwise { return nil }
     if with != without {
       return with ? (.model, "\(isCells), and the graph joins box, objectness and classes") : nil
     }
@@ -126,7 +133,19 @@ struct YOLOXRecognition {
       ] + list)
   }
 
+  /// Where names come from whose number decides.
+  private func sourceOfNames(_ count: Int) -> AssumptionSource {
+    if prepared.export?.names.isEmpty == false { return .exporter }
+    let own = LabelMap(of: prepared.model).map { $0.rowCount - $0.detectedOffset }
+    return own == count ? .model : .guess
+  }
+
   // MARK: Values that hold for every picture
+
+  /// Whether the values show objectness: 1 in every row, or boxes that only heads with it have.
+  private var hasObjectnessForEveryPicture: Bool {
+    probed.map { isCertain($0) || isDecoded($0) == false } ?? false
+  }
 
   private var probed: [Float]? {
     prepared.probe(output).flatMap { $0.count == rows * columns ? $0 : nil }
