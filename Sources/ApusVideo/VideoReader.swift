@@ -171,7 +171,8 @@ struct VideoReader: Sendable {
     // Of a film that was read in part, these say what is wrong with one of its pictures.
     guard frames == 0 else { return nil }
     if says("moov atom not found") {
-      return "it is no film that ffmpeg knows, or an MP4 without its index (moov), as of a recording that was not finished"
+      return
+        "it is no film that ffmpeg knows, or an MP4 without its index (moov), as of a recording that was not finished"
     }
     if says("Cannot determine format of input stream") {
       return "none of its pictures can be decoded: it is damaged, or no film"

@@ -99,8 +99,14 @@ import Testing
   @Test("the advice about an encoded file is a picture's where a picture should be")
   func advisesAboutEncodedPictures() throws {
     for (text, model, picture) in [
-      (String(repeating: "iVBORw0KGgoAAAANSUhEUgAA", count: 4), "base64 -d FILE > model.tflite", "base64 -d FILE > picture"),
-      (String(repeating: "89504E470D0A1A0A", count: 4), "xxd -r -p FILE > model.tflite", "xxd -r -p FILE > picture"),
+      (
+        String(repeating: "iVBORw0KGgoAAAANSUhEUgAA", count: 4), "base64 -d FILE > model.tflite",
+        "base64 -d FILE > picture"
+      ),
+      (
+        String(repeating: "89504E470D0A1A0A", count: 4), "xxd -r -p FILE > model.tflite",
+        "xxd -r -p FILE > picture"
+      ),
     ] {
       let kind = try #require(FileKind(beginning: Array(text.utf8)))
       #expect(kind.insteadOfModel.contains(model) && kind.insteadOfPicture("JPEG").contains(picture))

@@ -302,7 +302,8 @@ import Testing
   @Test("a PNG rewritten for iOS, and one without a header, are told as what they are")
   func namesOtherPNGs() throws {
     let png = PictureFixture.named("png rgb").file
-    let added = Array(png[..<8]) + [0, 0, 0, 4] + Array("CgBI".utf8) + [0x50, 0, 0x20, 2, 0x2B, 0xD5, 0xB3, 0x7F]
+    let added =
+      Array(png[..<8]) + [0, 0, 0, 4] + Array("CgBI".utf8) + [0x50, 0, 0x20, 2, 0x2B, 0xD5, 0xB3, 0x7F]
     let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: added + png[8...]) }
     #expect(error?.code == .unsupportedImage && error?.message.contains("rewritten for iOS (CgBI)") == true)
     #expect(ImageBuffer.storedSize(ofFile: added + png[8...]) == nil)
@@ -318,7 +319,9 @@ import Testing
     let error = #expect(throws: ApusError.self) { try ImageBuffer(decoding: file) }
     #expect(error?.code == .unsupportedImage)
     // Without libwebp, nothing is known of the file.
-    let words = error?.message.contains("libwebp") == true ? "WebP" : "the WebP is animated, and only still pictures are read"
+    let words =
+      error?.message.contains("libwebp") == true
+      ? "WebP" : "the WebP is animated, and only still pictures are read"
     #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
   }
 

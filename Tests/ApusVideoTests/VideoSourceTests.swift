@@ -597,7 +597,8 @@ import Testing
   @Test(
     "files that are no films are told as such", .enabled(if: hasFFmpeg, "ffmpeg is missing"),
     arguments: [
-      ("a.mp4", 3_000, "it is no film that ffmpeg knows, or an MP4 without its index"), ("a.mp4", 0, "it is empty"),
+      ("a.mp4", 3_000, "it is no film that ffmpeg knows, or an MP4 without its index"),
+      ("a.mp4", 0, "it is empty"),
       ("a.mjpeg", 3_000, "none of its pictures can be decoded"),
       ("a.ts", 300_000, "its bytes are no film that ffmpeg knows, or damaged"),
     ])
@@ -607,7 +608,8 @@ import Testing
       let file = folder.appending(path: name)
       try Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }).write(to: file)
       var message = ""
-      do throws(ApusError) { message = await collect(try VideoSource(file.path)).error?.message ?? "" } catch {
+      do throws(ApusError) { message = await collect(try VideoSource(file.path)).error?.message ?? "" } catch
+      {
         message = error.message
       }
       #expect(message.contains(words), "\(message)")

@@ -209,7 +209,9 @@ private typealias Answer = DetectorModel.Answer
       (true, ["a", "b"], nil),
     ] as [(Bool, [String], DetectorLayout?)])
   func countsNames(isTransposed: Bool, names: [String], layout: DetectorLayout?) throws {
-    let strides = [8, 16, 32].flatMap { stride in Array(repeating: stride, count: (64 / stride) * (64 / stride)) }
+    let strides = [8, 16, 32].flatMap { stride in
+      Array(repeating: stride, count: (64 / stride) * (64 / stride))
+    }
     let rows = strides.indices.map { row -> [Float] in
       let (stride, side) = (strides[row], 64 / strides[row])
       let cell = row - (strides.firstIndex(of: stride) ?? 0)
@@ -223,7 +225,10 @@ private typealias Answer = DetectorModel.Answer
       let text = message { _ = try detector(model, labels: names) }
       #expect(text.contains("yolo8 (box and 3 classes, one of which has no name among the 2)"), "\(text)")
       #expect(text.contains("yolox (box, objectness and 2 classes)") && text.contains("--layout"), "\(text)")
-      #expect(try detector(model, .yolo8, labels: names).assumptions.warnings.contains { $0.contains("2 labels for 3") })
+      #expect(
+        try detector(model, .yolo8, labels: names).assumptions.warnings.contains {
+          $0.contains("2 labels for 3")
+        })
       return
     }
     let found = try detector(model, labels: names)

@@ -91,7 +91,9 @@ private func message(_ body: () throws -> Void) -> String? {
   func refusesCounts(count: Float) {
     let error = #expect(throws: ApusError.self) { try detect(model(count: count)) }
     #expect(error?.code == .invalidData)
-    #expect(error?.message.contains("output 3 has \(count) as the number of objects") == true, "\(error?.message ?? "")")
+    #expect(
+      error?.message.contains("output 3 has \(count) as the number of objects") == true,
+      "\(error?.message ?? "")")
   }
 
   @Test("scores, classes and boxes that are no numbers are errors where they count")

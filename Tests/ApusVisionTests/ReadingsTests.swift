@@ -317,8 +317,14 @@ import Testing
   @Test(
     "numbers of the metadata for pixels from 0 to 1 are taken as they are, with a warning that says how else they can be meant",
     arguments: [
-      ([0.5], [0.5], "white becomes 509.0; if the numbers are for pixels from 0 to 1, --pixels 127.5:127.5 says so"),
-      ([0.485, 0.456, 0.406], [0.229, 0.224, 0.225], "--pixels 123.675,116.28,103.53:58.395,57.12,57.375 says so"),
+      (
+        [0.5], [0.5],
+        "white becomes 509.0; if the numbers are for pixels from 0 to 1, --pixels 127.5:127.5 says so"
+      ),
+      (
+        [0.485, 0.456, 0.406], [0.229, 0.224, 0.225],
+        "--pixels 123.675,116.28,103.53:58.395,57.12,57.375 says so"
+      ),
       ([0], [1], "pixels stay 0 to 255; if the model takes pixels from 0 to 1, --pixels unit says so"),
       ([127.5], [127.5], nil), ([0], [255], nil), ([0, 0, 0], [2, 2, 2], nil),
     ] as [([Float], [Float], String?)])
@@ -344,7 +350,8 @@ import Testing
     "a normalization of the metadata that cannot be used is a warning with the reason",
     arguments: [
       ([127.5], [0], "a std of 0.0"), ([.nan], [1], "a mean of nan"), ([0], [-1], "a std of -1.0"),
-      ([0], [.infinity], "a std of inf"), ([1, 2], [1], "2 numbers for mean, not 1 or 3 for an input of 3 channels"),
+      ([0], [.infinity], "a std of inf"),
+      ([1, 2], [1], "2 numbers for mean, not 1 or 3 for an input of 3 channels"),
       ([1], [], "0 numbers for std"), ([], [], nil),
     ] as [([Float], [Float], String?)])
   func unusableMetadata(mean: [Float], std: [Float], reason: String?) throws {

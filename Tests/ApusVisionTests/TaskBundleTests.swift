@@ -73,7 +73,8 @@ import Testing
     }
   }
 
-  @Test("a bundle whose end is missing is not taken for an archive behind one of its models", arguments: [0, 8])
+  @Test(
+    "a bundle whose end is missing is not taken for an archive behind one of its models", arguments: [0, 8])
   func refusesArchivesInside(padding: Int) throws {
     var labelled = DetectorModel.answering([.count(1)])
     labelled.labels = "a"

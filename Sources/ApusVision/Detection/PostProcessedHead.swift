@@ -143,7 +143,8 @@ struct PostProcessedHead: DetectionHead {
     // Bytes round a number that is 0.
     if let objects, !objects.isFinite || objects <= -1 {
       throw check.refusal(
-        "output \(outputs.count ?? 0) has \(objects) as the number of objects, not a number from 0 on", "layout")
+        "output \(outputs.count ?? 0) has \(objects) as the number of objects, not a number from 0 on",
+        "layout")
     }
     var numbers = try run.values(of: outputs.scores)
     if areLogits { numbers = numbers.map { 1 / (1 + exp(-$0)) } }

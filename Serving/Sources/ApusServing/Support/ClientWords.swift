@@ -6,8 +6,10 @@ import ApusVision
 enum ClientWords {
   /// The options that clients have as parameters, under their names with `_` for `-`.
   private static let parameters: Set<String> = [
-    "anchors", "box-units", "candidates", "channels", "class-agnostic", "detection-threshold", "fit", "fit-output",
-    "iou-threshold", "keypoints", "layout", "max-results", "multi-label", "output-pixels", "palm-angle", "pixels",
+    "anchors", "box-units", "candidates", "channels", "class-agnostic", "detection-threshold", "fit",
+    "fit-output",
+    "iou-threshold", "keypoints", "layout", "max-results", "multi-label", "output-pixels", "palm-angle",
+    "pixels",
     "refinement-cells", "resampling", "score-threshold", "scores",
   ]
 
@@ -36,7 +38,8 @@ enum ClientWords {
       let name = String(match.1.replacing("-", with: "_"))
       guard let word = match.2?.dropFirst() else { return name }
       let isValue =
-        word.contains(where: \.isNumber) || values.contains(String(word)) || DetectorLayout(rawValue: String(word)) != nil
+        word.contains(where: \.isNumber) || values.contains(String(word))
+        || DetectorLayout(rawValue: String(word)) != nil
       return name + (isValue ? "=" : " ") + word
     }
     return text
