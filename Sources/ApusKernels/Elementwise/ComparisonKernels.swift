@@ -4,7 +4,7 @@
 package enum Comparison: Hashable, Sendable {
   case equal, notEqual, less, lessEqual, greater, greaterEqual
 
-  /// The kernel for numbers, and for truth values, of which every byte but 0 is the same.
+  /// The kernel for numbers, and for truth values: every byte but 0 is true.
   package func kernel(_ type: ScalarType, _ shapes: BroadcastShapes) -> any BinaryKernel {
     switch type {
     case .float32: kernel(Float.self, shapes)

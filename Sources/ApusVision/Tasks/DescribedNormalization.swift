@@ -31,7 +31,7 @@ struct DescribedNormalization {
     return nil
   }
 
-  /// What is suspicious about the metadata's numbers; nil if nothing is.
+  /// A warning about numbers that are suspicious or cannot be used; nil if there is no reason for one.
   ///
   /// - Parameters:
   ///   - pixels: How the input's pixels are read.

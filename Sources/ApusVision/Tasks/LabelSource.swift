@@ -145,7 +145,7 @@ struct LabelSource: Sendable {
     return ["\(found): names may be those of other classes, or missing\(advice)"]
   }
 
-  /// What an offset that does not suit the numbers of rows and classes does.
+  /// The effect of an offset that does not suit the numbers of rows and classes.
   private func offsetEffect(ofClassCount classCount: Int) -> String {
     // Beyond that many rows, an offset leaves all classes without names.
     let offset = min(max(map.offset, -LabelMap.maximumRowCount - classCount), LabelMap.maximumRowCount)
