@@ -139,6 +139,25 @@ import Testing
     }
   }
 
+  @Test(
+    "scales of the metadata by which nothing can be divided are refused",
+    arguments: [0, -1, .nan, .infinity] as [Float])
+  func refusesScales(scale: Float) throws {
+    var bytes = try #require(DetectorCase.all.first { $0.name == "SSD with anchors of the metadata" }).bytes
+    // The scales are 8, 9, 4 and 6, the last one first.
+    func number(_ value: Float) -> [UInt8] {
+      (0..<4).map { UInt8(truncatingIfNeeded: value.bitPattern >> (8 * $0)) }
+    }
+    let scales = [6, 4, 9, 8].flatMap(number)
+    let place = try #require(bytes.indices.first { bytes[$0...].starts(with: scales) })
+    bytes.replaceSubrange(place + 4..<place + 8, with: number(scale))
+    let error = #expect(throws: ApusError.self) { try ObjectDetector(model: Model(bytes: bytes)) }
+    #expect(error?.code == .malformedModel)
+    #expect(
+      error?.message.contains("by 8.0, 9.0, \(scale), 6.0, and not by finite numbers") == true,
+      "\(error?.message ?? "")")
+  }
+
   @Test("a region is looked at alone, and boxes are those of the picture")
   func looksAtARegion() throws {
     let expected = try #require(DetectorCase.all.first { $0.name == "yolo8" })

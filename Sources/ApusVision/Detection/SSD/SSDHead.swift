@@ -29,7 +29,8 @@ struct SSDHead: DetectionHead {
   /// Recognizes raw heads; nil for other outputs.
   ///
   /// - Parameter labels: Tells whether there is a column for the background.
-  /// - Throws: `invalidArgument` if there are no anchors for that many boxes.
+  /// - Throws: `invalidArgument` if there are no anchors for that many boxes; `malformedModel` if the metadata's anchors have scales by
+  ///   which nothing can be divided.
   init?(_ prepared: PreparedModel, labels: LabelMap?) throws(ApusError) {
     guard let found = Self.outputs(prepared) else { return nil }
     (boxes, scores) = (found.boxes, found.scores)
@@ -39,11 +40,16 @@ struct SSDHead: DetectionHead {
     let geometry = prepared.geometry
     let metadata = Self.metadata(prepared)
     let hasLogits: Bool?
-    if let metadata, metadata.anchors.count == count,
-      [metadata.xScale, metadata.yScale, metadata.widthScale, metadata.heightScale].allSatisfy({
-        $0 > 0 && $0.isFinite
-      })
-    {
+    if let metadata, metadata.anchors.count == count {
+      let scales = [metadata.xScale, metadata.yScale, metadata.widthScale, metadata.heightScale]
+      guard scales.allSatisfy({ $0 > 0 && $0.isFinite }) else {
+        throw ApusError(
+          .malformedModel,
+          """
+          the metadata's options of the detector divide x, y, widths and heights by \
+          \(scales.map { "\($0)" }.joined(separator: ", ")), and not by finite numbers above 0
+          """)
+      }
       anchors = metadata.anchors
       (xScale, yScale) = (metadata.xScale, metadata.yScale)
       (widthScale, heightScale) = (metadata.widthScale, metadata.heightScale)
