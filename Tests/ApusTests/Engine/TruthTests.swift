@@ -17,11 +17,10 @@ import Testing
       isConstant
       ? graph.tensor("y", [right.count], type: .bool, bytes: right)
       : graph.input("y", [right.count], type: .bool)
-    let model = graph.model(outputs: [graph.add(code, inputs: [x, y])])
-    let interpreter = try Interpreter(model: model.model())
-    for (position, values) in (isConstant ? [Self.left] : [Self.left, right]).enumerated() {
-      try interpreter.copyBytes(values, toInputAt: position)
-    }
+    let result = graph.add(code, inputs: [x, y])
+    let interpreter = try Interpreter(model: graph.model(outputs: [result]).model())
+    try interpreter.copyBytes(Self.left, toInputAt: 0)
+    if !isConstant { try interpreter.copyBytes(right, toInputAt: 1) }
     try interpreter.invoke()
     return try interpreter.bytes(ofOutputAt: 0)
   }
@@ -32,8 +31,8 @@ import Testing
       (.equal, right, [0, 1, 1, 1, 1, 0, 0, 1]), (.notEqual, right, [1, 0, 0, 0, 0, 1, 1, 0]),
       (.equal, [2], [0, 1, 1, 1, 1, 0, 1, 0]), (.notEqual, [2], [1, 0, 0, 0, 0, 1, 0, 1]),
     ] as [(OperatorCode, [UInt8], [UInt8])])
-  func compares(isConstant: Bool, expected: (code: OperatorCode, right: [UInt8], result: [UInt8])) throws {
-    let found = try bytes(of: expected.code, expected.right, isConstant: isConstant)
-    #expect(found == expected.result)
+  func compares(isConstant: Bool, expected: (OperatorCode, [UInt8], [UInt8])) throws {
+    let (code, right, result) = expected
+    #expect(try bytes(of: code, right, isConstant: isConstant) == result)
   }
 }
