@@ -126,7 +126,7 @@ def test_advice_names_what_a_client_can_choose(tmp_path, sample):
     graph.add("RELU", [picture], [graph.named_output("y", "float32", [1, 64, 64, 3])], None)
     (tmp_path / "picture.tflite").write_bytes(graph.bytes())
     with Server(tmp_path / "picture.tflite") as server:
-        for task in ("detect", "keypoints", "faces"):
+        for task in ("detect", "keypoints", "faces", "segment"):
             status, answer = server.json(f"/v1/{task}", sample)
             assert status == 400 and "--" not in json.dumps(answer) and "apus " not in json.dumps(answer), (task, answer)
 

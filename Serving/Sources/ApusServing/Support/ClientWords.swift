@@ -18,7 +18,7 @@ enum ClientWords {
     (
       "choose it by --input-size WIDTHxHEIGHT (inputSize)",
       "tasks of the server take models with a fixed size, so export it with one, or infer with tensors"
-    ), ("--labels says that they are classes", "labels beside the model say that they are classes"),
+    ), ("--labels", "a label file beside the model"),
     ("--raw gives it as it is", "an inference with tensors gives it as it is"),
   ]
 
