@@ -132,10 +132,9 @@ import ApusRuntime
       functions: functions, runFunctions: runFunctions)
   }
 
-  /// The functions and factors that these weights need.
-  private func code(for packed: PackedWeights) -> EpilogueCode {
-    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return code }
-    return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
+  /// The functions and factors that are exact for any sum.
+  private func generalCode(_ epilogue: LoweredEpilogue) -> EpilogueCode {
+    unsafe EpilogueCode.made(&general) { placement throws(Decline) in
       try unsafe Self.code(epilogue, plan, scheme, target, placement)
     }
   }
@@ -185,7 +184,16 @@ import ApusRuntime
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let code = code(for: packed)
+    if scheme.needsGeneral(packed), let epilogue = scheme.general {
+      return run(generalCode(epilogue), packed, input, &output, &scratch, threads)
+    }
+    run(code, packed, input, &output, &scratch, threads)
+  }
+
+  private func run(
+    _ code: EpilogueCode, _ packed: PackedWeights, _ input: RawSpan, _ output: inout MutableRawSpan,
+    _ scratch: inout MutableRawSpan, _ threads: ThreadTeam
+  ) {
     ExecutableMemory.seal()
     let threads = threads.fitting(nanoseconds: plan.nanoseconds)
     let tilesPerImage = plan.tilesPerImage(threads: threads.count)

@@ -123,10 +123,9 @@ import ApusRuntime
       runFunctions: .none)
   }
 
-  /// The functions and factors that these weights need.
-  private func code(for packed: PackedWeights) -> EpilogueCode {
-    guard scheme.needsGeneral(packed), let epilogue = scheme.general else { return code }
-    return unsafe EpilogueCode.made(&general) { placement throws(Decline) in
+  /// The functions and factors that are exact for any sum.
+  private func generalCode(_ epilogue: LoweredEpilogue) -> EpilogueCode {
+    unsafe EpilogueCode.made(&general) { placement throws(Decline) in
       let shapes = plan.shapes(movesAlongPanels: movesAlongPanels).map(\.withoutOverlap)
       return try unsafe Self.code(epilogue, shapes, plan, scheme, target, placement)
     }
@@ -193,16 +192,29 @@ import ApusRuntime
       input.byteCount >= convolution.inputCount * scheme.elementByteCount
         && output.byteCount >= convolution.outputCount * scheme.elementByteCount
         && scratch.byteCount >= scratchByteCount(threads: threads.count))
-    let code = code(for: packed)
+    if scheme.needsGeneral(packed), let epilogue = scheme.general {
+      return unsafe run(
+        generalCode(epilogue), nil, packed, input: input, postOperations: postOperations, other: other,
+        output: &output, scratch: &scratch, threads: threads)
+    }
+    unsafe run(
+      code, directCalls, packed, input: input, postOperations: postOperations, other: other, output: &output,
+      scratch: &scratch, threads: threads)
+  }
+
+  private func run(
+    _ code: EpilogueCode, _ directCalls: DirectCalls?, _ packed: PackedWeights, input: RawSpan,
+    postOperations: PostOperations?,
+    other: UnsafePointer<Float>?, output: inout MutableRawSpan, scratch: inout MutableRawSpan,
+    threads: ThreadTeam
+  ) {
     ExecutableMemory.seal()
     let threads =
       plan.isForOneThread
       ? threads.alone : threads.fitting(nanoseconds: plan.nanoseconds)
     let tiling = plan.tiling(threads: threads.count)
     scheme.run(input, &output, &scratch, threads: threads) { memory in
-      if let directCalls, threads.count == 1, postOperations == nil, code === self.code {
-        return directCalls.run(packed, memory)
-      }
+      if let directCalls, threads.count == 1, postOperations == nil { return directCalls.run(packed, memory) }
       let work = unsafe Work(
         owner: .passUnretained(self), packed: .passUnretained(packed), code: .passUnretained(code),
         tiling: tiling, threads: threads, memory: memory,

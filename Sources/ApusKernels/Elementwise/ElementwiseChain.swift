@@ -195,11 +195,12 @@ package struct ElementwiseChain: ChainKernel {
   package func run(
     _ inputs: ChainInputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
   ) {
-    guard elementCount > 0, let last = steps.last else { return }
-    precondition(inputs.count == tensors.count && output.byteCount >= elementCount * last.stage.stride)
+    guard elementCount > 0 else { return }
+    precondition(
+      inputs.count == tensors.count && output.byteCount >= elementCount * steps[steps.count - 1].stage.stride)
     precondition(scratch.byteCount >= scratchByteCount(threads: threads.count))
-    for (index, tensor) in tensors.enumerated() {
-      precondition(inputs.byteCounts[index] >= tensor.period * tensor.stride)
+    for index in tensors.indices {
+      precondition(inputs.byteCounts[index] >= tensors[index].period * tensors[index].stride)
     }
     unsafe output.withUnsafeMutableBytes { output in
       unsafe scratch.withUnsafeMutableBytes { scratch in

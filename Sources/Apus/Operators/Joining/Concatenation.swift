@@ -5,7 +5,7 @@ import ApusKernels
 /// `CONCATENATION`: tensors one after the other along an axis.
 ///
 /// The reference rescales `uint8` operands whose quantization differs from the output's, in single precision.
-struct Concatenation: Operator {
+final class Concatenation: Operator {
   /// An operand whose bytes are mapped through a table.
   private struct Rescaling {
     let source: TensorSlot
@@ -47,7 +47,8 @@ struct Concatenation: Operator {
     var dimensions = first.shape.dimensions
     dimensions[axis] = length
     let output = try node.output(0, shape: TensorShape(dimensions), like: first)
-    return try Concatenation(inputs, output: output, axis: axis, node: node)
+    let concatenation = try Concatenation(inputs, output: output, axis: axis, node: node)
+    return concatenation.rescaled.isEmpty ? concatenation.plain : concatenation
   }
 
   /// Joins constant scalars into a vector.

@@ -4,7 +4,7 @@ import ApusKernels
 import ApusRuntime
 
 /// An operator that only moves elements: it fills its outputs where needed, then copies along strides.
-struct DataMovement: Operator {
+final class DataMovement: Operator {
   /// The value of an output's elements to which nothing is copied.
   enum Filling: Sendable {
     /// The low bytes of a number.
@@ -27,12 +27,15 @@ struct DataMovement: Operator {
       self.copy = copy
     }
 
+    // Called, not inlined: the array of steps then keeps the step alive, and no reference is counted.
+    @inline(never)
     func run(_ tensors: borrowing TensorTable) {
       var destination = tensors.writeBytes(destination)
       copy.run(tensors.readBytes(source), to: &destination, threads: tensors.threads)
     }
 
     /// Copies some rows.
+    @inline(never)
     func run(rows: Range<Int>, _ tensors: borrowing TensorTable) {
       var destination = tensors.writeBytes(destination)
       copy.run(tensors.readBytes(source), rows: rows, to: &destination)
@@ -43,8 +46,8 @@ struct DataMovement: Operator {
   /// Fills only where nothing else is copied; without these, the whole output is filled first.
   private let rim: [StridedCopy]
   private let steps: [Step]
-  /// The only step, where nothing else is to be done: taken from an array, it would be counted, which takes as long as a small copy.
-  private let alone: Step?
+  /// Whether there is one step and nothing else to do.
+  private let isOneCopy: Bool
   /// If several steps copy equally many narrow rows: their number, and the bytes of one row of all steps.
   private let rows: (count: Int, byteCount: Int)?
   /// How many bytes are copied before the next step, so that they stay in the first-level cache.
@@ -56,7 +59,7 @@ struct DataMovement: Operator {
     self.filling = filling
     self.rim = rim
     self.steps = steps
-    alone = filling == nil && steps.count == 1 ? steps[0] : nil
+    isOneCopy = filling == nil && steps.count == 1
     rows =
       if steps.count > 1, let count = steps[0].copy.rowCount,
         steps.allSatisfy({ $0.copy.rowCount == count && $0.copy.rowByteCount <= Self.narrowByteCount })
@@ -78,7 +81,7 @@ struct DataMovement: Operator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    if let alone { return alone.run(tensors) }
+    if isOneCopy { return steps[0].run(tensors) }
     if let filling {
       var destination = tensors.writeBytes(filling.slot)
       let width = filling.slot.type.byteCount ?? 1
@@ -100,32 +103,35 @@ struct DataMovement: Operator {
     }
     if let rows {
       let tiles = tensors.threads.tileCount(rows: rows.count, bytes: rows.count &* rows.byteCount, alone: 1)
-      let work = RowTiles(
-        steps: steps, rowCount: rows.count, length: max(1, Self.blockByteCount / max(1, rows.byteCount)),
-        tiles: tiles)
-      return tensors.forEachTile(tiles, work)
+      guard tiles > 1 else { return run(rows: 0..<rows.count, byteCount: rows.byteCount, tensors) }
+      return tensors.forEachTile(tiles, RowTiles(movement: self, rows: rows, tiles: tiles))
     }
     // By index: an iterator would count references to each.
     for index in steps.indices { steps[index].run(tensors) }
   }
-}
 
-/// Narrow rows of all steps, some rows of each in turn.
-private struct RowTiles: TableWork {
-  let steps: [DataMovement.Step]
-  let rowCount: Int
-  /// The rows that one step copies before the next one.
-  let length: Int
-  let tiles: Int
-
-  func run(tile: Int, _ tensors: borrowing TensorTable) {
-    var first = rowCount &* tile / tiles
-    let last = rowCount &* (tile &+ 1) / tiles
-    while first < last {
-      let end = min(first &+ length, last)
+  /// Copies some narrow rows of all steps, a few of each in turn.
+  fileprivate func run(rows: Range<Int>, byteCount: Int, _ tensors: borrowing TensorTable) {
+    let length = max(1, Self.blockByteCount / max(1, byteCount))
+    var first = rows.lowerBound
+    while first < rows.upperBound {
+      let end = min(first &+ length, rows.upperBound)
       for index in steps.indices { steps[index].run(rows: first..<end, tensors) }
       first = end
     }
+  }
+}
+
+/// The narrow rows of all steps, shared by several threads.
+private struct RowTiles: TableWork {
+  let movement: DataMovement
+  let rows: (count: Int, byteCount: Int)
+  let tiles: Int
+
+  func run(tile: Int, _ tensors: borrowing TensorTable) {
+    let first = rows.count &* tile / tiles
+    let last = rows.count &* (tile &+ 1) / tiles
+    movement.run(rows: first..<last, byteCount: rows.byteCount, tensors)
   }
 }
 

@@ -21,14 +21,10 @@ final class ProductOperator: UnpackedOperator {
   let output: TensorSlot
   let weights: ProductWeights
   let following: Following?
-  /// The kernel's memory in runs; nil until weights are packed.
-  private let scratch: TensorSlot?
-  /// The weights, if they were packed at preparation.
-  private let known: PackedWeights?
 
   init(
     kernel: any PreparedConvolution, choice: KernelChoice, input: TensorSlot, output: TensorSlot,
-    weights: ProductWeights, following: Following? = nil, scratch: TensorSlot? = nil
+    weights: ProductWeights, following: Following? = nil
   ) {
     self.kernel = kernel
     self.choice = choice
@@ -36,8 +32,6 @@ final class ProductOperator: UnpackedOperator {
     self.output = output
     self.weights = weights
     self.following = following
-    self.scratch = scratch
-    known = weights.known
   }
 
   var facet: Facet { .product(self) }
@@ -45,7 +39,7 @@ final class ProductOperator: UnpackedOperator {
   var implementation: Implementation {
     Implementation(
       text: kernel.implementation, choice: choice,
-      notes: kernel.notes(known) + (following?.operations.notes ?? []))
+      notes: kernel.notes(weights.known) + (following?.operations.notes ?? []))
   }
 
   var summation: String? { kernel.summation }
@@ -59,9 +53,12 @@ final class ProductOperator: UnpackedOperator {
   func packed(by packer: WeightPacker) throws(ApusError) -> any Operator {
     var weights = weights
     try weights.pack(for: kernel, by: packer)
-    return ProductOperator(
-      kernel: kernel, choice: choice, input: input, output: output, weights: weights, following: following,
-      scratch: try packer.scratch(byteCount: kernel.scratchByteCount(threads: packer.threadCount)))
+    let scratch = try packer.scratch(byteCount: kernel.scratchByteCount(threads: packer.threadCount))
+    let product = ProductOperator(
+      kernel: kernel, choice: choice, input: input, output: output, weights: weights, following: following)
+    guard let packed = weights.known else { return RepackedProduct(product, scratch: scratch) }
+    guard let following else { return PackedProduct(product, packed, scratch: scratch) }
+    return FollowedProduct(product, packed, following, scratch: scratch)
   }
 
   /// The product followed by a function of each result; nil if its kernel cannot do that.
@@ -87,20 +84,26 @@ final class ProductOperator: UnpackedOperator {
   }
 
   func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
-    guard let scratch else { throw ApusError(.internalError, "a product without packed weights was run") }
-    if let known { return run(known, tensors, scratch) }
-    run(try weights.packed(for: kernel, tensors), tensors, scratch)
+    throw ApusError(.internalError, "a product without packed weights was run")
+  }
+
+  /// Runs the product with its post-operations.
+  fileprivate func run(_ packed: PackedWeights, _ tensors: borrowing TensorTable, _ scratch: TensorSlot) {
+    guard let following else {
+      var result = tensors.writeBytes(output)
+      var scratch = tensors.writeBytes(scratch)
+      return kernel.run(
+        packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
+    }
+    run(packed, following, tensors, scratch)
   }
 
   @inline(__always)
-  private func run(_ packed: PackedWeights, _ tensors: borrowing TensorTable, _ scratch: TensorSlot) {
+  fileprivate func run(
+    _ packed: PackedWeights, _ following: Following, _ tensors: borrowing TensorTable, _ scratch: TensorSlot
+  ) {
     var result = tensors.writeBytes(output)
     var scratch = tensors.writeBytes(scratch)
-    guard let following else {
-      kernel.run(
-        packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
-      return
-    }
     if let other = following.other {
       following.kernel.run(
         packed, input: tensors.readBytes(input), other: tensors.readBytes(other),
@@ -112,5 +115,81 @@ final class ProductOperator: UnpackedOperator {
         output: &result,
         scratch: &scratch, threads: tensors.threads)
     }
+  }
+}
+
+// The three ways of running a product are classes of their own, none of whose properties is optional: those are read without counting
+// references, which would take as long as a few hundred multiplications.
+
+/// A product whose weights were packed at preparation.
+private final class PackedProduct: Operator {
+  private let product: ProductOperator
+  private let kernel: any PreparedConvolution
+  private let input: TensorSlot
+  private let output: TensorSlot
+  private let scratch: TensorSlot
+  private let packed: PackedWeights
+
+  init(_ product: ProductOperator, _ packed: PackedWeights, scratch: TensorSlot) {
+    self.product = product
+    kernel = product.kernel
+    input = product.input
+    output = product.output
+    self.scratch = scratch
+    self.packed = packed
+  }
+
+  var facet: Facet { product.facet }
+  var implementation: Implementation { product.implementation }
+  var summation: String? { product.summation }
+
+  func invoke(_ tensors: borrowing TensorTable) {
+    var result = tensors.writeBytes(output)
+    var scratch = tensors.writeBytes(scratch)
+    kernel.run(
+      packed, input: tensors.readBytes(input), output: &result, scratch: &scratch, threads: tensors.threads)
+  }
+}
+
+/// A product with post-operations whose weights were packed at preparation.
+private final class FollowedProduct: Operator {
+  private let product: ProductOperator
+  private let following: ProductOperator.Following
+  private let scratch: TensorSlot
+  private let packed: PackedWeights
+
+  init(
+    _ product: ProductOperator, _ packed: PackedWeights, _ following: ProductOperator.Following,
+    scratch: TensorSlot
+  ) {
+    self.product = product
+    self.following = following
+    self.scratch = scratch
+    self.packed = packed
+  }
+
+  var facet: Facet { product.facet }
+  var implementation: Implementation { product.implementation }
+  var summation: String? { product.summation }
+
+  func invoke(_ tensors: borrowing TensorTable) { product.run(packed, following, tensors, scratch) }
+}
+
+/// A product whose weights are packed in each run.
+private final class RepackedProduct: Operator {
+  private let product: ProductOperator
+  private let scratch: TensorSlot
+
+  init(_ product: ProductOperator, scratch: TensorSlot) {
+    self.product = product
+    self.scratch = scratch
+  }
+
+  var facet: Facet { product.facet }
+  var implementation: Implementation { product.implementation }
+  var summation: String? { product.summation }
+
+  func invoke(_ tensors: borrowing TensorTable) throws(ApusError) {
+    product.run(try product.weights.packed(for: product.kernel, tensors), tensors, scratch)
   }
 }
