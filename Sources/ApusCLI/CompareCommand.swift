@@ -62,11 +62,18 @@ struct CompareCommand: ParsableCommand {
     warnings.write()
     var points: [Embedding] = []
     for name in image {
-      do {
+      do throws(ApusError) {
         let picture = try ImageBuffer(
           decoding: PictureSource(name: name).bytes(), limits: size.limits, reduction: reduction)
         let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
-        points.append(Embedding(values).l2Normalized())
+        let point = Embedding(values)
+        guard !point.isZero else {
+          throw ApusError(
+            .invalidData,
+            "every coordinate of its embedding is zero, so it has no direction and cannot be compared: use another picture or model"
+          )
+        }
+        points.append(point.l2Normalized())
         warnings.write()
       } catch {
         Output.writeError("error: \(name): \(error.message(isPicture: true))")

@@ -47,10 +47,22 @@ struct TaskCommandTests {
         // People get lines, of whatever form.
         if !arguments.hasPrefix("embed") { #expect(try apus(arguments, in: folder).status == 0) }
       }
-      // An embedding of zeros has no direction.
+    }
+  }
+
+  @Test(
+    "an embedding of zeros has no direction: it is neither compared nor enrolled",
+    arguments: [
+      "compare picture.png picture.png --model origin.tflite --json",
+      "gallery add Ada picture.png --gallery people.gallery --model origin.tflite",
+    ])
+  func refusesZeros(command: String) throws {
+    try withFiles { folder throws in
       try TaskModel.write("embedder", "the origin", to: folder.appending(path: "origin.tflite"))
-      let none = try apus("compare picture.png picture.png --model origin.tflite --json", in: folder)
-      #expect(none.output == "{\"cosine\":null,\"euclidean\":0}\n")
+      let refused = try apus(command, in: folder)
+      #expect(refused.status == 2)
+      #expect(refused.errors.contains("error: picture.png: every coordinate of"), "\(refused.errors)")
+      #expect(!refused.output.contains("cosine") && !refused.output.contains("1 added"))
     }
   }
 

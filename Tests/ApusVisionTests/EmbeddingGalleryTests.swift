@@ -72,7 +72,11 @@ import Testing
     #expect(gallery.names == ["Ada", "Grace"] && gallery.dimension == 2)
     #expect(gallery.remove("Ada") == 2 && gallery.remove("Ada") == 0)
     #expect(gallery.names == ["Grace"])
-    for (name, values) in [("", [1, 0]), ("x", [1]), ("x", []), ("x", [.nan, 0])] as [(String, [Float])] {
+    for (name, values) in [
+      ("", [1, 0]), ("x", [1]), ("x", []), ("x", [.nan, 0]), ("x", [0, 0]), ("x", [0, -0.0]),
+    ]
+      as [(String, [Float])]
+    {
       #expect(throws: ApusError.self) { try gallery.add(name, Embedding(values)) }
     }
     #expect(gallery.entries.count == 1)
@@ -94,6 +98,21 @@ import Testing
       damaged[index] ^= 0x10
       #expect(throws: ApusError.self) { try EmbeddingGallery(bytes: damaged) }
     }
+  }
+
+  @Test("zeros have no neighbors, and are none: former files may have them")
+  func ignoresZeros() throws {
+    var gallery = EmbeddingGallery()
+    try gallery.add("Ada", Embedding([1, 0]))
+    #expect(gallery.nearest(to: Embedding([0, 0])).isEmpty && gallery.name(of: Embedding([0, 0])) == nil)
+    // The coordinates are the last numbers before the checksum.
+    var bytes = Array(gallery.bytes.dropLast(12)) + [UInt8](repeating: 0, count: 8)
+    let checksum = bytes.crc32
+    bytes.appendLittleEndian(checksum)
+    let former = try EmbeddingGallery(bytes: bytes)
+    #expect(former.entries.map(\.values) == [[0, 0]] && former.nearest(to: Embedding([1, 0])).isEmpty)
+    #expect(try former.check(dimension: 2, preparation: "any")?.contains("zero") == true)
+    #expect(try gallery.check(dimension: 2, preparation: "any") == nil)
   }
 
   @Test("embeddings of other models and other things are refused, those of other readings warned of")

@@ -21,6 +21,9 @@ public struct Embedding: Hashable, Codable, Sendable {
     values.reduce(0.0) { $0 + Double($1) * Double($1) }.squareRoot()
   }
 
+  /// Whether every coordinate is zero: such a point has no direction, so that no comparison with it means anything.
+  package var isZero: Bool { values.allSatisfy { $0 == 0 } }
+
   /// The point moved to distance 1 from the origin; the origin itself stays.
   public func l2Normalized() -> Embedding {
     let norm = norm

@@ -8,7 +8,8 @@ extension EmbeddingGallery {
   /// - Parameters:
   ///   - dimension: The number of coordinates of the others.
   ///   - preparation: How the others are made, such as ``ImageEmbedder/preparation(alignsFaces:)``.
-  /// - Returns: A warning if pictures were read in another way; nil if they were not, or if that is not known.
+  /// - Returns: A warning if pictures were read in another way, or if known embeddings have zeros alone; nil if there is nothing to
+  ///   warn of.
   /// - Throws: `invalidArgument` if the known embeddings have another number of coordinates, if another model made them, or if one kind is of
   ///   pictures and the other of hands' landmarks, as far as the gallery says.
   public func check(dimension: Int, preparation: String) throws(ApusError) -> String? {
@@ -18,7 +19,7 @@ extension EmbeddingGallery {
         .invalidArgument,
         "the embeddings have \(known) coordinates, but the model gives \(dimension): \(advice)")
     }
-    guard !entries.isEmpty, let known = self.preparation, known != preparation else { return nil }
+    guard !entries.isEmpty, let known = self.preparation, known != preparation else { return zeroWarning }
     let (former, new) = (Self.parts(of: known), Self.parts(of: preparation))
     if let model = former.model, let newModel = new.model, model != newModel {
       throw ApusError(
@@ -31,9 +32,19 @@ extension EmbeddingGallery {
         .invalidArgument,
         "the embeddings were made with '\(former.reading)', not with '\(new.reading)': \(advice)")
     }
-    guard former.reading != new.reading else { return nil }
-    return
+    guard former.reading != new.reading else { return zeroWarning }
+    let warning =
       "the gallery's embeddings were made with \(former.reading), these with \(new.reading): distances between them mean little"
+    return zeroWarning.map { "\(warning); \($0)" } ?? warning
+  }
+
+  /// A warning about known embeddings that no picture matches; nil if there are none.
+  private var zeroWarning: String? {
+    let zeros = entries.filter { Embedding($0.values).isZero }
+    guard let first = zeros.first else { return nil }
+    return zeros.count == 1
+      ? "every coordinate of an embedding of \(first.name) is zero, so nothing matches it: remove it"
+      : "every coordinate of \(zeros.count) embeddings is zero, such as one of \(first.name), so nothing matches them: remove them"
   }
 
   /// The text that precedes the model's SHA-256 in a preparation.

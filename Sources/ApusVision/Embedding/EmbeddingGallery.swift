@@ -89,10 +89,16 @@ public struct EmbeddingGallery: Hashable, Sendable {
 
   /// Enrolls an embedding under a name.
   ///
-  /// - Throws: `invalidArgument` for an empty or too long name, for the name `unknown`, for coordinates that are not finite, or if their
-  ///   number differs from the other entries'; `resourceLimit` for more than a file may have.
+  /// - Throws: `invalidArgument` for an empty or too long name, for the name `unknown`, for coordinates that are not finite or all zero, or
+  ///   if their number differs from the other entries'; `resourceLimit` for more than a file may have.
   public mutating func add(_ name: String, _ embedding: Embedding) throws(ApusError) {
     try Self.check(name: name)
+    guard embedding.values.isEmpty || !embedding.isZero else {
+      throw ApusError(
+        .invalidArgument,
+        "every coordinate of the embedding is zero, so it has no direction and would match strangers: use another picture or model"
+      )
+    }
     let byteCount = Self.byteCount(name, embedding.values.count)
     guard entryByteCount + byteCount <= Self.maximumFileSize - Self.maximumHeadByteCount else {
       throw ApusError(
@@ -140,11 +146,11 @@ public struct EmbeddingGallery: Hashable, Sendable {
   /// The nearest known embeddings, nearest first; equal distances in the order of adding.
   ///
   /// - Parameters:
-  ///   - embedding: The new one; one with another number of coordinates, or with one that is not finite, has no neighbors.
+  ///   - embedding: The new one; one with another number of coordinates, with one that is not finite, or with zeros alone has no neighbors.
   ///   - k: The maximum number of matches.
   ///   - limit: The maximum distance of a match with a name; nil for no limit, so that a stranger gets the nearest name, however far it is.
   public func nearest(to embedding: Embedding, k: Int = 1, distance limit: Double? = nil) -> [Match] {
-    guard k > 0 else { return [] }
+    guard k > 0, !embedding.isZero else { return [] }
     // The nearest so far, in order. Where there are many, all are sorted at the end of each stretch.
     var nearest: [(place: Int, distance: Double)] = []
     func keep() {
@@ -153,7 +159,9 @@ public struct EmbeddingGallery: Hashable, Sendable {
     }
     let most = k > 1 << 20 ? .max : max(2 * k, 256)
     for (place, entry) in entries.enumerated() {
-      guard let distance = Embedding(entry.values).euclideanDistance(to: embedding), distance.isFinite else {
+      let known = Embedding(entry.values)
+      // Files may have embeddings of zeros, which no longer can be added.
+      guard let distance = known.euclideanDistance(to: embedding), distance.isFinite, !known.isZero else {
         continue
       }
       nearest.append((place, distance))

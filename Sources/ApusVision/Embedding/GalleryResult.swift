@@ -6,7 +6,7 @@ public struct GalleryResult: VisionResult, Hashable {
   public struct Match: Hashable, Sendable {
     /// The name; nil for unknown.
     public var name: String?
-    /// The Euclidean distance; nil in an empty gallery.
+    /// The Euclidean distance; nil in an empty gallery, and for an embedding of zeros.
     public var distance: Double?
     /// The face, in pixels of the picture after orientation; nil for the whole picture.
     public var box: PixelRect?
