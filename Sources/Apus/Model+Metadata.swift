@@ -105,19 +105,41 @@ extension Model {
     }
   }
 
-  /// The name of the appended file with the output's labels: the one that the metadata names, or else the only text, or the only one that is
-  /// called `labels.txt` or the like.
+  /// The name of the appended file with the output's labels: the one that the metadata names, or else the only text, or the only file
+  /// that is called `labels.txt`, `labelmap.pbtxt`, `labels.json`, `coco.names` or the like. Files that have another purpose in the
+  /// metadata, such as calibrations of scores, are none.
   public var labelFile: String? {
-    if let named = formatMetadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
-    let texts = filesThatMayHaveLabels.filter { $0.lowercased().hasSuffix(".txt") }
+    let metadata = formatMetadata
+    if let named = metadata?.outputs.lazy.compactMap(\.labelFile).first?.name { return named }
+    let files = filesThatMayHaveLabels(metadata)
+    let texts = files.filter { $0.lowercased().hasSuffix(".txt") }
     if texts.count == 1 { return texts[0] }
-    let named = texts.filter { Self.labelNames.contains(String($0.lowercased().dropLast(4))) }
-    return named.count == 1 ? named[0] : nil
+    for candidates in [texts, files.filter { !texts.contains($0) }] {
+      let named = candidates.filter(Self.isNamedForLabels)
+      if !named.isEmpty { return named.count == 1 ? named[0] : nil }
+    }
+    return nil
   }
 
-  /// The appended files whose names are those of lists or texts, but for an exporter's dictionary, a licence and a description.
-  package var filesThatMayHaveLabels: [String] {
-    associatedFiles.filter { file in
+  /// Whether a file is called `labels` or the like, or has the ending of lists of names.
+  private static func isNamedForLabels(_ file: String) -> Bool {
+    let name = (file.split(separator: "/").last.map(String.init) ?? file).lowercased()
+    guard let dot = name.lastIndex(of: ".") else { return false }
+    return labelNames.contains(String(name[..<dot])) || name[dot...] == ".names"
+  }
+
+  /// The appended files whose names are those of lists or texts, but for an exporter's dictionary, a licence, a description, and files that
+  /// have another purpose in the metadata.
+  package var filesThatMayHaveLabels: [String] { filesThatMayHaveLabels(formatMetadata) }
+
+  private func filesThatMayHaveLabels(_ metadata: ModelMetadata?) -> [String] {
+    let described = metadata.map { metadata in
+      metadata.associatedFiles + (metadata.inputs + metadata.outputs).flatMap(\.associatedFiles)
+    }
+    let labels: Set<AssociatedFile.Kind> = [.unknown, .tensorAxisLabels, .tensorValueLabels]
+    let others = Set((described ?? []).filter { !labels.contains($0.type) }.map(\.name))
+    return associatedFiles.filter { file in
+      guard !others.contains(file) else { return false }
       let name = (file.split(separator: "/").last.map(String.init) ?? file).lowercased()
       guard let dot = name.lastIndex(of: "."), !ExportMetadata.fileNames.contains(file) else { return false }
       return Self.labelForms.contains(String(name[dot...]))
@@ -137,7 +159,8 @@ extension Model {
   /// More lines are no labels.
   private static let maximumLabels = 1 << 20
 
-  /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable.
+  /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable. `LabelMap` of ApusVision reads
+  /// the other forms of label files, too.
   ///
   /// Decoded at each access: keep the result.
   public var labels: [String] {

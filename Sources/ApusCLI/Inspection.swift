@@ -177,7 +177,9 @@ struct Inspection: Encodable {
         outputs: $0.outputs.map(MetadataReport.TensorReport.init))
     }
     associatedFiles = model.associatedFiles
-    labels = given.map { map in (0..<map.rowCount).map { map.name(inRow: $0) ?? "" } } ?? model.labels
+    labels =
+      (given ?? LabelMap(of: model)).map { map in (0..<map.rowCount).map { map.name(inRow: $0) ?? "" } }
+      ?? model.labels
     damage = model.metadataDamage
     let interpreter: Interpreter?
     let reasons: [String]

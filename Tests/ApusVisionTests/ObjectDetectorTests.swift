@@ -191,6 +191,53 @@ private func message(_ body: () throws -> Void) -> String? {
     }
   }
 
+  @Test(
+    "labels inside the model are read in all forms that a file beside it may have",
+    arguments: [
+      ("labels.txt", "0 person\n1 bicycle\n2 kite\n"), ("labels.txt", "1: person\n2: bicycle\n3: kite\n"),
+      ("labels.txt", "[\"person\", \"bicycle\", \"kite\"]"),
+      ("labels.json", "{\"0\": \"person\", \"1\": \"bicycle\", \"2\": \"kite\"}"),
+      ("classes.csv", "id,name\n0,person\n1,bicycle\n2,kite\n"), ("coco.names", "person\nbicycle\nkite\n"),
+      (
+        "labelmap.pbtxt",
+        "item { id: 1 name: 'person' }\nitem { id: 2 name: 'bicycle' }\nitem { id: 3 name: 'kite' }\n"
+      ),
+    ])
+  func readsFormsOfLabelsInside(name: String, text: String) throws {
+    var labelled = model()
+    (labelled.appendedName, labelled.labels) = (name, text)
+    let detector = try ObjectDetector(model: labelled.model())
+    #expect(
+      try detector.detect(picture()).detections.map(\.label) == ["bicycle", "bicycle", "person", "kite"])
+    #expect(LabelMap(of: try labelled.model())?[1] == "bicycle")
+  }
+
+  @Test(
+    "a calibration of scores is no list of labels; one that is missing or damaged is warned of",
+    arguments: [
+      ("calibration.txt", "2,0,0\n2,0,0\n", nil), ("calibration.txt", "2,0,0\ntwo\n", "line 2: 'two'"),
+      ("calibration.txt", "1,2\n", "line 1: '1,2'"),
+      ("calibration.txt", nil, "there is no file calibration.txt"),
+    ] as [(String, String?, String?)])
+  func warnsOfCalibrations(name: String, text: String?, warning: String?) throws {
+    var calibrated = DetectorModel.answering([.rows([1, 1])])
+    (calibrated.appendedName, calibrated.labels, calibrated.metadataCalibrations) = (name, text, [0.25])
+    let loaded = try calibrated.model()
+    #expect(loaded.labelFile == nil && LabelMap(of: loaded) == nil)
+    let classifier = try ImageClassifier(model: loaded)
+    let found = classifier.assumptions.warnings.filter { $0.contains("not calibrated") }
+    #expect(
+      found.count == (warning == nil ? 0 : 1) && found.allSatisfy { $0.contains(warning ?? "") }, "\(found)")
+    // A detector reads them in the same way: the scores are its third output.
+    var detector = model()
+    (detector.appendedName, detector.labels, detector.metadataCalibrations) = (name, text, [0, 0, 0.25, 0])
+    let warnings = try ObjectDetector(model: detector.model()).assumptions.warnings.filter {
+      $0.contains("not calibrated")
+    }
+    #expect(
+      warnings.count == found.count && warnings.allSatisfy { $0.contains(warning ?? "") }, "\(warnings)")
+  }
+
   @Test("8-bit and float inputs, colors and gray", arguments: [0, 3, 9] as [UInt8], [1, 3] as [Int32])
   func takesEveryInput(type: UInt8, channels: Int32) throws {
     let answers = [

@@ -3,18 +3,25 @@
 import Apus
 
 extension LabelMap {
-  /// The labels inside a model file, one name a line: in the file that the metadata names for an
-  /// output, or else in the only text that is appended to the model. Nil if there are none, or none readable:
-  /// damage costs the labels, never the model.
+  /// The labels inside a model file: in the file that the metadata names for an output, or else in the one that ``Apus/Model/labelFile``
+  /// finds. All forms of label files are read, as from files beside the model. Nil if there are none, or none readable: damage costs the
+  /// labels, never the model.
   ///
   /// - Parameters:
   ///   - model: The model.
   ///   - offset: How many label rows precede class 0; nil to detect it.
   public init?(of model: Model, offset: Int? = nil) {
-    guard let name = model.labelFile, let text = try? model.associatedFile(named: name),
-      let labels = try? LabelMap(parsing: text, format: .lines, offset: offset), labels.rowCount > 0
+    guard let name = model.labelFile, let labels = try? LabelMap(inside: model, file: name, offset: offset),
+      labels.rowCount > 0
     else { return nil }
     self = labels
+  }
+
+  /// Reads a label file inside a model, in the form that its name and its text have.
+  ///
+  /// - Throws: `malformedLabels` with the line, or for a file that is missing; `resourceLimit` for one that is too long.
+  init(inside model: Model, file: String, offset: Int? = nil) throws(ApusError) {
+    try self.init(parsing: model.associatedFile(named: file), format: Format(ofFile: file), offset: offset)
   }
 
   /// The names of an output's scores, as ``ImageClassifier`` has them: those that are given; else the exporter's; else those in the output's

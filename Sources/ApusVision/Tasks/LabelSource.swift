@@ -42,8 +42,8 @@ struct LabelSource: Sendable {
       // The largest index is limited where the names are read.
       map = LabelMap(numbered: names, rowCount: last + 1)
       (source, origin) = ("names in \(prepared.export?.fileName ?? "")", .exporter)
-    } else if let file = own?.labelFile, let text = try? prepared.model.associatedFile(named: file.name),
-      let labels = try? LabelMap(parsing: text, format: .lines), labels.rowCount > 0
+    } else if let file = own?.labelFile, let labels = try? LabelMap(inside: prepared.model, file: file.name),
+      labels.rowCount > 0
     {
       (map, source, origin) = (labels, "\(file.name) in the model", .model)
     } else if let labels = LabelMap(of: prepared.model) {
@@ -60,9 +60,7 @@ struct LabelSource: Sendable {
     }
     let file =
       own?.labelFile(locale: locale) ?? described.lazy.compactMap { $0.labelFile(locale: locale) }.first
-    if let file, let text = try? prepared.model.associatedFile(named: file.name) {
-      displayNames = try? LabelMap(parsing: text, format: .lines, offset: map.offset)
-    }
+    if let file { displayNames = try? LabelMap(inside: prepared.model, file: file.name, offset: map.offset) }
     guard displayNames == nil else { return }
     let known = Set(described.flatMap(\.labelFiles).map(\.locale)).subtracting(["", locale]).sorted()
     localeWarnings = Self.warnings(ofLocale: locale, known: known)
@@ -209,7 +207,7 @@ struct LabelSource: Sendable {
   static func unread(of model: Model) -> String? {
     if let file = model.labelFile {
       do throws(ApusError) {
-        _ = try LabelMap(parsing: try model.associatedFile(named: file), format: .lines)
+        _ = try LabelMap(inside: model, file: file)
         return nil
       } catch {
         return "\(file) in the model is not read (\(error.message))"
