@@ -15,6 +15,8 @@ struct ClassificationHeads: Sendable {
     let labels: LabelSource?
     let selection: CategorySelection
     let calibration: ScoreCalibration?
+    /// Why scores are not calibrated though the metadata says how; usually nil.
+    let calibrationWarning: String?
     /// The minimum score of the metadata; nil if it names none.
     let scoreThreshold: Float?
     /// The form of the numbers. Where nothing in the file gives it, the first answer decides: probabilities,
@@ -103,12 +105,13 @@ struct ClassificationHeads: Sendable {
       let classes = isPair ? 2 : columns
       source?.align(toScores: classes, offset: options.labelOffset)
       let reading = Self.scores(of: prepared, output, given: scores, isPair: isPair)
+      let calibration = try files.calibration(of: prepared, output)
       heads.append(
         Head(
           output: output, name: prepared.name(of: output), isPair: isPair, classes: classes, labels: source,
           selection: try CategorySelection(
             allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: source?.map),
-          calibration: try files.calibration(of: prepared, output),
+          calibration: calibration.calibration, calibrationWarning: calibration.warning,
           scoreThreshold: prepared.minimumScore(of: output),
           scores: Self.decision(reading), givenWarning: reading.warning))
     }
@@ -157,7 +160,8 @@ struct ClassificationHeads: Sendable {
   /// The warnings: scores that are no probabilities, labels of the outputs after the first, and a language
   /// without labels.
   var warnings: [String] {
-    otherWarnings + scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning) + labelWarnings
+    otherWarnings + scoreWarnings + featureWarnings + heads.compactMap(\.givenWarning)
+      + heads.compactMap(\.calibrationWarning) + labelWarnings
       + (labels == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : [])
   }
 

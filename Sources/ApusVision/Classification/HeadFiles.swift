@@ -7,8 +7,8 @@ struct HeadFiles {
   private let options: ResultOptions
   /// By the files of labels and display names; what is not readable is kept as nil.
   private var sources: [[String?]: LabelSource?] = [:]
-  /// By the file of calibrations, however its outputs mean it.
-  private var sigmoids: [String: [ScoreCalibration.Sigmoid?]?] = [:]
+  /// By the file of calibrations, however its outputs mean it; an error says why one is not read.
+  private var sigmoids: [String: Result<[ScoreCalibration.Sigmoid?], ApusError>] = [:]
   private var rowCount = 0
 
   /// The most rows of all files.
@@ -33,20 +33,34 @@ struct HeadFiles {
     return source
   }
 
-  /// The calibration of an output's scores; nil if nothing readable gives it.
+  /// The calibration of an output's scores, or a warning why there is none; both are nil if the metadata gives none.
   mutating func calibration(of prepared: some DescribedModel, _ output: Int) throws(ApusError)
-    -> ScoreCalibration?
+    -> (calibration: ScoreCalibration?, warning: String?)
   {
-    guard let (file, calibration) = ScoreCalibration.named(by: prepared, output: output) else { return nil }
-    if let known = sigmoids[file] { return known.map { ScoreCalibration($0, calibration) } }
-    var found: [ScoreCalibration.Sigmoid?]?
-    if let text = try? prepared.model.associatedFile(named: file) {
-      found = ScoreCalibration.sigmoids(parsing: text)
-      // A row that turns out not to be readable follows at most one row for each byte before it.
-      try count(found?.count ?? min(text.count, ScoreCalibration.maximumCount))
+    guard let (file, calibration) = ScoreCalibration.named(by: prepared, output: output) else {
+      return (nil, nil)
     }
-    sigmoids.updateValue(found, forKey: file)
-    return found.map { ScoreCalibration($0, calibration) }
+    guard let file else { return (nil, ScoreCalibration.warning(ofUnread: nil)) }
+    let found: Result<[ScoreCalibration.Sigmoid?], ApusError>
+    if let known = sigmoids[file] { found = known } else { found = try read(file, of: prepared) }
+    sigmoids[file] = found
+    switch found {
+    case .success(let sigmoids): return (ScoreCalibration(sigmoids, calibration), nil)
+    case .failure(let error): return (nil, ScoreCalibration.warning(ofUnread: file, error))
+    }
+  }
+
+  private mutating func read(
+    _ file: String, of prepared: some DescribedModel
+  ) throws(ApusError) -> Result<[ScoreCalibration.Sigmoid?], ApusError> {
+    let text: [UInt8]
+    do throws(ApusError) { text = try prepared.model.associatedFile(named: file) } catch {
+      return .failure(error)
+    }
+    let found = Result { () throws(ApusError) in try ScoreCalibration.sigmoids(parsing: text) }
+    // A row that turns out not to be readable follows at most one row for each byte before it.
+    try count((try? found.get().count) ?? min(text.count, ScoreCalibration.maximumCount))
+    return found
   }
 
   private mutating func count(_ rows: Int) throws(ApusError) {

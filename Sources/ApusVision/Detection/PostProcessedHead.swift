@@ -10,6 +10,8 @@ struct PostProcessedHead: DetectionHead {
   /// Which output is which.
   let rows: DetectionLayout
   private let calibration: ScoreCalibration?
+  /// Why scores are not calibrated though the metadata says how; usually nil.
+  private let calibrationWarning: String?
   private let boxUnits: Decision<BoxUnits>
   private let scores: ScoreReading
   /// Whether classes and scores change places; nil until an answer tells.
@@ -34,7 +36,7 @@ struct PostProcessedHead: DetectionHead {
   init(_ prepared: PreparedModel, _ rows: DetectionLayout, chosen: DetectionOutputs?) throws(ApusError) {
     self.rows = rows
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
-    calibration = ScoreCalibration(of: prepared, output: rows.outputs.scores)
+    (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: rows.outputs.scores)
     let properties = prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties
     form = try BoxForm(properties, isOfOperator: rows.isOfOperator)
     // TensorFlow's exports count their objects, or call their boxes so.
@@ -61,7 +63,7 @@ struct PostProcessedHead: DetectionHead {
       usual: .probability)
   }
 
-  var warnings: [String] { [boxUnits.warning, scores.warning].compactMap(\.self) }
+  var warnings: [String] { [boxUnits.warning, scores.warning, calibrationWarning].compactMap(\.self) }
   var isUndecided: Bool { boxUnits.isOpen || order.isOpen }
 
   var readings: [Assumption] {

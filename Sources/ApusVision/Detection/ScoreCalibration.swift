@@ -19,18 +19,32 @@ struct ScoreCalibration: Hashable, Sendable {
 
   /// The maximum number of classes that are read.
   static let maximumCount = 1 << 20
+  /// The most letters of a damaged line in a message.
+  private static let maximumShownLength = 40
   /// The most bytes of a line.
   private static let maximumLineLength = 1 << 10
 
   /// The file and the parameters of an output's calibration in the metadata; nil if there is none. Several
-  /// outputs may share a file.
+  /// outputs may share a file. The file is nil if the metadata names none.
   static func named(
     by prepared: some DescribedModel, output: Int
-  ) -> (file: String, calibration: TensorMetadata.ScoreCalibration)? {
-    guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration,
-      let file = tensor.associatedFiles.first(where: { $0.type == .tensorAxisScoreCalibration })
-    else { return nil }
-    return (file.name, calibration)
+  ) -> (file: String?, calibration: TensorMetadata.ScoreCalibration)? {
+    guard let tensor = prepared.description(of: output), let calibration = tensor.scoreCalibration else {
+      return nil
+    }
+    return (tensor.associatedFiles.first { $0.type == .tensorAxisScoreCalibration }?.name, calibration)
+  }
+
+  /// The warning about a calibration that cannot be applied.
+  ///
+  /// - Parameters:
+  ///   - file: The file's name; nil if the metadata names none.
+  ///   - error: The reason why it is not read.
+  static func warning(ofUnread file: String?, _ error: ApusError? = nil) -> String {
+    "the scores are not calibrated, though the metadata says how: "
+      + (file.map { "\($0) in the model is not read (\(error?.message ?? "missing"))" }
+        ?? "it names no file of parameters")
+      + ", so scores and their order may differ from the author's"
   }
 
   /// The sigmoids of a file, meant as the metadata says.
@@ -40,21 +54,39 @@ struct ScoreCalibration: Hashable, Sendable {
     defaultScore = calibration.defaultScore
   }
 
-  /// The calibration that the metadata gives an output; nil if there is none, or none that can be read.
-  init?(of prepared: some DescribedModel, output: Int) {
-    guard let (file, calibration) = Self.named(by: prepared, output: output),
-      let text = try? prepared.model.associatedFile(named: file), let sigmoids = Self.sigmoids(parsing: text)
-    else { return nil }
-    self.init(sigmoids, calibration)
+  /// The calibration that the metadata gives an output, or a warning why there is none; both are nil if the metadata gives none.
+  static func reading(
+    of prepared: some DescribedModel, output: Int
+  ) -> (calibration: ScoreCalibration?, warning: String?) {
+    guard let (file, calibration) = named(by: prepared, output: output) else { return (nil, nil) }
+    guard let file else { return (nil, warning(ofUnread: nil)) }
+    do throws(ApusError) {
+      let sigmoids = try sigmoids(parsing: prepared.model.associatedFile(named: file))
+      return (ScoreCalibration(sigmoids, calibration), nil)
+    } catch {
+      return (nil, warning(ofUnread: file, error))
+    }
   }
 
-  /// Reads a file; nil if a line is neither empty nor three or four numbers with a scale from 0 on.
-  static func sigmoids(parsing text: [UInt8]) -> [Sigmoid?]? {
+  /// Reads a file.
+  ///
+  /// - Throws: `invalidData` if a line is neither empty nor three or four numbers with a scale from 0 on; `resourceLimit` for too many
+  ///   lines.
+  static func sigmoids(parsing text: [UInt8]) throws(ApusError) -> [Sigmoid?] {
     var sigmoids: [Sigmoid?] = []
+    func damage(_ found: String) -> ApusError {
+      ApusError(
+        .invalidData,
+        "line \(sigmoids.count + 1): \(found), not empty or 'scale,slope,offset' with a scale of 0 or more, and perhaps ',minimum'"
+      )
+    }
     let lines = text.split(
       separator: UInt8(ascii: "\n"), maxSplits: maximumCount, omittingEmptySubsequences: false)
     for line in lines {
-      guard sigmoids.count < maximumCount, line.count <= maximumLineLength else { return nil }
+      guard sigmoids.count < maximumCount else {
+        throw ApusError(.resourceLimit, "there are more than \(maximumCount) lines")
+      }
+      guard line.count <= maximumLineLength else { throw damage("\(line.count) bytes") }
       let line = String(decoding: line.filter { ![0x0D, 0x20, 0x09].contains($0) }, as: UTF8.self)
       if line.isEmpty {
         sigmoids.append(nil)
@@ -62,7 +94,7 @@ struct ScoreCalibration: Hashable, Sendable {
       }
       let numbers = line.split(separator: ",", omittingEmptySubsequences: false).map { Float($0) ?? .nan }
       guard numbers.count == 3 || numbers.count == 4, numbers.allSatisfy(\.isFinite), numbers[0] >= 0 else {
-        return nil
+        throw damage("'\(line.prefix(maximumShownLength))'")
       }
       sigmoids.append(
         Sigmoid(

@@ -25,6 +25,8 @@ struct SSDHead: DetectionHead {
   private let heightScale: Float
   private let hasExponentialSizes: Bool
   private let calibration: ScoreCalibration?
+  /// Why scores are not calibrated though the metadata says how; usually nil.
+  private let calibrationWarning: String?
 
   /// Recognizes raw heads; nil for other outputs.
   ///
@@ -85,7 +87,7 @@ struct SSDHead: DetectionHead {
       // With the background, the classes of COCO and of Pascal VOC are 91 and 21.
       hasBackground = metadata == nil && [91, 21].contains(columns)
     }
-    calibration = ScoreCalibration(of: prepared, output: scores)
+    (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: scores)
     let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
     givenWarning = reading.warning
     if prepared.options.scores == nil, let hasLogits {
@@ -132,7 +134,7 @@ struct SSDHead: DetectionHead {
 
   // MARK: Facts
 
-  var warnings: [String] { [scoreForm.warning, givenWarning].compactMap(\.self) }
+  var warnings: [String] { [scoreForm.warning, givenWarning, calibrationWarning].compactMap(\.self) }
   var isUndecided: Bool { scoreForm.isOpen && calibration == nil }
 
   var readings: [Assumption] {
