@@ -6,7 +6,7 @@ import ApusSystem
 /// The bytes of a whole file.
 ///
 /// - Parameters:
-///   - path: The file; pipes are read to their end as well.
+///   - path: The file; pipes that are open already, such as `/dev/stdin`, are read to their end as well.
 ///   - limit: The maximum number of bytes; a longer file is refused after that many.
 ///   - check: Is called with the file's beginning, or all of a small one, before more is read; what it throws ends the reading.
 /// - Throws: `unreadableFile` with the system's reason, or `resourceLimit`.
@@ -29,7 +29,7 @@ package func readWholeFile(
 /// Reads a file piece by piece.
 ///
 /// - Parameters:
-///   - path: The file; pipes are read to their end as well.
+///   - path: The file; pipes that are open already, such as `/dev/stdin`, are read to their end as well.
 ///   - limit: The maximum number of bytes; a longer file is refused after that many.
 ///   - begin: Is called with the number of bytes to come, where that is known.
 ///   - body: Is called with each piece, in order.
@@ -53,7 +53,10 @@ func readFile(
   }
 }
 
-/// An open file, read from its beginning to its end; pipes are read as well.
+/// An open file, read from its beginning to its end.
+///
+/// A named pipe without a writer, or a device, would wait for ever: both are refused. Pipes and devices that the process has open already
+/// are read, because they were chosen when it was started: `/dev/stdin`, and `/dev/fd/63` as shells name the output of a command in `<(…)`.
 package final class FileReader {
   private let path: String
   private let descriptor: Int32
@@ -64,15 +67,56 @@ package final class FileReader {
 
   /// Opens a file.
   ///
-  /// - Throws: `unreadableFile` with the system's reason.
+  /// - Throws: `unreadableFile` with the system's reason, or for a pipe or device that the process does not have open already.
   package init(_ path: String) throws(ApusError) {
     self.path = path
     isOwner = true
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw unreadable(path) }
     var status = stat()
-    let isRegular = unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    byteCount = isRegular ? Int(status.st_size) : nil
+    if let open = Self.openDescriptor(path), unsafe fstat(open, &status) == 0,
+      status.st_mode & S_IFMT != S_IFREG
+    {
+      // Opening it again would wait for another writer.
+      descriptor = fcntl(open, F_DUPFD_CLOEXEC, 0)
+      guard descriptor >= 0 else { throw unreadable(path) }
+      byteCount = nil
+      return
+    }
+    // Opening some devices does something, so they are not opened to learn what they are.
+    if unsafe stat(path, &status) == 0 { try Self.refuseSpecial(status, path) }
+    // Opening a pipe would otherwise wait for a writer, if one took the file's place.
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { throw unreadable(path) }
+    let isKnown = unsafe fstat(descriptor, &status) == 0
+    do throws(ApusError) { if isKnown { try Self.refuseSpecial(status, path) } } catch {
+      _ = close(descriptor)
+      throw error
+    }
+    byteCount = isKnown && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+  }
+
+  /// The descriptor that a path such as `/dev/fd/3` names; nil for other paths.
+  private static func openDescriptor(_ path: String) -> Int32? {
+    if path == "/dev/stdin" { return 0 }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count))
+    }
+    return nil
+  }
+
+  /// Refuses what is neither a file nor a folder: reading a folder fails with the system's reason.
+  private static func refuseSpecial(_ status: stat, _ path: String) throws(ApusError) {
+    let kind = status.st_mode & S_IFMT
+    guard kind != S_IFREG, kind != S_IFDIR else { return }
+    let name =
+      switch kind {
+      case S_IFIFO: "a named pipe"
+      case S_IFSOCK: "a socket"
+      default: "a device"
+      }
+    throw ApusError(
+      .unreadableFile,
+      "cannot read the file '\(path)': it is \(name), not a regular file"
+        + (kind == S_IFIFO ? "; '/dev/stdin < \(path)' reads it, and waits for its writer" : ""))
   }
 
   deinit {

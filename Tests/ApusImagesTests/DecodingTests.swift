@@ -122,12 +122,15 @@ import Testing
   @Test("of a file that is no picture, only the beginning is read", .timeLimit(.minutes(1)))
   func endlessFile() throws {
     let limits = ImageLimits(maximumFileSize: .max)
-    let error = #expect(throws: ApusError.self) {
-      try ImageBuffer(contentsOfFile: "/dev/zero", limits: limits)
-    }
-    #expect(error?.code == .unsupportedImage && error?.message.contains("/dev/zero") == true)
+    let zeros = try #require(FileHandle(forReadingAtPath: "/dev/zero"))
+    let file = "/dev/fd/\(zeros.fileDescriptor)"
+    let error = #expect(throws: ApusError.self) { try ImageBuffer(contentsOfFile: file, limits: limits) }
+    #expect(error?.code == .unsupportedImage && error?.message.contains(file) == true)
     var image = try ImageBuffer(bytes: [1], width: 1, height: 1, format: .gray)
-    #expect(throws: ApusError.self) { try image.reload(contentsOfFile: "/dev/zero", limits: limits) }
+    #expect(throws: ApusError.self) { try image.reload(contentsOfFile: file, limits: limits) }
+    // A device that is not open already is refused by its kind.
+    let device = #expect(throws: ApusError.self) { try ImageBuffer(contentsOfFile: "/dev/zero") }
+    #expect(device?.code == .unreadableFile && device?.message.contains("it is a device") == true)
   }
 
   @Test(
