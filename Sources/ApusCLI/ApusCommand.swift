@@ -2,6 +2,7 @@
 
 import Apus
 import ApusConsole
+import ApusVision
 import ArgumentParser
 
 /// The root of the command line.
@@ -46,6 +47,7 @@ enum Main {
   static func main() {
     Output.surviveRefusedWrites()
     do {
+      if let word = FileNames.argumentsOutsideUTF8.first { throw FileNames.error(word) }
       try ApusCommand.checkCommand(Array(CommandLine.arguments.dropFirst()))
       var command = try ApusCommand.parseCommandLine()
       if let options = (command as? any TracedCommand)?.traceOptions {

@@ -36,6 +36,7 @@ struct EvaluationFiles {
       return try common(list, with: files, truth: truth)
     }
     let entries = try FolderEntry.all(in: data)
+    for entry in entries { try entry.checkName() }
     let folders = entries.filter(\.isFolder)
     guard !folders.isEmpty else {
       throw ApusError(
@@ -272,6 +273,7 @@ struct EvaluationFiles {
       guard found.count < Self.maximumCount else {
         throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) files")
       }
+      try entry.checkName()
       found.append((name, entry.path))
     }
     return found

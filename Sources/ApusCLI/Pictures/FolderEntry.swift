@@ -9,6 +9,11 @@ struct FolderEntry {
   /// The folder's path as it was given, and the name.
   let path: String
   let isFolder: Bool
+  /// Whether the name is not UTF-8, so that it stands here with escapes, and no path leads to the file.
+  var isOutsideUTF8 = false
+
+  /// Refuses a name that is not UTF-8.
+  func checkName() throws(ApusError) { if isOutsideUTF8 { throw FileNames.error(path) } }
 
   /// The entries of a folder, in the order of the names' bytes. Names that begin with a dot are hidden and
   /// not among them: systems keep thumbnails and copies of attributes under such names.
@@ -20,9 +25,19 @@ struct FolderEntry {
       throw ApusError(.unreadableFile, "cannot read the folder '\(folder)'")
     }
     let start = folder.hasSuffix("/") ? folder : "\(folder)/"
-    return names.filter { !$0.hasPrefix(".") }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map {
+    var entries = names.filter { !$0.hasPrefix(".") }.map {
       FolderEntry(name: $0, path: start + $0, isFolder: isFolder(start + $0))
     }
+    // Names that are not UTF-8 have lost letters.
+    if names.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) {
+      entries.removeAll { entry in
+        entry.name.unicodeScalars.contains("\u{FFFD}") && !FileManager.default.fileExists(atPath: entry.path)
+      }
+      entries += FileNames.outsideUTF8(inFolder: folder).filter { !$0.name.hasPrefix(".") }.map {
+        FolderEntry(name: $0.name, path: start + $0.name, isFolder: $0.isFolder, isOutsideUTF8: true)
+      }
+    }
+    return entries.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
   }
 
   /// Folders deeper than this are not looked into.
@@ -51,6 +66,7 @@ struct FolderEntry {
         if !entry.isFolder {
           try take(prefix + entry.name, entry)
         } else if isRecursive, depth < maximumDepth {
+          try entry.checkName()
           try walk(entry.path, "\(prefix)\(entry.name)/", depth: depth + 1)
         } else {
           leftOut += 1

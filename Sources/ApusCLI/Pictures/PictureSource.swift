@@ -12,6 +12,8 @@ struct PictureSource: Sendable {
   let name: String
   /// The file's bytes, for pictures that are not in a file.
   var embedded: [UInt8]?
+  /// Whether the name is not UTF-8: then it has escapes, and the file cannot be opened.
+  var isOutsideUTF8 = false
 
   /// How much of a file is read to learn the size of its picture, and how much where that is not enough.
   private static let beginningByteCount = 1 << 18
@@ -20,6 +22,7 @@ struct PictureSource: Sendable {
   /// The file's bytes.
   func bytes() throws(ApusError) -> [UInt8] {
     if let embedded { return embedded }
+    if isOutsideUTF8 { throw FileNames.error(name) }
     return try named { () throws(ApusError) in
       // A file of another kind may have no end.
       try readWholeFile(at: name, limit: ImageLimits().maximumFileSize) { beginning throws(ApusError) in
@@ -37,6 +40,7 @@ struct PictureSource: Sendable {
         ofFileBeginningWith: beginning, limits: limits, reduction: reduction, isDrawnOn: isDrawnOn)
     }
     if let embedded { return picture(embedded) }
+    if isOutsideUTF8 { throw FileNames.error(name) }
     return try named { () throws(ApusError) in
       // Opening a pipe might end its writer.
       guard let size = try regularFileSize(at: name) else { return nil }
@@ -76,7 +80,9 @@ struct PictureSource: Sendable {
   }
 
   /// The lines of standard input that are not empty; or the texts between its zeros, as `find -print0` writes them.
-  static func forEachLine(_ body: (String) throws(ApusError) -> Void) throws(ApusError) {
+  ///
+  /// - Parameter body: Is called with each line, and whether it is UTF-8; if not, it has escapes.
+  static func forEachLine(_ body: (String, _ isUTF8: Bool) throws(ApusError) -> Void) throws(ApusError) {
     let input = FileReader.standardInput
     var line: [UInt8] = []
     var isFirst = true
@@ -84,7 +90,10 @@ struct PictureSource: Sendable {
     var hasZeros = false
     func end() throws(ApusError) {
       if !hasZeros, line.last == UInt8(ascii: "\r") { line.removeLast() }
-      if !line.isEmpty { try body(String(decoding: line, as: UTF8.self)) }
+      if !line.isEmpty {
+        let text = String(validating: line, as: UTF8.self)
+        try body(text ?? FileNames.printable(line), text != nil)
+      }
       line.removeAll(keepingCapacity: true)
     }
     while true {

@@ -27,8 +27,12 @@ struct PictureSources: Sendable {
     if recursive { leftOut.folderHint = " that links lead to again, or that lie too deep" }
     for argument in arguments {
       if argument == "-" {
-        try PictureSource.forEachLine { line throws(ApusError) in
-          try add(line, recursive, areFrames, &leftOut)
+        try PictureSource.forEachLine { line, isUTF8 throws(ApusError) in
+          if isUTF8 {
+            try add(line, recursive, areFrames, &leftOut)
+          } else {
+            try append(line, isOutsideUTF8: true)
+          }
         }
       } else {
         try add(argument, recursive, areFrames, &leftOut)
@@ -45,11 +49,11 @@ struct PictureSources: Sendable {
     leaveOutPictures = leftOut.hasPictures
   }
 
-  private mutating func append(_ path: String) throws(ApusError) {
+  private mutating func append(_ path: String, isOutsideUTF8: Bool = false) throws(ApusError) {
     guard sources.count < Self.maximumCount else {
       throw ApusError(.resourceLimit, "there are more than \(Self.maximumCount) pictures")
     }
-    sources.append(PictureSource(name: path))
+    sources.append(PictureSource(name: path, isOutsideUTF8: isOutsideUTF8))
   }
 
   private mutating func add(
@@ -61,7 +65,7 @@ struct PictureSources: Sendable {
     let folders = try FolderEntry.forEachFile(in: path, isRecursive: recursive) {
       _, entry throws(ApusError) in
       if ImageFileFormat(path: entry.name) != nil {
-        try append(entry.path)
+        try append(entry.path, isOutsideUTF8: entry.isOutsideUTF8)
       } else {
         leftOut.addFile(entry.name)
       }

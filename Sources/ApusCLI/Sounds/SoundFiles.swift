@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusConsole
+import ApusVision
 
 /// The sounds that a command's arguments name.
 struct SoundFiles {
@@ -24,7 +25,10 @@ struct SoundFiles {
     leftOut.folderHint = ""
     for argument in arguments {
       if argument == "-" {
-        try PictureSource.forEachLine { line throws(ApusError) in try add(line) }
+        try PictureSource.forEachLine { line, isUTF8 throws(ApusError) in
+          guard isUTF8 else { throw FileNames.error(line) }
+          try add(line)
+        }
       } else {
         try add(argument)
       }
@@ -41,6 +45,7 @@ struct SoundFiles {
       if entry.isFolder {
         leftOut.addFolders(1)
       } else if Self.endings.contains(ending) {
+        try entry.checkName()
         sounds.append(entry.path)
       } else {
         leftOut.addFile(name)

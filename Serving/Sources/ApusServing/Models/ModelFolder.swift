@@ -37,6 +37,11 @@ enum ModelFolder {
       let path = "\(folder)/\(name)"
       if kind(of: path) == .folder {
         sources += models(named: name, in: path)
+      } else if name.unicodeScalars.contains("\u{FFFD}"), kind(of: path) == .nothing {
+        // Letters that are not UTF-8 are lost in the name, so that no path leads there.
+        sources.append(
+          ModelSource(
+            name: name, path: path, problem: "the name '\(name)' is not UTF-8: rename the file or folder"))
       } else if ending(of: name) != nil {
         sources.append(source(ofFile: path))
       } else if kind(of: path) == .nothing {
