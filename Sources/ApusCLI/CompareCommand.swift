@@ -65,6 +65,7 @@ struct CompareCommand: ParsableCommand {
       do throws(ApusError) {
         let picture = try ImageBuffer(
           decoding: PictureSource(name: name).bytes(), limits: size.limits, reduction: reduction)
+        if let flaw = picture.flawWarning(of: name) { Output.writeError("warning: " + flaw) }
         let values = try embedder.embed(picture, in: region).embeddings.flatMap(\.values)
         let point = Embedding(values)
         guard !point.isZero else {

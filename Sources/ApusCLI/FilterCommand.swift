@@ -47,9 +47,9 @@ struct FilterCommand: ParsableCommand {
     try source.protect(from: [output], of: "the output")
     let result: ImageBuffer
     do {
-      result = try chain.apply(
-        ImageBuffer(decoding: PictureSource(name: image).bytes(), limits: size.limits),
-        checkTime: watch)
+      let picture = try ImageBuffer(decoding: PictureSource(name: image).bytes(), limits: size.limits)
+      if let flaw = picture.flawWarning(of: image) { Output.writeError("warning: " + flaw) }
+      result = try chain.apply(picture, checkTime: watch)
     } catch {
       Output.writeError("error: \(image): \(error.message(isPicture: true))")
       throw ExitCode(2)

@@ -38,8 +38,8 @@ extension ImageBuffer {
   /// The result is gray, rgb or, where the file has alpha, rgba; nothing is blended or premultiplied. The orientation of a
   /// JPEG, PNG or WebP is in ``orientation``; its pixels are as stored. EXIF says it, or else XMP. Samples are taken as they are,
   /// whatever a file says about light and color spaces; of 16 bits, the high byte. A PNM whose largest sample is less than 255 is
-  /// scaled to that. One whose largest sample is more is scaled to 16 bits first. A JPEG that ends early is an error. Flaws that decoders
-  /// commonly ignore are ignored.
+  /// scaled to that. One whose largest sample is more is scaled to 16 bits first. A JPEG that ends early is an error. Damage
+  /// inside of one that decoders commonly pass over, such as invalid codes of pixels, is in ``ApusVision/ImageBuffer/flaw``.
   ///
   /// ``ApusVision/ImageBuffer/reduction`` says whether the picture was read at a smaller scale.
   ///

@@ -115,7 +115,7 @@ extension EvaluateCommand {
       model: file, options: input.baseOptions(pictures: items.count))
     let (read, reduction) = (pictureReader(), input.reduced ? reconstruction.imageReduction : .none)
     return try outcomes(
-      for: items, warnings: { reconstruction.warnings },
+      for: items, warnings: { reconstruction.warnings + read.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           AnomalyAnswer(score: try reconstruction.error(of: image), windows: 1)

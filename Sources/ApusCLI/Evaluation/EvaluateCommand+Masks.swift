@@ -67,7 +67,7 @@ extension EvaluateCommand {
     let ignored = ignore < 0 ? nil : ignore
     let (read, reduction, limits) = (pictureReader(), input.reduction(for: segmenter), size.limits)
     let outcomes = try outcomes(
-      for: items, warnings: { segmenter.assumptions.warnings },
+      for: items, warnings: { segmenter.assumptions.warnings + read.warnings },
       answer: { item throws(ApusError) in
         let path = item.mask ?? ""
         let mask = try Self.mask(path, limits)

@@ -3,14 +3,24 @@
 import Apus
 import ApusImages
 import ApusVision
+import Synchronization
 
 /// Reads pictures for several threads, which wait where memory for all of them is short.
 struct EvaluationPictures: Sendable {
   /// How large pictures may be.
   let limits: ImageLimits
   private let budget = PictureBudget()
+  private let flaws = Flaws()
+
+  /// Warnings about damaged files, which copies share.
+  private final class Flaws: Sendable {
+    let warnings = Mutex<[String]>([])
+  }
 
   init(limits: ImageLimits) { self.limits = limits }
+
+  /// Warnings about the damaged files so far.
+  var warnings: [String] { flaws.warnings.withLock { $0.sorted() } }
 
   /// Lends a file's picture to `body`.
   ///
@@ -22,6 +32,8 @@ struct EvaluationPictures: Sendable {
     let count = try source.workingByteCount(limits, reduction, isDrawnOn: false) ?? budget.limit
     budget.take(count)
     defer { budget.give(count) }
-    return try body(try ImageBuffer(decoding: source.bytes(), limits: limits, reduction: reduction))
+    let picture = try ImageBuffer(decoding: source.bytes(), limits: limits, reduction: reduction)
+    if let flaw = picture.flawWarning(of: path) { flaws.warnings.withLock { $0.append(flaw) } }
+    return try body(picture)
   }
 }

@@ -44,8 +44,8 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
 
   /// The outcome for a picture.
   private enum Outcome {
-    /// Nil if nothing is printed.
-    case answer(String?)
+    /// The text is nil if nothing is printed, and the flaw if the picture has none.
+    case answer(String?, flaw: String?)
     case failure(line: String, json: String?)
   }
 
@@ -146,7 +146,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
         Trace.record(.annotate, since: annotating)
       }
       let output = isOneOfMany && outputs.indices.contains(place) ? outputs[place] : nil
-      return .answer(try printed(source, answer, output: output, annotation: file))
+      return .answer(
+        try printed(source, answer, output: output, annotation: file),
+        flaw: picture.flawWarning(of: source.name))
     } catch {
       if error.code == .unwritableFile { throw error }
       let message = error.message(isPicture: true)
@@ -189,7 +191,9 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
         progress.printed += 1
         progress.bar.clear()
         switch next {
-        case .answer(let text): if let text { Output.write(text) }
+        case .answer(let text, let flaw):
+          if let flaw { Output.writeError("warning: " + flaw) }
+          if let text { Output.write(text) }
         case .failure(let line, let json):
           progress.failures += 1
           Output.writeError("error: " + line.split(whereSeparator: \.isNewline).joined(separator: " "))

@@ -119,3 +119,12 @@ struct PictureSource: Sendable {
     try end()
   }
 }
+
+extension ImageBuffer {
+  /// A warning about a picture whose file is damaged; nil if it is not.
+  func flawWarning(of name: String) -> String? {
+    flaw.map {
+      "\(oneLine(name)): the file is damaged, so parts of the picture may be wrong (\(oneLine($0)))"
+    }
+  }
+}

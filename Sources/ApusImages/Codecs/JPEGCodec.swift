@@ -58,12 +58,15 @@ import ApusVision
     let isGray = colorSpace == Int32(TJCS_GRAY.rawValue)
     let layout = isCMYK ? TJPF_CMYK : isGray ? TJPF_GRAY : TJPF_RGB
     let count = Int(width) * Int(height) * (isCMYK ? 4 : isGray ? 1 : 3)
-    var pixels = try unsafe decompress(
+    let decoded = try unsafe decompress(
       bytes, header, handle, layout, width, height, resized(memory, to: count))
+    var pixels = decoded.pixels
     if isCMYK { pixels = rgb(fromCMYK: pixels, isInverted: header.hasAdobeMarker) }
-    return ImageBuffer(
+    var picture = ImageBuffer(
       trusted: pixels, width: Int(width), height: Int(height), format: isGray ? .gray : .rgb,
       orientation: header.orientation, reduction: factor, full: full)
+    picture.flaw = decoded.flaw
+    return picture
   }
 
   /// This memory resized, or new memory; its contents are undefined.
@@ -86,7 +89,7 @@ import ApusVision
   private func decompress(
     _ bytes: [UInt8], _ header: JPEGHeader, _ handle: tjhandle, _ layout: TJPF, _ width: Int32,
     _ height: Int32, _ memory: consuming [UInt8]
-  ) throws(ApusError) -> [UInt8] {
+  ) throws(ApusError) -> (pixels: [UInt8], flaw: String?) {
     guard !header.hasStrayBytes else {
       throw ApusError(.malformedImage, "the JPEG has bytes between its segments that belong to none")
     }
@@ -107,14 +110,14 @@ import ApusVision
         }
       }
     }
-    if decode(TJFLAG_STOPONWARNING) == 0 { return pixels }
+    if decode(TJFLAG_STOPONWARNING) == 0 { return (pixels, nil) }
     guard unsafe tjGetErrorCode(handle) == Int32(TJERR_WARNING.rawValue) else { throw unsafe failure(handle) }
     let warning = unsafe message(handle)
     guard header.hasEndMarker, !warning.hasPrefix("Premature end of JPEG file") else { throw early }
     // The library keeps the first warning, and calls even an error a warning if one came before it: another
     // message the second time is that of an error.
     guard unsafe decode(0) == 0 || message(handle) == warning else { throw unsafe failure(handle) }
-    return pixels
+    return (pixels, warning)
   }
 
   private func rgb(fromCMYK pixels: [UInt8], isInverted: Bool) -> [UInt8] {

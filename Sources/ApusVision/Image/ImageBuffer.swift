@@ -38,6 +38,9 @@ public struct ImageBuffer: Sendable {
   public var orientation: ImageOrientation
   /// How many pixels of the file became one in each direction when it was read at a smaller scale; otherwise 1.
   public let reduction: Int
+  /// The damage of the file that the picture was read from, in the words of the library that read it: the picture is whole, but parts of it
+  /// may be wrong. Nil if there is none, and for pictures that are made of others.
+  public package(set) var flaw: String?
   private let fullWidth: Int
   private let fullHeight: Int
 
