@@ -84,6 +84,18 @@ struct EvaluateCommandTests {
       let shifted = try report(
         "evaluate set/list.csv --model classifier.tflite --task classify --class-offset -1", in: folder)
       #expect(shifted["correct"] as? Int == folders["correct"] as? Int)
+      // Labels that are digits do not stand for numbers that are shifted.
+      try write("0\n1\n2\n", to: "digits.txt", in: folder)
+      let digits = try report(
+        "evaluate set/list.csv --model classifier.tflite --task classify --class-offset -1 --labels digits.txt",
+        in: folder)
+      #expect(digits["correct"] as? Int == folders["correct"] as? Int)
+      try write("cat\ndog\nhen\n", to: "names.txt", in: folder)
+      try write("0/0.png,cat\n", to: "set/list.csv", in: folder)
+      let named = try apus(
+        "evaluate set/list.csv --model classifier.tflite --task classify --class-offset -1 --labels names.txt",
+        in: folder)
+      #expect(named.status == 1 && named.errors.contains("--class-offset -1 is for classes that are numbers"))
       let text = try apus("evaluate set --model classifier.tflite --task classify", in: folder)
       #expect(
         text.status == 0 && text.output.contains("top-1: ") && text.output.contains("classify: 3 files"))

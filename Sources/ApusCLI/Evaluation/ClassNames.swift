@@ -61,12 +61,13 @@ struct ClassNames {
     name.lowercased().split { " _-".contains($0) }.joined(separator: " ")
   }
 
-  /// The class with a name, or of a number.
+  /// The class with a name, or of a number. With an offset for numbers, numbers are never names, such as those of labels that are digits.
   ///
   /// - Parameter place: What says it, for errors.
   /// - Throws: `invalidArgument` if there is none, or several.
   func index(of text: String, place: String) throws(ApusError) -> Int {
-    let found = exact[text] ?? loose[Self.plain(text)] ?? parts[Self.plain(text)] ?? []
+    let isNumber = offset != 0 && Int(text) != nil
+    let found = isNumber ? [] : exact[text] ?? loose[Self.plain(text)] ?? parts[Self.plain(text)] ?? []
     if found.count == 1 { return found[0] }
     if found.count > 1 {
       throw ApusError(

@@ -64,6 +64,12 @@ extension EvaluateCommand {
   func evaluateClasses() throws {
     var files = EvaluationFiles(onlyCommon: common)
     let items = try files.classified(data, truth: truth)
+    if classOffset != 0, !items.contains(where: { Int($0.truth) != nil }) {
+      throw ApusError(
+        .invalidArgument,
+        "--class-offset \(classOffset) is for classes that are numbers, but the truth has names such as '\(items[0].truth)': leave it out"
+      )
+    }
     var classifier = try classifier(for: items, labels: detector.categories.labelMap)
     if classifier.classCount == 1, classifier.labels == nil, let pair = try pairOfNames(for: items) {
       classifier = try self.classifier(for: items, labels: pair)
@@ -168,9 +174,8 @@ extension EvaluateCommand {
       let names = try LabelMap(contentsOfFile: classNames)
       return names.rowCount == 2 ? names : nil
     }
-    let truths = Set(items.map(\.truth))
-    return truths.contains("1") && truths.isSubset(of: ["0", "1"]) && classOffset == 0
-      ? LabelMap(["0", "1"]) : nil
+    let truths = Set(items.map { item in Int(item.truth).map { "\($0 &+ classOffset)" } ?? item.truth })
+    return truths.contains("1") && truths.isSubset(of: ["0", "1"]) ? LabelMap(["0", "1"]) : nil
   }
 
   private func pictureClassifier(count: Int, labels: LabelMap?) throws -> EvaluatedClassifier {
