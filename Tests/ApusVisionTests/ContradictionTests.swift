@@ -120,6 +120,8 @@ private typealias Answer = DetectorModel.Answer
       (.yolo8, [1, 252, 7], "1×(4+classes)×84"), (.yoloOBB, [1, 252, 7], "1×(4+classes+1)×84"),
       (.yoloEndToEnd, [1, 252, 7], "1×N×6"), (.yolo2, [1, 7, 84], "5·(5+classes)"),
       (.fomo, [1, 7, 84], "1×8×8×(1+classes)"), (.yoloNAS, [1, 7, 84], "1×84×4"),
+      (.yolo8, [1, 7, 1000], "1×(4+classes)×84"), (.yolo8, [1, 90, 91], "1×(4+classes)×84"),
+      (.yolo5, [1, 1000, 7], "1×252×(5+classes)"), (.yolox, [1, 83, 7], "1×84×(5+classes)"),
     ] as [(DetectorLayout, [Int32], String)])
   func refusesShapes(layout: DetectorLayout, shape: [Int32], expected: String) throws {
     let text = message { _ = try detector(model([shape]) { _ in 0 }, layout) }

@@ -58,14 +58,20 @@ struct LayoutShapes {
 
   /// Refuses a layout that the caller chose if the outputs have as many candidates as another one has.
   ///
-  /// Models of other strides have other numbers, which refute nothing.
+  /// Models of other strides have other numbers: those refute a layout only if no strides and no usual number of anchors give them.
   func check(_ layout: DetectorLayout) throws(ApusError) {
     guard let perCell = Self.perCell(layout) else { return }
     let sizes = prepared.outputs.map { $0.shape.dimensions.filter { $0 != 1 } }
     // Candidates lie along one of the two dimensions of each output that has them.
     let numbers = Set(sizes.filter { $0.count == 2 }.flatMap { $0 })
     let found = [1, 3].filter { factor in cellCounts.contains { numbers.contains(factor * $0) } }
-    guard !found.isEmpty, !found.contains(perCell) else { return }
+    guard !found.isEmpty else {
+      guard perCell > 0, !numbers.isEmpty, !isConfirmedByNames, isImpossible(numbers, perCell: perCell) else {
+        return
+      }
+      throw refusal(layout, "as many candidates as no grids of cells have")
+    }
+    guard !found.contains(perCell) else { return }
     if perCell == 0 {
       // A row for each object or query; there may be as many rows as cells.
       let columns = sizes.first?.last ?? 0
@@ -76,6 +82,28 @@ struct LayoutShapes {
     }
     throw refusal(layout, "as many candidates as \(found[0] == 3 ? "three for each cell" : "cells")")
   }
+
+  /// Whether the exporter names classes: then their number says how columns are read.
+  private var isConfirmedByNames: Bool { prepared.export?.names.isEmpty == false }
+
+  /// Whether no dimension is the number of cells of grids with neighboring strides from 2 to 128, the finest at most 32, or a multiple of it
+  /// where cells have several anchors.
+  private func isImpossible(_ numbers: Set<Int>, perCell: Int) -> Bool {
+    let strides = (1...7).map { 1 << $0 }
+    let factors = perCell == 1 ? 1...1 : 1...Self.maximumAnchors
+    for first in strides.indices where strides[first] <= Self.maximumFinestStride {
+      for end in first..<strides.count {
+        let cells = YOLOShape.cells(width: width, height: height, strides: Array(strides[first...end]))
+        if factors.contains(where: { numbers.contains($0 * cells) }) { return false }
+      }
+    }
+    return true
+  }
+
+  /// No known head has coarser grids alone.
+  private static let maximumFinestStride = 32
+  /// The most anchors that cells of known models have.
+  private static let maximumAnchors = 9
 
   private func refusal(_ layout: DetectorLayout, _ what: String) -> ApusError {
     ApusError(
