@@ -39,6 +39,20 @@ struct InspectCommand: ParsableCommand {
   @Option(name: .long, help: "With --as, how pictures of other proportions are fitted; see apus detect.")
   var fit: PictureFit?
 
+  @Option(
+    name: .long,
+    help:
+      "With --as, the picture's size in a model that leaves it open, or takes all pixels in a row, for example 640x480."
+  )
+  var inputSize: String?
+
+  @Option(
+    name: .long, help: "With --as sound, the samples of a window in a model that leaves its length open.")
+  var window: Int?
+
+  @Option(name: .long, help: "With --as sound, the model's sample rate in hertz.")
+  var rate: Int?
+
   @OptionGroup var anchors: AnchorOptions
 
   @OptionGroup var pose: PoseOptions
@@ -90,6 +104,10 @@ struct InspectCommand: ParsableCommand {
     )
     let isPicture = InspectedTask.allCases.filter { $0 != .sound }
     try refuse("--fit", fit != nil, but: isPicture)
+    try refuse("--input-size", inputSize != nil, but: isPicture)
+    try refuse("--window", window != nil, but: [.sound])
+    try refuse("--rate", rate != nil, but: [.sound])
+    _ = try ModelInputOptions.size(inputSize)
     try refuse("--pixels", reading.pixels != nil, but: isPicture)
     try refuse("--channels", reading.channels != nil, but: isPicture)
   }
@@ -102,13 +120,15 @@ struct InspectCommand: ParsableCommand {
       var base = BaseOptions()
       base.interpreter = options
       base.fit = fit?.policy
+      base.inputSize = try ModelInputOptions.size(inputSize)
       try reading.apply(to: &base)
       base.scores = scores.scores
       base.boxUnits = units.boxUnits
       base.candidates = units.candidates
       if task == .sound {
         let sound = try SoundInspection(
-          of: Model(contentsOfFile: model), labels: map, scores: scores.scores, options)
+          of: Model(contentsOfFile: model), labels: map, scores: scores.scores, window: window, rate: rate,
+          options)
         if json { try Output.writeJSON(sound) } else { Output.write(sound.text) }
         return
       }

@@ -87,14 +87,17 @@ struct ModelInputOptions: ParsableArguments {
   }
 
   private var size: (width: Int, height: Int)? {
-    get throws {
-      guard let inputSize else { return nil }
-      let parts = inputSize.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
-      guard parts.count == 2, parts.allSatisfy({ (1...1 << 16).contains($0) }) else {
-        throw ValidationError("--input-size \(inputSize) is not WIDTHxHEIGHT")
-      }
-      return (parts[0], parts[1])
+    get throws { try Self.size(inputSize) }
+  }
+
+  /// The sides that `--input-size` gives; nil without it.
+  static func size(_ inputSize: String?) throws -> (width: Int, height: Int)? {
+    guard let inputSize else { return nil }
+    let parts = inputSize.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+    guard parts.count == 2, parts.allSatisfy({ (1...1 << 16).contains($0) }) else {
+      throw ValidationError("--input-size \(inputSize) is not WIDTHxHEIGHT")
     }
+    return (parts[0], parts[1])
   }
 }
 
