@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusVision
 import ArgumentParser
 
 extension ApusError {
@@ -16,11 +17,24 @@ extension ApusError {
       return message + "; --memory-limit raises it"
     }
     if message.contains("all memory for interpreters") { return message + "; --memory-limit raises it" }
-    if isPicture, message.hasPrefix("a picture of"), message.contains("beyond the limit") {
-      return message + "; --pixel-limit raises it to 268 megapixels"
-    }
+    if isPicture, let advice = pixelAdvice { return message + advice }
     // The library names its own option.
     return message.replacing("choose maxResults", with: "choose --top")
+  }
+
+  /// The advice for a picture that is too large: the limit that it needs, or that no limit admits it; nil for other errors.
+  private var pixelAdvice: String? {
+    guard let start = message.firstRange(of: "a picture of "),
+      message.contains(" pixels is beyond the limit of ")
+    else { return nil }
+    let words = message[start.upperBound...].split(separator: " ", maxSplits: 3)
+    guard words.count == 4, let width = Int(words[0]), let height = Int(words[2]) else { return nil }
+    let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
+    guard !overflow, max(width, height) <= ImageBuffer.maximumSide, pixels <= ImageBuffer.maximumPixelCount
+    else {
+      return "; no option reads larger ones: make it smaller with another program"
+    }
+    return "; --pixel-limit \(PictureLimitOptions.megapixels(for: pixels)) admits it"
   }
 
   /// Parses the value of an option; what it refuses is wrong usage.

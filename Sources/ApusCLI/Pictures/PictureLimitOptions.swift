@@ -16,6 +16,9 @@ struct PictureLimitOptions: ParsableArguments {
 
   private static let most = ImageBuffer.maximumPixelCount / 1_000_000
 
+  /// The smallest limit that admits a picture with that many pixels, which the largest limit admits.
+  static func megapixels(for pixelCount: Int) -> Int { min((pixelCount + 999_999) / 1_000_000, most) }
+
   /// The limits of pictures with that size.
   var limits: ImageLimits {
     var limits = ImageLimits()
