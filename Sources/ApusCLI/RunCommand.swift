@@ -234,7 +234,8 @@ struct RunCommand: TracedCommand {
             of: tensors[position].type)
           guard bytes.count <= span.byteCount - offset else {
             throw ApusError(
-              .invalidArgument, "input \(position) takes \(span.byteCount) bytes, but the file has more")
+              .invalidArgument,
+              "input \(position) takes \(span.byteCount) bytes, but the file '\(input[position])' has more")
           }
           // Elements in the order of columns go to their places one by one.
           let size = max(positions == nil ? bytes.count : tensors[position].type.byteCount ?? 1, 1)
@@ -252,7 +253,8 @@ struct RunCommand: TracedCommand {
         guard offset == span.byteCount else {
           throw ApusError(
             .invalidArgument,
-            "input \(position) takes \(span.byteCount) bytes, but the file has \(offset)")
+            "input \(position) takes \(span.byteCount) bytes, but the file '\(input[position])' has \(offset)"
+          )
         }
       }
     }

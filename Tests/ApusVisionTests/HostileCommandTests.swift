@@ -73,9 +73,9 @@ struct HostileCommandTests {
       let written = try FileManager.default.attributesOfItem(
         atPath: folder.appending(path: "out/output_0.npy").path)
       #expect(written[.size] as? Int == 128 + 4 * count)
-      let takes = "error: input 0 takes \(4 * count) bytes, but the file has "
-      #expect(try run("short").errors == takes + "\(4 * count - 4)\n")
-      #expect(try run("long").errors == takes + "more\n")
+      let takes = "error: input 0 takes \(4 * count) bytes, but the file "
+      #expect(try run("short").errors == takes + "'short.npy' has \(4 * count - 4)\n")
+      #expect(try run("long").errors == takes + "'long.npy' has more\n")
     }
   }
 
