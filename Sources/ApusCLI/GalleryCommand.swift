@@ -86,6 +86,12 @@ struct GalleryModels: ParsableArguments {
   /// The subject of a name in messages: a hand or a face.
   var subject: String { hands != nil ? "hand" : "face" }
 
+  /// The faces or hands of a picture, or itself, the surest first, and the time that finding them took.
+  struct Findings: Sendable {
+    let embeddings: [(embedding: Embedding, box: PixelRect?)]
+    let timings: StageTimings
+  }
+
   /// Finds what there is in a picture: its faces, or itself.
   struct Finder {
     /// How pictures become embeddings, the model included.
@@ -98,7 +104,7 @@ struct GalleryModels: ParsableArguments {
     let warnings: TaskWarnings
     /// Whether the next picture may decide how faces or hands are found in all later ones.
     let isUndecided: @Sendable () -> Bool
-    let find: @Sendable (ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)]
+    let find: @Sendable (ImageBuffer) throws(ApusError) -> Findings
 
     /// Warns if the embeddings of a gallery were made in another way.
     ///
@@ -120,7 +126,7 @@ struct GalleryModels: ParsableArguments {
         preparation: LandmarkClassifier.preparation, dimension: 3 * Hand.landmarkNames.count,
         warnings: TaskWarnings { model.landmarker.assumptions.warnings },
         isUndecided: { model.landmarker.isUndecided },
-        find: { image throws(ApusError) in try model.embeddings(of: image) })
+        find: { image throws(ApusError) in try model.findings(in: image) })
     }
     var options = ImageEmbedder.Options(baseOptions: try input.baseOptions(pictures: count))
     options.normalizesEmbeddings = true
@@ -135,8 +141,9 @@ struct GalleryModels: ParsableArguments {
         preparation: preparation, dimension: dimension, reduction: input.reduction(for: embedder),
         warnings: TaskWarnings { embedder.assumptions.warnings }, isUndecided: { false },
         find: { image throws(ApusError) in
-          let values = try embedder.embed(image, in: region).embeddings.flatMap(\.values)
-          return [(Embedding(values).l2Normalized(), nil)]
+          let result = try embedder.embed(image, in: region)
+          let embedding = Embedding(result.embeddings.flatMap(\.values)).l2Normalized()
+          return Findings(embeddings: [(embedding, nil)], timings: result.timings)
         })
     }
     // How pictures are fitted and read, and their size, are the embedder's.
@@ -152,9 +159,11 @@ struct GalleryModels: ParsableArguments {
       preparation: preparation, dimension: dimension,
       warnings: TaskWarnings { task.assumptions.warnings }, isUndecided: { task.isUndecided },
       find: { [limits = input.limits] image throws(ApusError) in
-        try task.embed(image, in: region) {
+        let result = try task.embed(image, in: region) {
           limits.time.watch("embedding \($0) faces", isShared: count > 1)
-        }.faces.map { ($0.embedding, $0.face.rect) }
+        }
+        return Findings(
+          embeddings: result.faces.map { ($0.embedding, $0.face.rect) }, timings: result.timings)
       })
   }
 }
@@ -199,9 +208,9 @@ extension GalleryCommand {
       let failure = try models.runner(
         of: finder, sources, pictures,
         answer: { image, place throws(ApusError) in
-          let start = ContinuousClock.now
+          let found = try find(image)
           // Of several faces or hands, the best one gets the name.
-          guard let best = try find(image).first else {
+          guard let best = found.embeddings.first else {
             throw ApusError(.invalidArgument, "there is no \(subject)")
           }
           // An embedding that a gallery refuses is an error of its picture.
@@ -211,7 +220,7 @@ extension GalleryCommand {
           return GalleryResult(
             imageWidth: image.uprightWidth, imageHeight: image.uprightHeight,
             matches: [.init(name: name, box: best.box)],
-            timings: StageTimings(inference: ContinuousClock.now - start))
+            timings: found.timings)
         }, text: nil
       ).runToEnd()
       let added = embeddings.withLock { $0.sorted { $0.key < $1.key } }
@@ -310,18 +319,18 @@ extension GalleryCommand {
       var runner = models.runner(
         of: finder, sources, pictures,
         answer: { image, _ throws(ApusError) in
-          let clock = ContinuousClock()
-          let start = clock.now
           var matches: [GalleryResult.Match] = []
           let found = try find(image)
-          let watch = limits.time.watch("finding \(found.count) \(subject)s", isShared: isShared)
-          for (embedding, box) in found {
+          var time = found.timings
+          let start = ContinuousClock.now
+          let watch = limits.time.watch("finding \(found.embeddings.count) \(subject)s", isShared: isShared)
+          for (embedding, box) in found.embeddings {
             try watch()
             let nearest = gallery.nearestNames(to: embedding, k: k, distance: distance)
             matches += nearest.map { .init(name: $0.name, distance: $0.distance, box: box) }
             if nearest.isEmpty { matches.append(.init(name: nil, distance: nil, box: box)) }
           }
-          let time = StageTimings(inference: clock.now - start)
+          time.postprocess += ContinuousClock.now - start
           return GalleryResult(
             imageWidth: image.uprightWidth, imageHeight: image.uprightHeight, matches: matches, timings: time)
         },

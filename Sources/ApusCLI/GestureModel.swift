@@ -18,12 +18,13 @@ struct GestureModel: Sendable {
   }
 
   /// The hands of a picture with their places; the surest one is first.
-  func embeddings(of image: ImageBuffer) throws(ApusError) -> [(embedding: Embedding, box: PixelRect?)] {
+  func findings(in image: ImageBuffer) throws(ApusError) -> GalleryModels.Findings {
     var found: [(embedding: Embedding, box: PixelRect?)] = []
-    for hand in try landmarker.detect(image, in: region).hands {
+    let result = try landmarker.detect(image, in: region)
+    for hand in result.hands {
       found.append((try LandmarkClassifier.embedding(of: hand), PixelRect(around: hand.landmarks)))
     }
-    return found
+    return GalleryModels.Findings(embeddings: found, timings: result.timings)
   }
 
   /// The classifier that a gallery's file is for.
