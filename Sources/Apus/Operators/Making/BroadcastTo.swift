@@ -16,11 +16,9 @@ enum BroadcastTo {
     let output = try node.output(0, shape: shape, like: input)
     guard shape.elementCount > 0 else { return DataMovement([]) }
     let strides = zip(input.shape.dimensions, input.shape.strides).map { $0 == 1 ? 0 : $1 }
-    return DataMovement([
-      try node.move(
-        shape.dimensions, from: input, strides: Array(repeating: 0, count: added) + strides, to: output,
-        strides: shape.strides)
-    ])
+    return try node.move(
+      shape.dimensions, from: input, strides: Array(repeating: 0, count: added) + strides, to: output,
+      strides: shape.strides)
   }
 
   static func prepareShape(_ node: Node) throws(ApusError) -> any Operator {

@@ -15,8 +15,8 @@ final class DataMovement: Operator {
     case tensor(TensorSlot)
   }
 
-  /// One copy from an input to an output.
-  final class Step: Sendable {
+  /// One copy from an input to an output; an operator itself, if there is nothing else to do.
+  final class Step: Operator, Sendable {
     let source: TensorSlot
     let destination: TensorSlot
     let copy: StridedCopy
@@ -27,15 +27,22 @@ final class DataMovement: Operator {
       self.copy = copy
     }
 
-    // Called, not inlined: the array of steps then keeps the step alive, and no reference is counted.
-    @inline(never)
-    func run(_ tensors: borrowing TensorTable) {
+    var implementation: Implementation {
+      var implementation = Implementation.plain
+      guard let choice = copy.choice else { return implementation }
+      if choice.set != KernelSet.portable.name {
+        implementation.text = "generated transposition of sixteen rows at a time"
+      }
+      implementation.choice = choice
+      return implementation
+    }
+
+    func invoke(_ tensors: borrowing TensorTable) {
       var destination = tensors.writeBytes(destination)
       copy.run(tensors.readBytes(source), to: &destination, threads: tensors.threads)
     }
 
     /// Copies some rows.
-    @inline(never)
     func run(rows: Range<Int>, _ tensors: borrowing TensorTable) {
       var destination = tensors.writeBytes(destination)
       copy.run(tensors.readBytes(source), rows: rows, to: &destination)
@@ -46,8 +53,6 @@ final class DataMovement: Operator {
   /// Fills only where nothing else is copied; without these, the whole output is filled first.
   private let rim: [StridedCopy]
   private let steps: [Step]
-  /// Whether there is one step and nothing else to do.
-  private let isOneCopy: Bool
   /// If several steps copy equally many narrow rows: their number, and the bytes of one row of all steps.
   private let rows: (count: Int, byteCount: Int)?
   /// How many bytes are copied before the next step, so that they stay in the first-level cache.
@@ -59,7 +64,6 @@ final class DataMovement: Operator {
     self.filling = filling
     self.rim = rim
     self.steps = steps
-    isOneCopy = filling == nil && steps.count == 1
     rows =
       if steps.count > 1, let count = steps[0].copy.rowCount,
         steps.allSatisfy({ $0.copy.rowCount == count && $0.copy.rowByteCount <= Self.narrowByteCount })
@@ -71,17 +75,10 @@ final class DataMovement: Operator {
   }
 
   var implementation: Implementation {
-    var implementation = Implementation.plain
-    guard let choice = steps.lazy.compactMap(\.copy.choice).first else { return implementation }
-    if choice.set != KernelSet.portable.name {
-      implementation.text = "generated transposition of sixteen rows at a time"
-    }
-    implementation.choice = choice
-    return implementation
+    steps.first { $0.copy.choice != nil }?.implementation ?? .plain
   }
 
   func invoke(_ tensors: borrowing TensorTable) {
-    if isOneCopy { return steps[0].run(tensors) }
     if let filling {
       var destination = tensors.writeBytes(filling.slot)
       let width = filling.slot.type.byteCount ?? 1
@@ -107,7 +104,7 @@ final class DataMovement: Operator {
       return tensors.forEachTile(tiles, RowTiles(movement: self, rows: rows, tiles: tiles))
     }
     // By index: an iterator would count references to each.
-    for index in steps.indices { steps[index].run(tensors) }
+    for index in steps.indices { steps[index].invoke(tensors) }
   }
 
   /// Copies some narrow rows of all steps, a few of each in turn.

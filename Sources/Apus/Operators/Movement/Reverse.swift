@@ -12,13 +12,11 @@ enum Reverse {
     let output = try node.output(0, shape: input.shape, like: input)
     guard input.shape.elementCount > 0 else { return DataMovement([]) }
     let strides = input.shape.strides
-    return DataMovement([
-      try node.move(
-        input.shape.dimensions, from: input,
-        strides: strides.indices.map { isReversed[$0] ? -strides[$0] : strides[$0] },
-        offset: strides.indices.reduce(0) {
-          isReversed[$1] ? $0 + (input.shape[$1] - 1) * strides[$1] : $0
-        }, to: output, strides: strides)
-    ])
+    return try node.move(
+      input.shape.dimensions, from: input,
+      strides: strides.indices.map { isReversed[$0] ? -strides[$0] : strides[$0] },
+      offset: strides.indices.reduce(0) {
+        isReversed[$1] ? $0 + (input.shape[$1] - 1) * strides[$1] : $0
+      }, to: output, strides: strides)
   }
 }

@@ -23,11 +23,9 @@ enum Slice {
     if shape == input.shape { return try node.view(0, of: input, shape: shape) }
     let output = try node.output(0, shape: shape, like: input)
     let strides = input.shape.strides
-    return DataMovement([
-      try node.move(
-        dimensions, from: input, strides: strides,
-        offset: shape.elementCount == 0 ? 0 : zip(begins, strides).reduce(0) { $0 + $1.0 * $1.1 }, to: output,
-        strides: shape.strides)
-    ])
+    return try node.move(
+      dimensions, from: input, strides: strides,
+      offset: shape.elementCount == 0 ? 0 : zip(begins, strides).reduce(0) { $0 + $1.0 * $1.1 }, to: output,
+      strides: shape.strides)
   }
 }

@@ -60,10 +60,8 @@ enum SpaceToDepth {
     let blocks = [small[0], small[1], block, small[2], block, large[3]]
     let largeStrides = [wide[0], wide[1] * block, wide[1], wide[2] * block, wide[2], 1]
     let smallStrides = [deep[0], deep[1], block * large[3], deep[2], large[3], 1]
-    return DataMovement([
-      try node.move(
-        blocks, from: input, strides: isToDepth ? largeStrides : smallStrides, to: output,
-        strides: isToDepth ? smallStrides : largeStrides)
-    ])
+    return try node.move(
+      blocks, from: input, strides: isToDepth ? largeStrides : smallStrides, to: output,
+      strides: isToDepth ? smallStrides : largeStrides)
   }
 }

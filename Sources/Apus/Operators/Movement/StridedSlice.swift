@@ -62,13 +62,11 @@ enum StridedSlice {
     for span in spans {
       if let axis = span.axis { offset += span.begin * strides[axis] }
     }
-    return DataMovement([
-      try node.move(
-        shape.dimensions, from: input,
-        strides: kept.map { span in span.count > 1 ? span.stride * strides[span.axis ?? 0] : 0 },
-        offset: offset,
-        to: output, strides: shape.strides)
-    ])
+    return try node.move(
+      shape.dimensions, from: input,
+      strides: kept.map { span in span.count > 1 ? span.stride * strides[span.axis ?? 0] : 0 },
+      offset: offset,
+      to: output, strides: shape.strides)
   }
 
   /// One span for each axis of the input and for each new one.

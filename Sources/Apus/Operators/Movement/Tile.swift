@@ -30,8 +30,6 @@ enum Tile {
       sourceStrides += [0, source[axis]]
       destinationStrides += [destination[axis] * size, destination[axis]]
     }
-    return DataMovement([
-      try node.move(blocks, from: input, strides: sourceStrides, to: output, strides: destinationStrides)
-    ])
+    return try node.move(blocks, from: input, strides: sourceStrides, to: output, strides: destinationStrides)
   }
 }

@@ -17,9 +17,7 @@ enum Transpose {
     }
     let output = try node.output(0, shape: shape, like: input)
     let strides = input.shape.strides
-    return DataMovement([
-      try node.move(
-        shape.dimensions, from: input, strides: axes.map { strides[$0] }, to: output, strides: shape.strides)
-    ])
+    return try node.move(
+      shape.dimensions, from: input, strides: axes.map { strides[$0] }, to: output, strides: shape.strides)
   }
 }
