@@ -19,6 +19,8 @@ fi
 if grep -n 'unsafeFlags' Package.swift Fuzzing/Package.swift Serving/Package.swift Serving/Fuzzing/Package.swift Bindings/C/Package.swift; then complain "unsafeFlags refuse a versioned dependency"; fi
 if git ls-files | grep -E '\.(c|cc|cpp|m|mm|s|S|asm)$'; then complain "sources in another language than Swift"; fi
 
+if git grep -nF '.path()' -- '*.swift'; then complain "path() of a URL has per cent signs for blanks: path(percentEncoded: false)"; fi
+
 git ls-files | while read -r file; do
   if [[ ! -x $file && $(head -c2 "$file" | tr -d '\0') == '#!' ]]; then echo "$file"; fi
 done | grep . && complain "programs that are not executable"

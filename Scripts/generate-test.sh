@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Makes a Swift type for every model at hand and compiles it; then builds a package that uses the plugin ApusModels, by a versioned
-# dependency, runs it, and breaks it in ten ways, each of which must end the build with one line that says why.
+# dependency, runs it, and breaks it in twelve ways, each of which must end the build with one line that says why.
 #
 # APUS_TEST_DATA names a folder with models/; without it, the embedded model alone is used.
 set -euo pipefail
@@ -44,7 +44,8 @@ echo "== A package with the plugin, by a version"
 # A clone with a tag is what a package manager resolves.
 git clone -q --no-hardlinks . "$work/apus"
 git -C "$work/apus" tag -f 9.9.9 > /dev/null
-package=$work/shop
+# A blank and a letter beyond ASCII: paths of URLs have them as per cent signs.
+package="$work/My Shöp"
 mkdir -p "$package/Sources/Shop/Models"
 good=$APUS_TEST_DATA/models/coco_ssd_mobilenet_v1_1.0_quant_2018_06_29_metadata.tflite
 model=$package/Sources/Shop/Models/street.tflite
@@ -86,7 +87,13 @@ began=$SECONDS
 swift build --package-path "$package" > "$work/log" 2>&1
 echo "A build after a touched model took $((SECONDS - began)) s"
 
-echo "== Ten ways of breaking it"
+echo "== Labels beside the model"
+printf 'someone\nbicycle\n' > "${model%.tflite}.txt"
+swift build --package-path "$package" > "$work/log" 2>&1 || { tail -20 "$work/log"; exit 1; }
+"$package/.build/debug/Shop" | grep -q ' someone$' || { echo "error: the labels beside the model are not read"; exit 1; }
+rm "${model%.tflite}.txt"
+
+echo "== Twelve ways of breaking it"
 broken() { # expected text
   if swift build --package-path "$package" > "$work/log" 2>&1; then echo "error: it builds, without: $1"; exit 1; fi
   # After a change of the manifest, the package manager asks a plugin twice, and prints its answer as often.
@@ -101,7 +108,9 @@ echo '<!DOCTYPE html><html></html>' > "$model"; broken 'web page'
 printf 'PK\003\004%0100d' 0 > "$model"; broken 'ZIP archive'
 printf '\211HDF\r\n\032\n%0100d' 0 > "$model"; broken 'HDF5'
 sed 's/TFLite_Detection_PostProcess\x00/TFLite_Detection_PostProceX\x00\x00/' "$good" > "$model"; broken 'TFLite_Detection_PostProceX'
-echo "0000 street.tflite" > "$model.sha256"; broken 'not 0000'; rm "$model.sha256"
+printf '%064d  street.tflite\n' 0 > "$model.sha256"; broken 'not 0000'
+printf '%064d  street.tflite\n' 0 | iconv -t UTF-16 > "$model.sha256"; broken 'no text in UTF-8'
+: > "$model.sha256"; broken 'not 64 hexadecimal digits'; rm "$model.sha256"
 echo '{"0": ' > "${model%.tflite}.json"; broken 'street.json'; rm "${model%.tflite}.json"
 manifest ''; broken 'is not a resource of the target'
 echo "Each ended the build with one line"

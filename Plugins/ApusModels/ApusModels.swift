@@ -20,15 +20,20 @@ struct ApusModels: BuildToolPlugin {
       let stem = file.url.deletingPathExtension()
       let output = context.pluginWorkDirectoryURL.appending(path: stem.lastPathComponent + ".swift")
       let labels = ["txt", "json", "yaml", "csv"].map { stem.appendingPathExtension($0) }
-        .first { FileManager.default.fileExists(atPath: $0.path()) }
+        .first(where: exists)
       let pin = file.url.appendingPathExtension("sha256")
-      let isPinned = FileManager.default.fileExists(atPath: pin.path())
+      let isPinned = exists(pin)
       return .buildCommand(
         displayName: "Making a Swift type for \(name)", executable: tool,
         arguments: [file.url.path(percentEncoded: false), output.path(percentEncoded: false)]
           + (labels.map { [$0.path(percentEncoded: false)] } ?? []),
         inputFiles: [file.url] + (labels.map { [$0] } ?? []) + (isPinned ? [pin] : []), outputFiles: [output])
     }
+  }
+
+  /// Whether there is a file. By default, `path()` writes blanks and letters beyond ASCII as per cent signs, which no file's name has.
+  private func exists(_ file: URL) -> Bool {
+    FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
   }
 
   private func relative(_ file: URL, to target: SourceModuleTarget) -> String {
