@@ -13,6 +13,7 @@ struct GenerateCommand: ParsableCommand {
     abstract: "Makes a Swift type for a model: typed inputs and outputs, classes, the task that takes it.",
     discussion: """
       The plugin ApusModels does the same in each build, for every model of a target.
+      A file birds.tflite.sha256, as sha256sum writes it, refuses another model.
 
       For example:
         apus generate birds.tflite --output Sources/App/Birds.swift
@@ -53,6 +54,7 @@ struct GenerateCommand: ParsableCommand {
     }
     let interface = try ModelInterface(
       modelFile: model, typeName: name, labelsFile: labels, signature: signature)
+    try ModelPin.check(model, sha256: interface.sha256)
     var options = ModelInterface.SourceOptions()
     options.isPublic = isPublic
     options.isResource = !withoutResource

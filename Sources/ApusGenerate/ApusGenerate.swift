@@ -14,13 +14,7 @@ enum ApusGenerate {
     do {
       let interface = try ModelInterface(
         modelFile: arguments[0], labelsFile: arguments.count == 3 ? arguments[2] : nil)
-      let pin = arguments[0] + ".sha256"
-      if let text = try? String(contentsOfFile: pin, encoding: .utf8),
-        let expected = text.split(whereSeparator: \.isWhitespace).first,
-        expected.lowercased() != interface.sha256
-      {
-        fail("\(arguments[0]): its SHA-256 is \(interface.sha256), not \(expected) as \(pin) has it")
-      }
+      try ModelPin.check(arguments[0], sha256: interface.sha256)
       for warning in interface.warnings { write("warning: \(arguments[0]): \(warning)") }
       try Data(interface.source().utf8).write(to: URL(fileURLWithPath: arguments[1]), options: .atomic)
     } catch let error as ApusError {

@@ -44,6 +44,35 @@ struct ModelInterfaceTests {
     #expect(!SwiftName.comment(text + "*/").contains("*/"))
   }
 
+  @Test(
+    "a pin that is there and is not the model's SHA-256 is an error",
+    arguments: [
+      ("0", "begins with '0'"), ("", "is empty"), (" \n", "is empty"), ("\0\0", "UTF-16"),
+      (String(repeating: "0", count: 64), "not 0000"), (String(repeating: "é", count: 32), "begins with"),
+      ("SHA256 (m.tflite) = \(String(repeating: "1", count: 64))", "--tag"),
+    ])
+  func refusesPins(text: String, reason: String) throws {
+    let sha256 = String(repeating: "1", count: 64)
+    try withTemporaryFolder { folder in
+      let model = folder.appendingPathComponent("m.tflite").path
+      try ModelPin.check(model, sha256: sha256)
+      func message() -> String {
+        do { try ModelPin.check(model, sha256: sha256) } catch { return error.message }
+        return ""
+      }
+      try Data(text.utf8).write(to: URL(fileURLWithPath: model + ".sha256"))
+      #expect(message().contains(reason))
+      for right in [sha256, "\u{FEFF}\(sha256)  m.tflite\n", "\\\(sha256) *m\\\\.tflite"] {
+        try Data(right.utf8).write(to: URL(fileURLWithPath: model + ".sha256"))
+        #expect(message() == "")
+      }
+      try FileManager.default.removeItem(atPath: model + ".sha256")
+      try FileManager.default.createSymbolicLink(
+        atPath: model + ".sha256", withDestinationPath: folder.appendingPathComponent("none").path)
+      #expect(message().contains("cannot read"))
+    }
+  }
+
   @Test("what is no model is refused with its reason")
   func refuses() throws {
     try withTemporaryFolder { folder in
