@@ -46,13 +46,6 @@ struct InspectCommand: ParsableCommand {
   )
   var inputSize: String?
 
-  @Option(
-    name: .long, help: "With --as sound, the samples of a window in a model that leaves its length open.")
-  var window: Int?
-
-  @Option(name: .long, help: "With --as sound, the model's sample rate in hertz.")
-  var rate: Int?
-
   @OptionGroup var anchors: AnchorOptions
 
   @OptionGroup var pose: PoseOptions
@@ -62,6 +55,8 @@ struct InspectCommand: ParsableCommand {
   @OptionGroup var scores: ScoreOptions
 
   @OptionGroup var units: BoxUnitOptions
+
+  @OptionGroup var waveform: WaveformOptions
 
   @Flag(help: "List every tensor of the memory plan, every label, and what else is long.")
   var all = false
@@ -102,11 +97,10 @@ struct InspectCommand: ParsableCommand {
     try refuse(
       "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .faces, .sound]
     )
+    try refuse(waveform.given ?? "--rate", waveform.given != nil, but: [.sound])
     let isPicture = InspectedTask.allCases.filter { $0 != .sound }
     try refuse("--fit", fit != nil, but: isPicture)
     try refuse("--input-size", inputSize != nil, but: isPicture)
-    try refuse("--window", window != nil, but: [.sound])
-    try refuse("--rate", rate != nil, but: [.sound])
     _ = try ModelInputOptions.size(inputSize)
     try refuse("--pixels", reading.pixels != nil, but: isPicture)
     try refuse("--channels", reading.channels != nil, but: isPicture)
@@ -127,8 +121,7 @@ struct InspectCommand: ParsableCommand {
       base.candidates = units.candidates
       if task == .sound {
         let sound = try SoundInspection(
-          of: Model(contentsOfFile: model), labels: map, scores: scores.scores, window: window, rate: rate,
-          options)
+          of: Model(contentsOfFile: model), labels: map, scores: scores.scores, waveform, options)
         if json { try Output.writeJSON(sound) } else { Output.write(sound.text) }
         return
       }

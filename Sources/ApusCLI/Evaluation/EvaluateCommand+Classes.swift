@@ -204,14 +204,18 @@ extension EvaluateCommand {
     options.maxResults = 5
     options.scoreThreshold = scoreThreshold
     options.scores = detector.scores.scores
+    hearing.apply(to: &options)
     options.interpreter = try input.engine.interpreterOptions
     input.limits.apply(to: &options.interpreter, isShared: count > 1)
     let classifier = try AudioClassifier(
       model: Model(contentsOfFile: model), labels: labels, options: options)
-    let heads = EvaluatedClassifier.headWarning(classifier.headCount)
+    var notes = EvaluatedClassifier.headWarning(classifier.headCount)
+    if let rate = classifier.readings.first(where: { $0.subject == "sample rate" }), rate.source == .guess {
+      notes.append("the model's file does not say its sample rate: \(rate.value) is a guess, --rate decides")
+    }
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { classifier.warnings + heads },
+      warnings: { [notes] in classifier.warnings + notes },
       answer: { item throws(ApusError) in
         ClassAnswer(try classifier.classify(AudioClip(contentsOfFile: item.path)).categories)
       })

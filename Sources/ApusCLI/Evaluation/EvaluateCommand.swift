@@ -86,6 +86,8 @@ struct EvaluateCommand: ParsableCommand {
 
   @OptionGroup var input: ModelInputOptions
 
+  @OptionGroup var hearing: SoundOptions
+
   @Flag(help: "Show no progress bar.")
   var quiet = false
 
@@ -128,6 +130,7 @@ struct EvaluateCommand: ParsableCommand {
       TaskOption("--deny", !categories.deny.isEmpty, for: [.classify, .detect]),
       TaskOption("--score-threshold", detector.scoreThreshold != nil, for: [.classify, .detect]),
       TaskOption("--scores", detector.scores.scores != nil, for: [.classify, .detect, .segment]),
+      TaskOption(hearing.given ?? "--rate", hearing.given != nil, for: [.classify]),
       TaskOption("--max-results", detector.maxResults != nil, for: [.detect]),
       TaskOption("--iou-threshold", detector.iouThreshold != nil, for: [.detect]),
       TaskOption("--class-agnostic", detector.classAgnostic, for: [.detect]),
@@ -148,6 +151,7 @@ struct EvaluateCommand: ParsableCommand {
     let options: [(name: String?, kind: EvaluationItem.Kind)] = [
       (input.givenForModel ?? (input.reduced ? "--reduced" : nil), .picture),
       (shape != nil ? "--shape" : type != nil ? "--type" : step != nil ? "--step" : nil, .tensor),
+      (hearing.given, .sound),
     ]
     for option in options where option.kind != kind {
       guard let name = option.name else { continue }
@@ -265,6 +269,9 @@ struct EvaluateCommand: ParsableCommand {
     set("--input-size", input.inputSize)
     set("--kernels", input.engine.kernels)
     if input.engine.precision != .float32 { set("--precision", input.engine.precision) }
+    set("--rate", hearing.waveform.rate)
+    set("--window", hearing.waveform.window)
+    set("--overlap", hearing.overlap == 0 ? nil : hearing.overlap)
     set("--shape", shape)
     set("--type", type)
     set("--step", step)

@@ -32,16 +32,9 @@ struct HearCommand: TracedCommand {
   @Option(name: .long, help: "The minimum score of a class.")
   var scoreThreshold: Float?
 
-  @Option(name: .long, help: "The share of a window that the next one repeats, from 0 to below 1.")
-  var overlap = 0.0
-
   @OptionGroup var scores: ScoreOptions
 
-  @Option(name: .long, help: "The model's sample rate in hertz; by default its metadata's, or else 16000.")
-  var rate: Int?
-
-  @Option(name: .long, help: "The samples of a window in a model that leaves its length open.")
-  var window: Int?
+  @OptionGroup var hearing: SoundOptions
 
   @Flag(help: "Print one JSON object a line, for each sound.")
   var json = false
@@ -96,9 +89,7 @@ struct HearCommand: TracedCommand {
     options.maxResults = top
     options.scoreThreshold = scoreThreshold
     options.scores = scores.scores
-    options.overlap = overlap
-    options.sampleRate = rate
-    options.windowSampleCount = window
+    hearing.apply(to: &options)
     options.interpreter = try engine.interpreterOptions
     limits.apply(to: &options.interpreter, isShared: isShared)
     let classifier = try AudioClassifier(

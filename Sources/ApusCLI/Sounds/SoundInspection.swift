@@ -17,13 +17,12 @@ struct SoundInspection: Encodable {
 
   /// Reads a model as a classifier of sounds.
   init(
-    of model: Model, labels: LabelMap?, scores: ScoreForm?, window: Int?, rate: Int?,
+    of model: Model, labels: LabelMap?, scores: ScoreForm?, _ waveform: WaveformOptions,
     _ interpreter: Interpreter.Options
   ) throws(ApusError) {
     var options = AudioClassifier.Options()
+    waveform.apply(to: &options)
     options.scores = scores
-    options.windowSampleCount = window
-    options.sampleRate = rate
     options.interpreter = interpreter
     let classifier = try AudioClassifier(model: model, labels: labels, options: options)
     sampleRate = classifier.sampleRate
