@@ -35,14 +35,14 @@ package enum ModelPin {
     }
     let words = text.split(whereSeparator: \.isWhitespace)
     // Names with a backslash have one before the digits, too.
-    let first = (words.first ?? "").drop { $0 == "\\" }.lowercased()
-    guard first.utf8.count == 64, first.utf8.allSatisfy({ "0123456789abcdef".utf8.contains($0) }) else {
+    let first = (words.first ?? "").drop { $0 == "\\" }
+    guard first.utf8.count == 64, first.utf8.allSatisfy({ "0123456789abcdefABCDEF".utf8.contains($0) }) else {
       let found =
         first.isEmpty ? "is empty" : "begins with '\(first.prefix(64))', not 64 hexadecimal digits"
       let form = words.contains("=") ? "; this is the form of 'sha256sum --tag' and 'shasum --tag'" : ""
       throw ApusError(
         .invalidData, "\(pin) \(found); write it with 'sha256sum MODEL', digits first\(form)")
     }
-    return first
+    return first.lowercased()
   }
 }
