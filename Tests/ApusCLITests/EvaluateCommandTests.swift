@@ -462,6 +462,32 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("an answer that is kept is of one file and mask, not of others with equal names, sizes and times")
+  func resumesPlaces() throws {
+    try withFiles { folder in
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      #expect(
+        try apus("segment picture.png --model segmenter.tflite --output mask.npy", in: folder).status == 0)
+      var mask = try Data(contentsOf: folder.appending(path: "mask.npy"))
+      for name in ["own", "other"] {
+        let file = folder.appending(path: "\(name)/a.npy")
+        try FileManager.default.createDirectory(
+          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try mask.write(to: file)
+        try FileManager.default.setAttributes(
+          [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: file.path)
+        for index in mask.indices.suffix(mask.count / 4) { mask[index] = mask[index] == 0 ? 1 : 0 }
+      }
+      let command = "evaluate pictures --model segmenter.tflite --task segment --resume done.jsonl"
+      for path in ["own", "./own/", folder.appending(path: "own").path] {
+        #expect(try report(command + " --truth \(path)", in: folder)["miou"] as? Double == 1)
+      }
+      let kept = try String(contentsOf: folder.appending(path: "done.jsonl"), encoding: .utf8)
+      #expect(kept.split(separator: "\n").count == 2)
+      #expect(try report(command + " --truth other", in: folder)["miou"] as? Double != 1)
+    }
+  }
+
   @Test("arrays of another shape with as many elements are refused")
   func refusesTransposed() throws {
     try withTensor { folder, shape, _ in

@@ -2,6 +2,7 @@
 
 import ApusImages
 import ApusVision
+import FoundationEssentials
 
 /// A file to evaluate, and what the truth says of it.
 struct EvaluationItem: Sendable {
@@ -39,6 +40,17 @@ struct EvaluationItem: Sendable {
     let paths = [path, mask].compactMap(\.self)
     return EvaluationFileState(
       bytes: paths.reduce(0) { $0 + ((try? regularFileSize(at: $1)) ?? 0) },
-      modified: paths.reduce(0) { $0 &* 31 &+ (modificationTime(at: $1) ?? 0) })
+      modified: paths.reduce(0) { ($0 &* 31 &+ (modificationTime(at: $1) ?? 0)) ^ Self.mark(of: $1) })
+  }
+
+  /// A number for the place of a file, however its path is written. Folders of masks often have files of equal names, sizes and times.
+  private static func mark(of path: String) -> Int {
+    // FNV-1a: the number is kept in files, and hash values of the library differ from process to process.
+    let place = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    return Int(
+      bitPattern: UInt(
+        truncatingIfNeeded: place.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) {
+          ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }))
   }
 }

@@ -33,7 +33,7 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
     let file: String
     /// The size of the file and of its mask.
     let bytes: Int
-    /// When they were changed last; nil in the results of earlier versions.
+    /// Where they are and when they were changed last; nil in the results of earlier versions.
     let modified: Int?
     let answer: Answer
   }
