@@ -134,11 +134,11 @@ extension EvaluateCommand {
         "the model is neither an autoencoder, whose one output has as many numbers as its input \(input), nor one with a single score; its outputs "
           + "are \(tensors.outputs.map(\.description).joined(separator: ", "))")
     }
-    let (type, step) = (try elementType ?? input.type, step ?? window)
+    let (type, step) = (TensorFile.RawType(try elementType, for: input), step ?? window)
     return try outcomes(
-      for: items,
+      for: items, warnings: { type.warnings(items) },
       answer: { item throws(ApusError) in
-        let (bytes, reals) = try TensorFile(item.path, type: type).elements(for: input)
+        let (bytes, reals) = try TensorFile(item.path, type).elements(for: input)
         guard reals.count >= window, !reals.isEmpty else {
           throw ApusError(
             .invalidArgument,

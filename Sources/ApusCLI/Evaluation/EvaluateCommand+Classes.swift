@@ -159,7 +159,7 @@ extension EvaluateCommand {
   private func classifier(for items: [EvaluationItem], labels: LabelMap?) throws -> EvaluatedClassifier {
     switch try kind(of: items) {
     case .picture: try pictureClassifier(count: items.count, labels: labels)
-    case .tensor: try tensorClassifier(count: items.count, labels: labels)
+    case .tensor: try tensorClassifier(items, labels: labels)
     case .sound: try soundClassifier(count: items.count, labels: labels)
     }
   }
@@ -221,22 +221,24 @@ extension EvaluateCommand {
       })
   }
 
-  private func tensorClassifier(count: Int, labels: LabelMap?) throws -> EvaluatedClassifier {
+  private func tensorClassifier(_ items: [EvaluationItem], labels: LabelMap?) throws -> EvaluatedClassifier {
     let file = try Model(contentsOfFile: model)
-    let tensors = try tensorModel(file, count: count)
+    let tensors = try tensorModel(file, count: items.count)
     var options = detector.categories.resultOptions
     options.maxResults = 5
     options.scoreThreshold = scoreThreshold
     let classifier = try TensorClassifier(
       file, output: tensors.outputs[0], labels: labels, scores: detector.scores.scores,
       options: options)
-    let reader = try tensorReader(for: tensors)
-    let heads = EvaluatedClassifier.headWarning(tensors.outputs.count)
+    let type = TensorFile.RawType(try elementType, for: tensors.input)
+    let notes = EvaluatedClassifier.headWarning(tensors.outputs.count) + type.warnings(items)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { classifier.warnings + heads },
+      warnings: { classifier.warnings + notes },
       answer: { item throws(ApusError) in
-        ClassAnswer(try tensors.run(reader(item)[...], classifier.classify))
+        let file = try TensorFile(item.path, type)
+        try file.checkShape(for: tensors.input)
+        return ClassAnswer(try tensors.run(file.elements(for: tensors.input).bytes[...], classifier.classify))
       })
   }
 
@@ -247,18 +249,6 @@ extension EvaluateCommand {
     let tensors = try TensorModel(file, options: options, shape: tensorShape)
     guard !tensors.outputs.isEmpty else { throw ApusError(.invalidArgument, "the model has no outputs") }
     return tensors
-  }
-
-  /// Reads the bytes of a file for the whole input.
-  private func tensorReader(
-    for tensors: TensorModel
-  ) throws -> @Sendable (EvaluationItem) throws(ApusError) -> [UInt8] {
-    let type = try elementType ?? tensors.input.type
-    return { item throws(ApusError) in
-      let file = try TensorFile(item.path, type: type)
-      try file.checkShape(for: tensors.input)
-      return try file.elements(for: tensors.input).bytes
-    }
   }
 }
 
