@@ -118,7 +118,8 @@ extension EvaluateCommand {
       })
     try report(
       outcomes, of: pictures, files, truth, categories,
-      threshold: Double(max(objects.layout.defaultScoreThreshold, detector.scoreThreshold ?? 0)))
+      threshold: max(objects.usualScoreThreshold, detector.scoreThreshold ?? -.infinity),
+      isExclusive: objects.isThresholdExclusive)
   }
 
   /// Says that a picture has another width and height than the truth; nil if it has the same, or the truth has none.
@@ -208,8 +209,9 @@ extension EvaluateCommand {
   private func report(
     _ outcomes: [EvaluationRunner<ObjectAnswer>.Outcome], of pictures: [Picture],
     _ files: EvaluationFiles, _ truth: COCOTruth,
-    _ categories: [Int: Int], threshold: Double
+    _ categories: [Int: Int], threshold: Float, isExclusive: Bool
   ) throws {
+    let least = Double(isExclusive ? threshold.nextUp : threshold)
     var accuracy = DetectionAccuracy(categories: truth.categories.map(\.id))
     var counts = DetectionCounts()
     var failures: [EvaluationFailure] = []
@@ -231,7 +233,7 @@ extension EvaluateCommand {
         }
         let truths = truth.truths(ofImage: picture.image.id)
         try accuracy.add(image: picture.image.id, truths: truths, findings: findings)
-        let own = DetectionCounts(truths: truths, findings: findings, threshold: threshold)
+        let own = DetectionCounts(truths: truths, findings: findings, threshold: least)
         counts = counts + own
         guard own.mistakeCount > 0 else { continue }
         worst.append(
@@ -252,7 +254,7 @@ extension EvaluateCommand {
       ar10: .init(summary.ar10), ar100: .init(summary.ar100), arSmall: .init(summary.arSmall),
       arMedium: .init(summary.arMedium), arLarge: .init(summary.arLarge),
       counts: .init(
-        scoreThreshold: Float(threshold), found: counts.found, confused: counts.confused,
+        scoreThreshold: threshold, found: counts.found, confused: counts.confused,
         missed: counts.missed,
         extra: counts.extra),
       categories: accuracy.categories.compactMap { id in
@@ -266,11 +268,11 @@ extension EvaluateCommand {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
       worst: order.prefix(EvaluationReport.maximumEntries).map { worst[$0] }, failures: failures)
-    if json { try Output.writeJSON(report) } else { write(report, summary) }
+    if json { try Output.writeJSON(report) } else { write(report, summary, isExclusive) }
     try end(failures: failures, files)
   }
 
-  private func write(_ report: Report, _ summary: DetectionSummary) {
+  private func write(_ report: Report, _ summary: DetectionSummary, _ isExclusive: Bool) {
     EvaluationReport.write(task: task, count: report.files, failures: report.failures.count)
     let texts = [
       "mAP@[.5:.95]", "mAP@.5", "mAP@.75", "mAP small", "mAP medium", "mAP large", "AR, 1 box",
@@ -279,8 +281,9 @@ extension EvaluateCommand {
     ]
     Output.write(table(zip(texts, summary.values).map { [$0, decimal($1, 4)] }, rightAligned: [1]))
     let counts = report.counts
+    let threshold = decimal(Double(counts.scoreThreshold), 2)
     Output.write(
-      "from a score of \(decimal(Double(counts.scoreThreshold), 2)) on: \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
+      "\(isExclusive ? "above a score of \(threshold)" : "from a score of \(threshold) on"): \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
         + "\(counts.missed) missed, \(counts.extra) boxes without an object")
     let categories = report.categories.sorted { ($0.ap.value ?? 0, $0.id) < ($1.ap.value ?? 0, $1.id) }
     EvaluationReport.section(

@@ -34,6 +34,10 @@ public final class ObjectDetector: VisionTask {
   private let criteria: DetectionCriteria
   /// The minimum score of the metadata, if it counts.
   private let describedMinimum: Float?
+  /// The minimum score where the caller gives none: that of the metadata, or else the layout's.
+  package let usualScoreThreshold: Float
+  /// Whether a score must be above the minimum, as in YOLO's own programs, rather than reach it.
+  package var isThresholdExclusive: Bool { layout.isYOLO }
   private let beyondNames = ClassesBeyondNames()
   /// Whether an answer had more masks than it may.
   private let hasLeftOutMasks = Mutex(false)
@@ -69,8 +73,9 @@ public final class ObjectDetector: VisionTask {
     // Detectors have one output of scores.
     let described = prepared.outputs.indices.lazy.compactMap { prepared.minimumScore(of: $0) }.first
     describedMinimum = options.scoreThreshold == nil ? described : nil
+    usualScoreThreshold = described ?? head.layout.defaultScoreThreshold
     criteria = DetectionCriteria(
-      scoreThreshold: options.scoreThreshold ?? described ?? head.layout.defaultScoreThreshold,
+      scoreThreshold: options.scoreThreshold ?? usualScoreThreshold,
       maxResults: options.maxResults ?? head.layout.defaultMaxResults, maximumOverlap: options.maximumOverlap,
       isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
       categories: try CategorySelection(
