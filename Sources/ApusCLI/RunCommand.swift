@@ -137,10 +137,15 @@ struct RunCommand: TracedCommand {
   ///
   /// - Returns: The median of the times of the runs that are measured, and of each step in them.
   private func measure(_ interpreter: Interpreter) throws(ApusError) -> (Double, [ProfileText.Row]) {
-    for _ in 0..<warmup { try interpreter.invoke() }
+    // Every run begins anew, as the first does: outputs do not depend on how many runs there are.
+    for _ in 0..<warmup {
+      interpreter.resetVariables()
+      try interpreter.invoke()
+    }
     var times: [Double] = []
     var profiles: [[ProfileEntry]] = []
     for _ in 0..<runs {
+      interpreter.resetVariables()
       times.append(
         try milliseconds { () throws(ApusError) in try interpreter.invoke() })
       if profile { profiles.append(interpreter.profile) }
