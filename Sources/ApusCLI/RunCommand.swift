@@ -92,7 +92,7 @@ struct RunCommand: TracedCommand {
     options.inputShapes = Dictionary(
       uniqueKeysWithValues: files.enumerated().map { ($0, TensorShape($1.head.shape)) })
     let interpreter = try Interpreter(model: model, options: options, signature: signature)
-    try protectInputs(from: interpreter.outputs.indices)
+    try protectInputs(from: interpreter)
     try fillInputs(of: interpreter, with: files)
     let (milliseconds, entries) = try measure(interpreter)
 
@@ -101,7 +101,7 @@ struct RunCommand: TracedCommand {
     for (position, tensor) in interpreter.outputs.enumerated() {
       var file: String?
       if let outputDir {
-        let path = "\(outputDir)/output_\(position).npy"
+        let path = Self.path(ofOutput: position, in: outputDir)
         try write(tensor, at: position, of: interpreter, to: path)
         file = path
       }
@@ -272,15 +272,28 @@ struct RunCommand: TracedCommand {
   /// How much of a file is in memory at a time; whole elements of every type.
   private static let pieceByteCount = 1 << 20
 
-  /// Refuses a folder in which an output would replace an input.
-  private func protectInputs(from outputs: Range<Int>) throws {
-    guard let outputDir else { return }
-    for position in outputs {
-      let output = "\(outputDir)/output_\(position).npy"
-      if let file = input.first(where: { FileIdentity.areSame($0, output) }) {
-        throw ValidationError("--output-dir would replace the input '\(file)': choose another folder")
+  /// Refuses folders in which an output or a tensor would replace an input or the model.
+  private func protectInputs(from interpreter: Interpreter) throws {
+    let outputs = outputDir.map { folder in
+      interpreter.outputs.indices.map { Self.path(ofOutput: $0, in: folder) }
+    }
+    let tensors = tensors.map { folder in
+      TensorRun(interpreter).tensors.map { Self.path(of: $0, in: folder) }
+    }
+    for (option, targets) in [("--output-dir", outputs ?? []), ("--tensors", tensors ?? [])] {
+      for target in targets where FileIdentity(ofFileAt: target) != nil {
+        guard let file = (input + [model]).first(where: { FileIdentity.areSame($0, target) }) else { continue }
+        throw ValidationError("\(option) would replace the input '\(file)': choose another folder")
       }
     }
+  }
+
+  private static func path(ofOutput position: Int, in folder: String) -> String {
+    "\(folder)/output_\(position).npy"
+  }
+
+  private static func path(of tensor: RecordedTensor, in folder: String) -> String {
+    "\(folder)/\(tensor.fileName).npy"
   }
 
   private func makeFolder(_ path: String) throws(ApusError) {
@@ -309,7 +322,7 @@ struct RunCommand: TracedCommand {
     let run = TensorRun(interpreter)
     for tensor in run.tensors {
       guard let array = try run.array(of: tensor) else { continue }
-      try writeWholeFile(array.file, to: "\(folder)/\(tensor.fileName).npy")
+      try writeWholeFile(array.file, to: Self.path(of: tensor, in: folder))
     }
   }
 
