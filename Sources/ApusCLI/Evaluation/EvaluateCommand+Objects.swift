@@ -135,7 +135,9 @@ extension EvaluateCommand {
   ) throws(ApusError) -> [Picture] {
     func last(_ name: String) -> String { name.split(separator: "/").last.map(String.init) ?? name }
     let byName = Dictionary(truth.images.map { ($0.fileName, $0) }) { first, _ in first }
-    let byLast = Dictionary(grouping: truth.images) { last($0.fileName) }
+    // Names that are equal belong together, and last parts stand only for what is left on both sides.
+    let exact = Set(items.map(\.name))
+    let byLast = Dictionary(grouping: truth.images.filter { !exact.contains($0.fileName) }) { last($0.fileName) }
     var places: [Int: String] = [:]
     var pictures: [Picture] = []
     var without: [String] = []

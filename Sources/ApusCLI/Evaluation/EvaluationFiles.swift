@@ -169,15 +169,20 @@ struct EvaluationFiles {
     }
     say(leftOut, of: truth)
     var (items, without): ([EvaluationItem], [String]) = ([], [])
+    var owners: [String: String] = [:]
     for picture in try files(in: data, kind: .picture) {
-      guard let mask = masks.removeValue(forKey: stem(picture.name)) else {
+      guard let mask = masks[stem(picture.name)] else {
         without.append(picture.name)
         continue
+      }
+      if let other = owners.updateValue(picture.path, forKey: mask) {
+        throw ApusError(
+          .invalidArgument, "'\(other)' and '\(picture.path)' are both pictures of '\(mask)'; leave one of them")
       }
       items.append(EvaluationItem(name: picture.name, path: picture.path, mask: mask, place: "'\(mask)'"))
     }
     try report(without, "picture", "no mask in '\(truth)'")
-    try report(masks.values.sorted(), "mask", "no picture in '\(data)'")
+    try report(masks.values.filter { owners[$0] == nil }.sorted(), "mask", "no picture in '\(data)'")
     guard !items.isEmpty else {
       throw ApusError(.invalidArgument, "no picture in '\(data)' has a mask of its name in '\(truth)'")
     }
