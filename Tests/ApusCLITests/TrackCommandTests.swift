@@ -40,6 +40,17 @@ struct TrackCommandTests {
     }
   }
 
+  @Test("says that no score of a file starts a track", arguments: [("-1", true), ("0.6", true), ("0.7", false)])
+  func warnsOfScores(score: String, isLow: Bool) throws {
+    try withTemporaryFolder { folder in
+      let lines = (1...3).map { "\($0),-1,10,10,20,20,\(score)\n" }.joined()
+      try Data(lines.utf8).write(to: folder.appending(path: "det.txt"))
+      let answer = try shell("$APUS track det.txt", in: folder)
+      #expect(answer.status == 0)
+      #expect(answer.errors.contains("and --activation-score is 0.7") == isLow, "\(answer.errors)")
+    }
+  }
+
   @Test(
     "refuses with one line",
     arguments: [

@@ -58,6 +58,15 @@ struct TrackCommand: ParsableCommand {
     var most = 0
   }
 
+  /// Says that no score suffices for a track, as those of detectors with another scale.
+  private func warnOfScores(in frames: [MOTChallenge.Frame]) {
+    let scores = frames.lazy.flatMap { $0.detections.lazy.map(\.score) }
+    guard let least = scores.min(), let most = scores.max(), most < options.activationScore else { return }
+    Output.writeError(
+      "warning: no detection can start a track: the scores go from \(least) to \(most), and --activation-score is "
+        + "\(options.activationScore)")
+  }
+
   func run() throws {
     if let output, FileIdentity.areSame(output, detections) {
       throw ValidationError("--output would replace '\(detections)': choose another place")
@@ -93,6 +102,7 @@ struct TrackCommand: ParsableCommand {
         throw ApusError(.invalidData, "\(name): frame \(frame.number): \(error.message)")
       }
     }
+    warnOfScores(in: frames)
     if let first = frames.first, let last = frames.last { counts.frames = last.number - first.number + 1 }
     if let output { try writeWholeFile(Array(lines.utf8), to: output) }
     if json { return try Output.writeJSON(counts) }
