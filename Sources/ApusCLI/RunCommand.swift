@@ -282,7 +282,9 @@ struct RunCommand: TracedCommand {
     }
     for (option, targets) in [("--output-dir", outputs ?? []), ("--tensors", tensors ?? [])] {
       for target in targets where FileIdentity(ofFileAt: target) != nil {
-        guard let file = (input + [model]).first(where: { FileIdentity.areSame($0, target) }) else { continue }
+        guard let file = (input + [model]).first(where: { FileIdentity.areSame($0, target) }) else {
+          continue
+        }
         throw ValidationError("\(option) would replace the input '\(file)': choose another folder")
       }
     }

@@ -40,7 +40,8 @@ struct TrackCommandTests {
     }
   }
 
-  @Test("says that no score of a file starts a track", arguments: [("-1", true), ("0.6", true), ("0.7", false)])
+  @Test(
+    "says that no score of a file starts a track", arguments: [("-1", true), ("0.6", true), ("0.7", false)])
   func warnsOfScores(score: String, isLow: Bool) throws {
     try withTemporaryFolder { folder in
       let lines = (1...3).map { "\($0),-1,10,10,20,20,\(score)\n" }.joined()

@@ -137,7 +137,9 @@ extension EvaluateCommand {
     let byName = Dictionary(truth.images.map { ($0.fileName, $0) }) { first, _ in first }
     // Names that are equal belong together, and last parts stand only for what is left on both sides.
     let exact = Set(items.map(\.name))
-    let byLast = Dictionary(grouping: truth.images.filter { !exact.contains($0.fileName) }) { last($0.fileName) }
+    let byLast = Dictionary(grouping: truth.images.filter { !exact.contains($0.fileName) }) {
+      last($0.fileName)
+    }
     var places: [Int: String] = [:]
     var pictures: [Picture] = []
     var without: [String] = []

@@ -177,7 +177,8 @@ struct EvaluationFiles {
       }
       if let other = owners.updateValue(picture.path, forKey: mask) {
         throw ApusError(
-          .invalidArgument, "'\(other)' and '\(picture.path)' are both pictures of '\(mask)'; leave one of them")
+          .invalidArgument,
+          "'\(other)' and '\(picture.path)' are both pictures of '\(mask)'; leave one of them")
       }
       items.append(EvaluationItem(name: picture.name, path: picture.path, mask: mask, place: "'\(mask)'"))
     }
