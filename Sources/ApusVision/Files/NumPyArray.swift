@@ -134,22 +134,22 @@ package struct NumPyArray: Sendable {
     let end = try Self.headByteCount(of: file)
     guard file.count >= end else { throw Self.malformed("its header is cut off or of an unknown version") }
     let header = String(decoding: file[(file[6] == 1 ? 10 : 12)..<end], as: UTF8.self)
-    guard let type = Self.text(after: "'descr'", in: header) else {
-      throw Self.malformed("it has a structured type")
+    let values = NumPyHeader(header)
+    guard case .text(let written) = values["descr"] else {
+      throw Self.malformed(
+        values["descr"] == .list
+          ? "it has a structured type" : "it does not say the type of its elements (descr)")
     }
+    let type = NumPyHeader.type(written)
     guard !type.hasSuffix("O") else { throw Self.malformed("it holds objects of Python, not numbers") }
-    let order = Self.field(after: "'fortran_order'", in: header)
-    let isColumnMajor = order?.hasPrefix("True") == true
-    guard isColumnMajor || order?.hasPrefix("False") == true else {
+    guard case .flag(let isColumnMajor) = values["fortran_order"] else {
       throw Self.malformed("it does not say the order of its elements (fortran_order)")
     }
-    guard let rest = Self.field(after: "'shape'", in: header), rest.hasPrefix("("),
-      let last = rest.firstIndex(of: ")")
-    else { throw Self.malformed("it has no shape") }
+    guard case .tuple(let sizes) = values["shape"] else { throw Self.malformed("it has no shape") }
     var shape: [Int] = []
-    for part in rest[rest.index(after: rest.startIndex)..<last].split(separator: ",") {
-      guard let dimension = Int(part.filter { $0 != " " && $0 != "L" }), dimension >= 0 else {
-        throw Self.malformed("its shape has the dimension \(part)")
+    for size in sizes {
+      guard let dimension = Int(size.filter { $0 != "L" }), dimension >= 0 else {
+        throw Self.malformed("its shape has the dimension '\(size)'")
       }
       shape.append(dimension)
     }
@@ -202,16 +202,6 @@ package struct NumPyArray: Sendable {
       return type
     }
     return first == "b" ? name : "\(name)\(8 * size)"
-  }
-
-  private static func field(after key: String, in header: String) -> Substring? {
-    guard let range = header.firstRange(of: key) else { return nil }
-    return header[range.upperBound...].drop { $0 == ":" || $0 == " " }
-  }
-
-  private static func text(after key: String, in header: String) -> String? {
-    guard let rest = field(after: key, in: header), rest.first == "'" else { return nil }
-    return String(rest.dropFirst().prefix { $0 != "'" })
   }
 
   /// The file's bytes.
