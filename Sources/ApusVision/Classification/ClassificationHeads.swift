@@ -229,6 +229,21 @@ struct ClassificationHeads: Sendable {
     return scores
   }
 
+  /// The classes that each output names after a run, best first.
+  ///
+  /// - Throws: As ``scores(of:)``.
+  func classifications(of run: ModelRun) throws(ApusError) -> [Classifications] {
+    var answer: [Classifications] = []
+    for (position, head) in heads.enumerated() {
+      let values = try run.values(of: head.output)
+      let scores = try self.scores(values, of: head)
+      // Where probabilities of logits are so small that they round to 0, the logits still say which is the better one.
+      let isOrdered = head.scores.value == .logit && head.calibration == nil && scores.count == values.count
+      answer.append(best(calibrated(scores, of: head), by: isOrdered ? values : nil, of: head, at: position))
+    }
+    return answer
+  }
+
   private func scores(_ values: [Float], of head: Head) throws(ApusError) -> [Float] {
     let reading = head.scores.assumption
     let form = try form(of: values, head)
@@ -325,30 +340,31 @@ struct ClassificationHeads: Sendable {
     Decision(reading.form, reading.assumption, shownReason: "answers have numbers outside 0 to 1")
   }
 
-  /// The classes that the scores of each output name, as the model gives them.
-  func classifications(of scores: [[Float]]) -> [Classifications] {
-    classifications(ofCalibrated: calibrated(scores))
-  }
-
   /// The scores of each output as answers show them: calibrated where the model's file says so.
   func calibrated(_ scores: [[Float]]) -> [[Float]] {
-    zip(heads, scores).map { head, scores in
-      guard let calibration = head.calibration else { return scores }
-      return scores.enumerated().map { calibration.score($0.element, of: $0.offset) }
-    }
+    zip(heads, scores).map { calibrated($1, of: $0) }
+  }
+
+  private func calibrated(_ scores: [Float], of head: Head) -> [Float] {
+    guard let calibration = head.calibration else { return scores }
+    return scores.enumerated().map { calibration.score($0.element, of: $0.offset) }
   }
 
   /// The classes that calibrated scores of each output name.
   func classifications(ofCalibrated scores: [[Float]]) -> [Classifications] {
-    zip(heads, scores).enumerated().map { position, pair in best(pair.1, of: pair.0, at: position) }
+    zip(heads, scores).enumerated().map { position, pair in
+      best(pair.1, by: nil, of: pair.0, at: position)
+    }
   }
 
-  private func best(_ scores: [Float], of head: Head, at position: Int) -> Classifications {
+  /// - Parameter order: The numbers that say which class is the better one; nil for the scores.
+  private func best(_ scores: [Float], by order: [Float]?, of head: Head, at position: Int) -> Classifications
+  {
     let threshold = options.scoreThreshold ?? head.scoreThreshold ?? -.infinity
     // NaN stands for no score.
     var best = BestValues<Int>(limit: options.maxResults ?? .max)
     for index in scores.indices where scores[index] >= threshold && head.selection.contains(index) {
-      best.add(index, score: scores[index])
+      best.add(index, score: order?[index] ?? scores[index])
     }
     return Classifications(
       headIndex: position, headName: head.name,

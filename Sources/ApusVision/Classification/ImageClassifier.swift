@@ -135,11 +135,11 @@ public final class ImageClassifier: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> ClassificationResult {
-    let scores = try heads.scores(of: run)
+    let classifications = try heads.classifications(of: run)
     if options.decisionThreshold != nil { try heads.checkDecision() }
     return ClassificationResult(
       imageWidth: placement.imageWidth, imageHeight: placement.imageHeight,
-      classifications: heads.classifications(of: scores),
+      classifications: classifications,
       scoreForm: heads.form, decisionThreshold: options.decisionThreshold)
   }
 }

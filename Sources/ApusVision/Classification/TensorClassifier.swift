@@ -33,7 +33,6 @@ package struct TensorClassifier: Sendable {
   ///
   /// - Throws: `invalidData` for numbers that the reading cannot have.
   package func classify(_ interpreter: Interpreter) throws(ApusError) -> [Category] {
-    let scores = try heads.scores(of: ModelRun(interpreter))
-    return heads.classifications(of: scores).first?.categories ?? []
+    try heads.classifications(of: ModelRun(interpreter)).first?.categories ?? []
   }
 }
