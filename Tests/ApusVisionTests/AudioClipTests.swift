@@ -94,7 +94,10 @@ import Testing
         Array(file.dropLast()), .malformedAudio,
         "byte 36: 42 bytes of sound are announced, but 41 follow: the file is cut off"
       ),
-      (changed(20, 2), .unsupportedAudio, "the format is 2 with 16 bits"),
+      (
+        changed(20, 2), .unsupportedAudio,
+        "the format is 2 (ADPCM) with 16 bits, not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64); convert"
+      ),
       (changed(34, 12), .unsupportedAudio, "the format is 1 with 12 bits"),
       (changed(22, 0), .malformedAudio, "there are 0 channels"),
       (changed(24, 0, 0, 0), .malformedAudio, "the sample rate is 0"),

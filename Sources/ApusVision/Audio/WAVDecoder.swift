@@ -25,14 +25,19 @@ struct WAVDecoder {
   /// The maximum number of parts of a file that are skipped in search of its sound.
   private static let maximumChunkCount = 4096
 
+  /// The way out for sounds of another kind.
+  private static let advice = "; convert it to WAV of 16 bits, for example with 'ffmpeg -i FILE sound.wav'"
+  /// Formats that are not read, by their numbers.
+  private static let formats = [2: "ADPCM", 6: "A-law", 7: "mu-law", 17: "ADPCM", 49: "GSM", 85: "MP3"]
+
   private func clip() throws(ApusError) -> AudioClip {
     guard bytes.count >= 12, text(0) == "RIFF", text(8) == "WAVE" else {
       let kind = bytes.isEmpty ? nil : FileKind(beginning: Array(bytes.prefix(FileKind.beginningByteCount)))
-      let advice = "; convert it to WAV, for example with 'ffmpeg -i FILE sound.wav'"
+      let isSound = bytes.count >= 12 && text(0) == "RIFX" || kind?.isSound == true
       throw ApusError(
         .unsupportedAudio,
         "the bytes do not begin as a WAV file does, with 'RIFF' and 'WAVE' behind a length"
-          + (kind.map { ": it is \($0.name)\($0.isSound ? advice : "")" } ?? ""))
+          + (kind.map { ": it is \($0.name)" } ?? "") + (isSound ? Self.advice : ""))
     }
     var layout: Layout?
     var position = 12
@@ -98,7 +103,8 @@ struct WAVDecoder {
     guard isKnown else {
       throw ApusError(
         .unsupportedAudio,
-        "the format is \(tag) with \(bits) bits, not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64)")
+        "the format is \(tag)\(Self.formats[tag].map { " (\($0))" } ?? "") with \(bits) bits, not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64)"
+          + Self.advice)
     }
     guard frameByteCount == channelCount * bits / 8 else {
       throw ApusError(
