@@ -2,6 +2,7 @@
 import Apus
 import ApusFormat
 import ApusRuntime
+import Synchronization
 
 /// Classifies sounds over time, with models that take a waveform and score classes, such as YAMNet.
 ///
@@ -46,12 +47,26 @@ public final class AudioClassifier: Sendable {
   }
   /// Warnings about the model, including those from its answers so far; usually empty.
   public var warnings: [String] {
-    (lengthWarning.map { [$0] } ?? []) + heads.warnings
+    (lengthWarning.map { [$0] } ?? []) + heads.warnings + loudWarnings
       + (heads.labels?.warnings ?? LabelSource.warnings(ofUnread: unreadLabels))
   }
 
   /// The most classes that the windows of an answer name together.
   private static let maximumCategories = 1 << 24
+
+  /// The largest sample of the first clip that goes far beyond −1 to 1; nil if none did.
+  private let loudest = Mutex<Float?>(nil)
+  /// Samples of sounds that are mixed too loud may go beyond 1, but not as far as this.
+  private static let maximumSample: Float = 8
+
+  private var loudWarnings: [String] {
+    loudest.withLock { $0 }.map {
+      [
+        "the samples of a sound go to \($0), not −1 to 1: floats that were made of integers must be divided, of 16 bits by 32768, of 32 bits by "
+          + "2147483648"
+      ]
+    } ?? []
+  }
 
   private let rateReading: Assumption
   private let unreadLabels: String?
@@ -154,6 +169,10 @@ public final class AudioClassifier: Sendable {
         let preparing = Trace.now
         if begin > 0 { samples.removeFirst(hop) }
         samples += sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
+        if let loud = samples.first(where: { abs($0) > Self.maximumSample }) {
+          let greatest = samples.reduce(abs(loud)) { max($0, abs($1)) }
+          loudest.withLock { $0 = $0 ?? greatest }
+        }
         try input.write(samples, to: interpreter)
         Trace.record(.preprocess, since: preparing)
         let ready = clock.now
