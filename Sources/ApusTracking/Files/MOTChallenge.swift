@@ -123,9 +123,14 @@ public enum MOTChallenge {
     return line.split(maxSplits: 7, whereSeparator: isBlank)
   }
 
-  /// The line of a track, with its line feed; coordinates have up to four decimals.
+  /// The line of a track, with its line feed. Numbers from 1 on have up to four decimals, and smaller ones the digits of a `Float`: boxes may be
+  /// fractions of a picture.
   public static func line(_ track: Track, frame: Int) -> String {
-    func text(_ value: Double) -> String { "\((value * 10_000).rounded() / 10_000)" }
+    func text(_ value: Double) -> String {
+      if abs(value) >= 1 { return "\((value * 10_000).rounded() / 10_000)" }
+      // Numbers too small for a `Float` stay what they are: no box has the size 0.
+      return Float(value) == 0 ? "\(value)" : "\(Float(value))"
+    }
     let box = track.box
     let values = [box.minX, box.minY, box.width, box.height, track.score].map(text).joined(separator: ",")
     return "\(frame),\(track.id),\(values),-1,-1,-1\n"
