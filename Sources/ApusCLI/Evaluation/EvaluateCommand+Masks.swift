@@ -66,8 +66,9 @@ extension EvaluateCommand {
     let classCount = segmenter.classCount
     let ignored = ignore < 0 ? nil : ignore
     let (read, reduction, limits) = (pictureReader(), input.reduction(for: segmenter), size.limits)
+    let turned = TurnedPictures()
     let outcomes = try outcomes(
-      for: items, warnings: { segmenter.assumptions.warnings + read.warnings },
+      for: items, warnings: { segmenter.assumptions.warnings + read.warnings + turned.warnings },
       answer: { item throws(ApusError) in
         let path = item.mask ?? ""
         let mask = try Self.mask(path, limits)
@@ -77,8 +78,9 @@ extension EvaluateCommand {
             throw ApusError(
               .invalidData,
               "the picture has \(found.imageWidth) × \(found.imageHeight) pixels, but the mask '\(path)' has \(mask.width) × \(mask.height)"
-            )
+                + TurnedPictures.hint(image.orientation))
           }
+          turned.add(image, item.name)
           do throws(ApusError) {
             return MaskAnswer(
               try SegmentationAccuracy.counts(

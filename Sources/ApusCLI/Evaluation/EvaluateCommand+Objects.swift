@@ -102,17 +102,19 @@ extension EvaluateCommand {
     let objects = try options.detector(model, input, pictures: pictures.count)
     let categories = try categories(of: objects, truth, truthFile)
     let (read, reduction) = (pictureReader(), input.reduction(for: objects))
+    let turned = TurnedPictures()
     let images = Dictionary(pictures.map { ($0.item.name, $0.image) }) { first, _ in first }
     let outcomes = try outcomes(
       for: pictures.map(\.item), isUndecided: { objects.isUndecided },
-      warnings: { objects.assumptions.warnings + read.warnings },
+      warnings: { objects.assumptions.warnings + read.warnings + turned.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           let result = try objects.detect(image)
           let answer = ObjectAnswer(result)
           if let stated = images[item.name], let difference = Self.difference(of: answer.size, from: stated) {
-            throw ApusError(.invalidData, difference)
+            throw ApusError(.invalidData, difference + TurnedPictures.hint(image.orientation))
           }
+          turned.add(image, item.name, isSizeKnown: images[item.name]?.width != nil)
           return answer
         }
       })
