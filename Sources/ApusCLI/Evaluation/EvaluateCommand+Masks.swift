@@ -101,8 +101,9 @@ extension EvaluateCommand {
     guard path.lowercased().hasSuffix(".npy") else {
       return try ClassMask(contentsOfFile: path, limits: limits)
     }
+    let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
     do throws(ApusError) {
-      let array = try NumPyArray(file: readWholeFile(at: path, limit: limits.maximumFileSize))
+      let array = try NumPyArray(file: bytes)
       guard array.shape.count == 2 else {
         throw ApusError(.invalidData, "its shape is \(TensorShape(array.shape)), not rows and columns")
       }

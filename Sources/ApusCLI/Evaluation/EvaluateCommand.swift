@@ -25,7 +25,7 @@ struct EvaluateCommand: ParsableCommand {
         apus evaluate y_labels.csv --model kws.tflite --task classify --type int8
       """)
 
-  @Argument(help: "A folder of files, or a list of them.")
+  @Argument(help: "A folder of files, a list of them, or - for a list on standard input.")
   var data: String
 
   @Option(name: .long, help: "The .tflite model.")

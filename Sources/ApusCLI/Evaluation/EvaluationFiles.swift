@@ -2,6 +2,7 @@
 
 import Apus
 import ApusConsole
+import ApusVision
 import FoundationEssentials
 
 /// Finds the files that an evaluation is about, in folders and lists.
@@ -93,6 +94,7 @@ struct EvaluationFiles {
 
   /// The files of a list; with the option for it, without those that are not there.
   private func present(_ items: [EvaluationItem], _ list: String) throws(ApusError) -> [EvaluationItem] {
+    try checkFolder(of: items, list)
     guard onlyCommon else { return items }
     func isThere(_ path: String?) -> Bool { path.map { FileManager.default.fileExists(atPath: $0) } ?? true }
     try report(items.filter { !isThere($0.path) }.map(\.name), "line", "no file")
@@ -103,6 +105,18 @@ struct EvaluationFiles {
       throw ApusError(.invalidArgument, "no line of '\(list)' has its file and truth")
     }
     return complete
+  }
+
+  /// Refuses a list whose names are relative to the current folder rather than to its own.
+  private func checkFolder(of items: [EvaluationItem], _ list: String) throws(ApusError) {
+    let files = FileManager.default
+    guard items.contains(where: \.isRelativeToList),
+      items.allSatisfy({ !files.fileExists(atPath: $0.path) && files.fileExists(atPath: $0.name) })
+    else { return }
+    throw ApusError(
+      .invalidArgument,
+      "names are relative to the list '\(list)', whose folder has none of its files, but the current folder has all of them: move the list here"
+    )
   }
 
   // MARK: Objects and masks
@@ -285,8 +299,10 @@ struct EvaluationFiles {
     return found
   }
 
+  /// The folder that the names of a list are relative to: its own, or for standard input and other pipes the current one.
   private static func folder(of path: String) -> String {
-    path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ""
+    guard path != "-", FileIdentity(ofFileAt: path) != nil else { return "" }
+    return path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ""
   }
 
   private static func joined(_ folder: String, _ name: String) -> String {

@@ -28,6 +28,8 @@ struct EvaluationItem: Sendable {
   let name: String
   /// Where it is.
   let path: String
+  /// Whether a list names it, relative to a folder of its own.
+  var isRelativeToList: Bool { place.hasPrefix("line ") && path != name }
   /// The class that the truth says; empty where it says something else.
   var truth = ""
   /// Where the mask is that is the truth.

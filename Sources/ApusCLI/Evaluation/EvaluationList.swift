@@ -38,7 +38,8 @@ struct EvaluationList {
         "'\(path)' is no list: it has bytes that no text has; a list has lines of a name and a class")
     }
     // A file of another kind may have no end.
-    let bytes = try readWholeFile(at: path, limit: Self.maximumFileSize, check: check)
+    let bytes = try readWholeFile(
+      at: path == "-" ? "/dev/stdin" : path, limit: Self.maximumFileSize, check: check)
     try check(bytes)
     var lines: [String: Int] = [:]
     // Line by line: an array of them would take many times the memory of a file of line feeds.

@@ -118,6 +118,8 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     let prefixes = [
       "cannot read the file '\(item.path)': ", "the picture '\(item.path)': ", "the sound '\(item.path)': ",
     ]
-    return prefixes.reduce(message) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
+    let reason = prefixes.reduce(message) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
+    guard item.isRelativeToList, !FileManager.default.fileExists(atPath: item.path) else { return reason }
+    return reason + "; names are relative to the list, so that it would be '\(item.path)'"
   }
 }
