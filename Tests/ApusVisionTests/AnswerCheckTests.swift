@@ -182,6 +182,10 @@ import Testing
     // e² ÷ (e² + e)
     #expect(soft.scoreForm == .probability && abs(soft.categories[0].score - 0.731059) < 1e-5)
     #expect(throws: ApusError.self) { try classes(model) { $0.scores = .probability } }
+    // Probabilities that round to 0 have the order of their logits.
+    let far = classifier([300, 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0])
+    let ranked = try classes(far) { $0.scores = .logit }.categories
+    #expect(ranked.map(\.index) == [0, 3, 2, 1] && ranked.dropFirst().allSatisfy { $0.score == 0 })
   }
 
   @Test("a sigmoid computes probabilities, and that is known")

@@ -99,6 +99,18 @@ import Testing
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: [1, 63])) }
   }
 
+  @Test("samples far beyond the usual range are warned of", arguments: [(1.5, false), (16_384, true)])
+  func warnsOfLoudSamples(sample: Float, isLoud: Bool) throws {
+    var options = AudioClassifier.Options()
+    (options.scores, options.sampleRate) = (.raw, 16_000)
+    let classifier = try AudioClassifier(model: loudness(), options: options)
+    #expect(classifier.warnings.isEmpty, "\(classifier.warnings)")
+    _ = try classifier.classify(AudioClip(samples: [0, -sample, 0.5], sampleRate: 16_000))
+    _ = try classifier.classify(AudioClip(samples: [0, -2 * sample, 0.5], sampleRate: 16_000))
+    #expect(classifier.warnings.contains { $0.contains("go to 16384.0, not −1 to 1") } == isLoud)
+    #expect(classifier.warnings.count == (isLoud ? 1 : 0), "\(classifier.warnings)")
+  }
+
   @Test("windows overlap as far as is wanted")
   func overlaps() throws {
     var options = AudioClassifier.Options()

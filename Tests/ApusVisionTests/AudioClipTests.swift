@@ -98,6 +98,10 @@ import Testing
         changed(20, 2), .unsupportedAudio,
         "the format is 2 (ADPCM) with 16 bits, not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64); convert"
       ),
+      (
+        changed(0, 0x52, 0x49, 0x46, 0x58), .unsupportedAudio,
+        "the bytes do not begin as a WAV file does, with 'RIFF' and 'WAVE' behind a length; convert it to WAV"
+      ),
       (changed(34, 12), .unsupportedAudio, "the format is 1 with 12 bits"),
       (changed(22, 0), .malformedAudio, "there are 0 channels"),
       (changed(24, 0, 0, 0), .malformedAudio, "the sample rate is 0"),

@@ -96,6 +96,37 @@ import Testing
     }
   }
 
+  @Test(
+    "headers are read in every spelling that NumPy reads",
+    arguments: [
+      "{\"descr\": \"<f4\", \"fortran_order\": false, \"shape\": (1, 2)}".replacing("false", with: "False"),
+      "{'descr':\t'<f4',\t'fortran_order':\tFalse,\t'shape':\t(1, 2, ),\t}",
+      "{'shape': (1L, 2L), 'descr': 'float32', 'fortran_order': False}",
+      " { 'fortran_order' : False , 'descr' : '<f4' , 'shape' : ( 1 , 2 ) , } ",
+    ])
+  func readsSpellings(header: String) throws {
+    let head = [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(header.utf8.count), 0] + Array(header.utf8)
+    let array = try NumPyArray(file: head + [0, 0, 128, 63, 0, 0, 0, 64])
+    #expect(array.shape == [1, 2] && array.fits(.float32))
+    #expect(try array.numbers() == [1, 2])
+  }
+
+  @Test(
+    "what a header lacks is named",
+    arguments: [
+      ("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,)}", "structured type"),
+      ("{'fortran_order': False, 'shape': (1,)}", "type of its elements (descr)"),
+      ("{'descr': '<f4', 'shape': (1,)}", "fortran_order"),
+      ("{'descr': '<f4', 'fortran_order': False}", "no shape"),
+      ("{'descr': '<f4', 'fortran_order': False, 'shape': (1, , 2)}", "the dimension ''"),
+      ("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}", "the dimension '-1'"),
+    ])
+  func namesWhatIsMissing(header: String, reason: String) {
+    let head = [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(header.utf8.count), 0] + Array(header.utf8)
+    let error = #expect(throws: ApusError.self) { try NumPyArray(file: head) }
+    #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+  }
+
   @Test("a ZIP archive of arrays is named")
   func namesArchives() {
     let error = #expect(throws: ApusError.self) {

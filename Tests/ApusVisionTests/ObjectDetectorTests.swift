@@ -64,8 +64,14 @@ private func message(_ body: () throws -> Void) -> String? {
     #expect(try detect(described) { $0.scoreThreshold = 0.25 }.count == 5)
     let steps = try ObjectDetector(model: described.model()).assumptions.steps
     #expect(steps.contains { $0.contains("0.625") && $0.contains("metadata") }, "\(steps)")
+    // Evaluations count boxes from there on, whatever their own minimum is.
+    var options = ObjectDetector.Options()
+    options.scoreThreshold = 0.001
+    let detector = try ObjectDetector(model: described.model(), options: options)
+    #expect(detector.usualScoreThreshold == 0.625 && !detector.isThresholdExclusive)
     described.metadataThreshold = .nan
     #expect(try detect(described).count == 4)
+    #expect(try ObjectDetector(model: described.model()).usualScoreThreshold == 0.5)
   }
 
   @Test("a score that equals the threshold is enough")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusVision
+import Foundation
+import TestSupport
 import Testing
 
 /// Models that keep values between runs: an answer depends on its own picture or sound, not on those before it.
@@ -29,6 +31,28 @@ import Testing
       model.operators.insert(.init(code: DetectorModel.reduceMax, inputs: [0, 1], outputs: [2]), at: 0)
     }
     return model
+  }
+
+  @Test("outputs of apus run do not depend on how many runs are measured")
+  func measuresFirstRuns() throws {
+    guard builtExecutable("apus") != nil else { return }
+    try withTemporaryFolder { folder in
+      try Data(model(input: [1, 64], inputs: 64).bytes).write(to: folder.appending(path: "m.tflite"))
+      for (place, options) in ["", " --runs 3", " --warmup 2"].enumerated() {
+        let answer = try apus("run m.tflite --output-dir \(place) --tensors \(place)\(options)", in: folder)
+        #expect(answer.status == 0, "\(answer)")
+        for name in ["output_0", "sums"] {
+          #expect(
+            try Data(contentsOf: folder.appending(path: "\(place)/\(name).npy"))
+              == Data(contentsOf: folder.appending(path: "0/\(name).npy")))
+        }
+      }
+      let replaced = try apus("run m.tflite --input 0/input.npy --tensors ./0", in: folder)
+      #expect(
+        replaced.status == 64 && replaced.errors.contains("--tensors would replace the input '0/input.npy'"),
+        "\(replaced)")
+      #expect(try apus("run m.tflite --input 0/input.npy --tensors other", in: folder).status == 0)
+    }
   }
 
   @Test("every picture is the first")
