@@ -3,7 +3,7 @@
 import ApusVision
 import Synchronization
 
-/// What evaluations say about pictures with an orientation: truths are for pictures as they are viewed, or for their stored pixels, and do not say which.
+/// The remarks of evaluations on pictures with an orientation: truths are for pictures as they are viewed, or for their stored pixels, and do not say which.
 final class TurnedPictures: Sendable {
   private let first = Mutex<(name: String, orientation: ImageOrientation)?>(nil)
 
@@ -25,7 +25,7 @@ final class TurnedPictures: Sendable {
     } ?? []
   }
 
-  /// What to add to a message about another size than the truth's; empty where the orientation has no part in it.
+  /// The rest of a message about another size than the truth's; empty where the orientation has no part in it.
   static func hint(_ orientation: ImageOrientation) -> String {
     orientation.swapsSides
       ? "; its orientation (EXIF \(orientation.rawValue)) turns it: where the truth is for stored pixels, remove the orientation"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header of a `.npy` file: a dictionary as Python writes it, of which NumPy reads every spelling.
+/// The header of a `.npy` file: a dictionary as Python writes it, in any spelling that NumPy reads.
 struct NumPyHeader {
   /// A value of the dictionary.
   enum Value: Equatable {
@@ -30,7 +30,8 @@ struct NumPyHeader {
   static func type(_ text: String) -> String {
     if text == "bool" { return "|b1" }
     for (name, kind) in [("float", "f"), ("int", "i"), ("uint", "u"), ("complex", "c")] {
-      guard text.hasPrefix(name), let bits = Int(text.dropFirst(name.count)), bits > 0, bits.isMultiple(of: 8) else {
+      guard text.hasPrefix(name), let bits = Int(text.dropFirst(name.count)), bits > 0, bits.isMultiple(of: 8)
+      else {
         continue
       }
       return "\(bits == 8 ? "|" : "<")\(kind)\(bits / 8)"
