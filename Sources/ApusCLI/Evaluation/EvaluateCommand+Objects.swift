@@ -288,8 +288,9 @@ extension EvaluateCommand {
     Output.write(table(zip(texts, summary.values).map { [$0, decimal($1, 4)] }, rightAligned: [1]))
     let counts = report.counts
     let threshold = decimal(Double(counts.scoreThreshold), 2)
+    let scores = isExclusive ? "above a score of \(threshold)" : "from a score of \(threshold) on"
     Output.write(
-      "\(isExclusive ? "above a score of \(threshold)" : "from a score of \(threshold) on"): \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
+      "\(scores): \(counts.found) of \(report.objects) objects found, \(counts.confused) taken for another, "
         + "\(counts.missed) missed, \(counts.extra) boxes without an object")
     let categories = report.categories.sorted { ($0.ap.value ?? 0, $0.id) < ($1.ap.value ?? 0, $1.id) }
     EvaluationReport.section(

@@ -115,7 +115,8 @@ struct EvaluationFiles {
     else { return }
     throw ApusError(
       .invalidArgument,
-      "names are relative to the list '\(list)', whose folder has none of its files, but the current folder has all of them: move the list here"
+      "names are relative to the list '\(list)', whose folder has none of its files, but the current folder has all of them: "
+        + "move the list here"
     )
   }
 

@@ -40,8 +40,8 @@ struct TensorFile {
   /// Reads a file.
   ///
   /// - Parameter raw: The type of the elements of a `.bin` file.
-  /// - Throws: `unreadableFile`, `resourceLimit`, or `invalidArgument` for a file that is no `.npy`, ends within an element, or has floats where the
-  ///   type is a guess of bytes.
+  /// - Throws: `unreadableFile`, `resourceLimit`, or `invalidArgument` for a file that is no `.npy`, ends within an element, or has floats
+  ///   where the type is a guess of bytes.
   init(_ path: String, _ raw: RawType) throws(ApusError) {
     let type = raw.type
     self.path = path
@@ -70,8 +70,8 @@ struct TensorFile {
     array = NumPyArray(type: name, shape: [bytes.count / width], bytes: bytes)
   }
 
-  /// Whether bytes are little-endian floats of usual sizes and no bytes of their own: every fourth one is a sign with an exponent from 2⁻²⁰ to 2²⁰
-  /// or belongs to zero, and the others are of all kinds, as those of a picture of one color are not.
+  /// Whether bytes are little-endian floats of usual sizes and no bytes of their own: every fourth one is a sign with an exponent from
+  /// 2⁻²⁰ to 2²⁰ or belongs to zero, and the others are of all kinds, as those of a picture of one color are not.
   private static func looksLikeFloats(_ bytes: [UInt8]) -> Bool {
     let count = min(bytes.count / 4, 1 << 12)
     guard bytes.count.isMultiple(of: 4), count >= 16 else { return false }

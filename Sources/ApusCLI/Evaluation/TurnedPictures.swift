@@ -3,7 +3,8 @@
 import ApusVision
 import Synchronization
 
-/// The remarks of evaluations on pictures with an orientation: truths are for pictures as they are viewed, or for their stored pixels, and do not say which.
+/// The remarks of evaluations on pictures with an orientation: truths are for pictures as they are viewed, or for their stored pixels, and
+/// do not say which.
 final class TurnedPictures: Sendable {
   private let first = Mutex<(name: String, orientation: ImageOrientation)?>(nil)
 
@@ -19,8 +20,8 @@ final class TurnedPictures: Sendable {
   var warnings: [String] {
     first.withLock { $0 }.map { name, orientation in
       [
-        "pictures with an orientation, such as '\(name)' (EXIF \(orientation.rawValue)), are compared as they are viewed; where their truth is for "
-          + "stored pixels, remove the orientation"
+        "pictures with an orientation, such as '\(name)' (EXIF \(orientation.rawValue)), are compared as they are viewed; "
+          + "where their truth is for stored pixels, remove the orientation"
       ]
     } ?? []
   }

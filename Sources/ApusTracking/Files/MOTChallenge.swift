@@ -123,8 +123,8 @@ public enum MOTChallenge {
     return line.split(maxSplits: 7, whereSeparator: isBlank)
   }
 
-  /// The line of a track, with its line feed. Numbers from 1 on have up to four decimals, and smaller ones the digits of a `Float`: boxes may be
-  /// fractions of a picture.
+  /// The line of a track, with its line feed. Numbers from 1 on have up to four decimals, and smaller ones the digits of a `Float`: boxes
+  /// may be fractions of a picture.
   public static func line(_ track: Track, frame: Int) -> String {
     func text(_ value: Double) -> String {
       if abs(value) >= 1 { return "\((value * 10_000).rounded() / 10_000)" }

@@ -62,8 +62,8 @@ public final class AudioClassifier: Sendable {
   private var loudWarnings: [String] {
     loudest.withLock { $0 }.map {
       [
-        "the samples of a sound go to \($0), not −1 to 1: floats that were made of integers must be divided, of 16 bits by 32768, of 32 bits by "
-          + "2147483648"
+        "the samples of a sound go to \($0), not −1 to 1: floats that were made of integers must be divided, "
+          + "of 16 bits by 32768, of 32 bits by 2147483648"
       ]
     } ?? []
   }

@@ -103,8 +103,8 @@ struct WAVDecoder {
     guard isKnown else {
       throw ApusError(
         .unsupportedAudio,
-        "the format is \(tag)\(Self.formats[tag].map { " (\($0))" } ?? "") with \(bits) bits, not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64)"
-          + Self.advice)
+        "the format is \(tag)\(Self.formats[tag].map { " (\($0))" } ?? "") with \(bits) bits, "
+          + "not 1 (integers of 8 to 32 bits) or 3 (floats of 32 or 64)" + Self.advice)
     }
     guard frameByteCount == channelCount * bits / 8 else {
       throw ApusError(
