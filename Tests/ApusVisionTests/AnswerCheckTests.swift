@@ -183,7 +183,7 @@ import Testing
     #expect(soft.scoreForm == .probability && abs(soft.categories[0].score - 0.731059) < 1e-5)
     #expect(throws: ApusError.self) { try classes(model) { $0.scores = .probability } }
     // Probabilities that round to 0 have the order of their logits.
-    let far = classifier([300, 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0])
+    let far = self.classifier([300, 0, 0, 10, 0, 0, 20, 0, 0, 30, 0, 0])
     let ranked = try classes(far) { $0.scores = .logit }.categories
     #expect(ranked.map(\.index) == [0, 3, 2, 1] && ranked.dropFirst().allSatisfy { $0.score == 0 })
   }
