@@ -118,8 +118,8 @@ final class ProductOperator: UnpackedOperator {
   }
 }
 
-// The three ways of running a product are classes of their own, none of whose properties is optional: those are read without counting
-// references, which would take as long as a few hundred multiplications.
+// The ways of running a product are three classes without optional properties: those are read without counting references, which would
+// take as long as a few hundred multiplications.
 
 /// A product whose weights were packed at preparation.
 private final class PackedProduct: Operator {
