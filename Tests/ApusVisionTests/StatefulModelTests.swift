@@ -47,11 +47,11 @@ import Testing
               == Data(contentsOf: folder.appending(path: "0/\(name).npy")))
         }
       }
-      let replaced = try apus("run m.tflite --input 0/input.npy --tensors ./0", in: folder)
+      let replaced = try apus("run m.tflite --input 0/input_0.npy --tensors ./0", in: folder)
       #expect(
-        replaced.status == 64 && replaced.errors.contains("--tensors would replace the input '0/input.npy'"),
+        replaced.status == 64 && replaced.errors.contains("--tensors would replace the input '0/input_0.npy'"),
         "\(replaced)")
-      #expect(try apus("run m.tflite --input 0/input.npy --tensors other", in: folder).status == 0)
+      #expect(try apus("run m.tflite --input 0/input_0.npy --tensors other", in: folder).status == 0)
     }
   }
 
