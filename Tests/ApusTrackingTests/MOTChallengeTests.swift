@@ -59,7 +59,7 @@ import Testing
     #expect(try frames(line).first?.detections.first?.score == 0.5)
     // Fractions of a picture, and what no float is.
     for width in [0.000_02, 1e-60] {
-      let small = Track(id: 1, box: TrackingBox(x: 0.1, y: 0, width: width, height: 0.2), score: 0.9)
+      let small = Track(id: 1, box: TrackingBox(x: 0, y: 0.1, width: width, height: 0.2), score: 0.9)
       let box = try frames(MOTChallenge.line(small, frame: 1)).first?.detections.first?.box
       #expect(box.map { abs($0.width / width - 1) < 1e-6 } == true)
     }

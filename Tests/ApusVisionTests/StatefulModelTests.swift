@@ -49,7 +49,8 @@ import Testing
       }
       let replaced = try apus("run m.tflite --input 0/input_0.npy --tensors ./0", in: folder)
       #expect(
-        replaced.status == 64 && replaced.errors.contains("--tensors would replace the input '0/input_0.npy'"),
+        replaced.status == 64
+          && replaced.errors.contains("--tensors would replace the input '0/input_0.npy'"),
         "\(replaced)")
       #expect(try apus("run m.tflite --input 0/input_0.npy --tensors other", in: folder).status == 0)
     }
