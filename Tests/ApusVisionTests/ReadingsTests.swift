@@ -127,7 +127,7 @@ import Testing
   func namesUnreadLabels() throws {
     for (files, said) in [
       ([("a.txt", "red\n"), ("b.txt", "red\n")], "a.txt, b.txt, and nothing says which has its labels"),
-      ([("labels.csv", "red\n")], "labels.csv, which is not read"),
+      ([("things.csv", "red\n")], "things.csv, which is not read"),
       ([("labels.txt", "red\u{0}\n")], "labels.txt in the model is not read ("),
       ([("labels.txt", "")], "labels.txt in the model is not read (line 1: there are no labels)"),
     ] as [([(String, String)], String)] {
