@@ -3,7 +3,7 @@
 import Apus
 
 extension LabelMap {
-  /// The labels inside a model file: in the file that the metadata names for an output, or else in the one that ``Apus/Model/labelFile``
+  /// The labels inside a model file: in the file that the metadata names for an output, or else in the one that `Model.labelFile`
   /// finds. All forms of label files are read, as from files beside the model. Nil if there are none, or none readable: damage costs the
   /// labels, never the model.
   ///
