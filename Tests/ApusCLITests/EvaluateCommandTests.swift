@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: builtExecutable("apus") != nil, "apus is missing"))
 struct EvaluateCommandTests {
   /// A folder with a classifier, a segmenter and a picture in each of the folders `set/0`, `set/1` and `set/2`.
-  private func withFiles(_ body: (URL) throws -> Void) throws {
+  func withFiles(_ body: (URL) throws -> Void) throws {
     try withTemporaryFolder { folder in
       #expect(try apus("detect --annotate picture.png", in: folder).status == 0)
       for (task, name) in [
@@ -26,25 +26,25 @@ struct EvaluateCommandTests {
     }
   }
 
-  private func copy(_ name: String, to target: String, in folder: URL) throws {
+  func copy(_ name: String, to target: String, in folder: URL) throws {
     let file = folder.appending(path: target)
     try FileManager.default.createDirectory(
       at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(contentsOf: folder.appending(path: name)).write(to: file)
   }
 
-  private func write(_ text: String, to name: String, in folder: URL) throws {
+  func write(_ text: String, to name: String, in folder: URL) throws {
     try Data(text.utf8).write(to: folder.appending(path: name))
   }
 
-  private func report(_ arguments: String, in folder: URL) throws -> [String: Any] {
+  func report(_ arguments: String, in folder: URL) throws -> [String: Any] {
     let answer = try apus(arguments + " --json", in: folder)
     #expect(answer.status == 0, "\(arguments): \(answer.errors)")
     return try #require(try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
   }
 
   /// The class that the classifier finds in the picture.
-  private func best(in folder: URL) throws -> Int {
+  func best(in folder: URL) throws -> Int {
     let answer = try apus("classify picture.png --model classifier.tflite --json", in: folder)
     let object = try #require(
       try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
@@ -408,187 +408,6 @@ struct EvaluateCommandTests {
         "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)
       #expect(
         damaged.status == 1 && damaged.errors.contains("the truth 'truth.json': there is no 'annotations'"))
-    }
-  }
-
-  /// A tensor of zeros for the classifier in a folder of its own, and the number of its elements and classes.
-  private func withTensor(_ body: (_ folder: URL, _ shape: [Int], _ classCount: Int) throws -> Void) throws {
-    try withFiles { folder in
-      let text = try apus("inspect classifier.tflite --json", in: folder).output
-      let model = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
-      func shape(_ side: String) throws -> [Int] {
-        try #require((model[side] as? [[String: Any]])?.first?["shape"] as? [Int])
-      }
-      let input = try shape("inputs")
-      try FileManager.default.createDirectory(
-        at: folder.appending(path: "tensors"), withIntermediateDirectories: true)
-      try body(folder, input, try #require(shape("outputs").last))
-    }
-  }
-
-  /// The class of the only file of a report, and its label; nil if none was found.
-  private func found(_ report: [String: Any]) throws -> (index: Int, label: String?)? {
-    let worst = try #require((report["worst"] as? [[String: Any]])?.first)
-    guard let found = worst["found"] as? [String: Any] else { return nil }
-    return (try #require(found["index"] as? Int), found["label"] as? String)
-  }
-
-  @Test("raw tensors obey the options of scores and labels that pictures obey")
-  func tensorsObeyOptions() throws {
-    try withTensor { folder, shape, classCount in
-      try Data(count: 4 * shape.reduce(1, *)).write(to: folder.appending(path: "tensors/a.bin"))
-      try write("a.bin,wrong\n", to: "tensors/list.csv", in: folder)
-      let command = "evaluate tensors/list.csv --model classifier.tflite --task classify --labels labels.txt"
-      func names(_ count: Int) -> String {
-        (["wrong"] + (1..<count).map { "name\($0)" }).joined(separator: "\n") + "\n"
-      }
-      try write(names(classCount), to: "labels.txt", in: folder)
-      let plain = try #require(try found(report(command, in: folder)))
-      #expect(plain.label == "name\(plain.index)")
-      let denied = try #require(try found(report(command + " --deny name\(plain.index)", in: folder)))
-      #expect(denied.index != plain.index)
-      #expect(try found(report(command + " --score-threshold 2", in: folder)) == nil)
-      #expect(try apus(command + " --allow nobody", in: folder).errors.contains("nobody"))
-      // Without a name for the background, class 1 has the first name.
-      try write(names(classCount - 1), to: "labels.txt", in: folder)
-      let shifted = try #require(try found(report(command, in: folder)))
-      #expect(shifted.index == plain.index && shifted.label == "name\(plain.index - 1)")
-      try write(names(classCount - 3), to: "labels.txt", in: folder)
-      #expect(try apus(command, in: folder).errors.contains("warning: there are \(classCount - 3) labels"))
-      for option in ["--fit letterbox", "--pixels raw", "--reduced"] {
-        let refused = try apus(command + " " + option, in: folder)
-        #expect(refused.status == 1 && refused.errors.contains("it is for pictures"), "\(refused.errors)")
-      }
-    }
-  }
-
-  @Test("a list's file that is missing is named with the place where it was looked for")
-  func saysPlaces() throws {
-    try withFiles { folder in
-      try FileManager.default.createDirectory(
-        at: folder.appending(path: "lists"), withIntermediateDirectories: true)
-      let command = "evaluate lists/l.csv --model classifier.tflite --task classify"
-      try write("set/0/0.png,0\nset/1/1.png,1\n", to: "lists/l.csv", in: folder)
-      let other = try apus(command, in: folder)
-      #expect(
-        other.status == 1 && other.errors.contains("but the current folder has all of them"), "\(other)")
-      try write("set/0/0.png,0\nnone.png,1\n", to: "lists/l.csv", in: folder)
-      let missing = try apus(command, in: folder)
-      #expect(missing.status == 2 && missing.errors.contains("it would be 'lists/none.png'"), "\(missing)")
-      try write("set/0/0.png,0\nset/1/1.png,1\n", to: "lists/l.csv", in: folder)
-      let options = "--model classifier.tflite --task classify"
-      let piped = try shell("cat lists/l.csv | $APUS evaluate - \(options) | grep -q '2 files'", in: folder)
-      #expect(piped.status == 0, "\(piped)")
-      let substituted = try shell(
-        "bash -c \"$APUS evaluate <(cat lists/l.csv) \(options)\" | grep -q '2 files'", in: folder)
-      #expect(substituted.status == 0, "\(substituted)")
-    }
-  }
-
-  @Test("names that are equal belong together before parts of them do")
-  func matchesNames() throws {
-    try withFiles { folder in
-      for name in ["data/train/a.png", "data/val/a.png"] { try copy("picture.png", to: name, in: folder) }
-      try write(
-        """
-        {"images": [{"id": 1, "file_name": "val/a.png"}], "annotations": [],
-         "categories": [{"id": 1, "name": "circle"}]}
-        """, to: "truth.json", in: folder)
-      let command = "evaluate data --truth truth.json --model classifier.tflite --task detect"
-      #expect(try apus(command, in: folder).errors.contains("the picture 'train/a.png' has no image"))
-      // The classifier is no detector: names are compared before that.
-      let common = try apus(command + " --common", in: folder)
-      #expect(common.errors.contains("not those of a detector"), "\(common)")
-      #expect(
-        try apus("segment picture.png --model segmenter.tflite --output mask.png", in: folder).status == 0)
-      for name in ["two/a.png", "two/a.jpg"] { try copy("picture.png", to: name, in: folder) }
-      try copy("mask.png", to: "masks/a.png", in: folder)
-      let two = try apus(
-        "evaluate two --truth masks --model segmenter.tflite --task segment --common", in: folder)
-      #expect(
-        two.status == 1
-          && two.errors.contains("'two/a.jpg' and 'two/a.png' are both pictures of 'masks/a.png'"), "\(two)")
-    }
-  }
-
-  @Test("orientations that turn a picture away from its truth are said", arguments: [(3, 0), (6, 2)])
-  func saysOrientations(orientation: UInt8, status: Int32) throws {
-    try withFiles { folder in
-      #expect(
-        try apus("segment picture.png --model segmenter.tflite --output mask.png", in: folder).status == 0)
-      try copy("mask.png", to: "masks/a.png", in: folder)
-      var picture = Array(try Data(contentsOf: folder.appending(path: "picture.png")))
-      let exif: [UInt8] = [
-        0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0,
-      ]
-      let chunk = Array("eXIf".utf8) + exif
-      // Behind the signature and the header.
-      picture.insert(contentsOf: [0, 0, 0, UInt8(exif.count)] + chunk + checksum(chunk), at: 33)
-      try FileManager.default.createDirectory(
-        at: folder.appending(path: "pictures"), withIntermediateDirectories: true)
-      try Data(picture).write(to: folder.appending(path: "pictures/a.png"))
-      let answer = try apus(
-        "evaluate pictures --truth masks --model segmenter.tflite --task segment", in: folder)
-      #expect(answer.status == status && answer.errors.contains("(EXIF \(orientation))"), "\(answer)")
-    }
-  }
-
-  /// The CRC-32 of a chunk of a PNG.
-  private func checksum(_ bytes: [UInt8]) -> [UInt8] {
-    var sum: UInt32 = .max
-    for byte in bytes {
-      sum ^= UInt32(byte)
-      for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-    }
-    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: ~sum >> $0) }
-  }
-
-  @Test("an answer that is kept is of one file and mask, not of others with equal names, sizes and times")
-  func resumesPlaces() throws {
-    try withFiles { folder in
-      try copy("picture.png", to: "pictures/a.png", in: folder)
-      #expect(
-        try apus("segment picture.png --model segmenter.tflite --output mask.npy", in: folder).status == 0)
-      var mask = try Data(contentsOf: folder.appending(path: "mask.npy"))
-      for name in ["own", "other"] {
-        let file = folder.appending(path: "\(name)/a.npy")
-        try FileManager.default.createDirectory(
-          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try mask.write(to: file)
-        try FileManager.default.setAttributes(
-          [.modificationDate: Date(timeIntervalSince1970: 1_000_000)], ofItemAtPath: file.path)
-        for index in mask.indices.suffix(mask.count / 4) { mask[index] = mask[index] == 0 ? 1 : 0 }
-      }
-      let command = "evaluate pictures --model segmenter.tflite --task segment --resume done.jsonl"
-      for path in ["own", "./own/", folder.appending(path: "own").path] {
-        #expect(try report(command + " --truth \(path)", in: folder)["miou"] as? Double == 1)
-      }
-      let kept = try String(contentsOf: folder.appending(path: "done.jsonl"), encoding: .utf8)
-      #expect(kept.split(separator: "\n").count == 2)
-      #expect(try report(command + " --truth other", in: folder)["miou"] as? Double != 1)
-    }
-  }
-
-  @Test("arrays of another shape with as many elements are refused")
-  func refusesTransposed() throws {
-    try withTensor { folder, shape, _ in
-      func array(_ shape: [Int]) -> Data {
-        let sizes = shape.map { "\($0)," }.joined(separator: " ")
-        var header = "{'descr': '|u1', 'fortran_order': False, 'shape': (\(sizes)), }"
-        header += String(repeating: " ", count: 117 - header.utf8.count) + "\n"
-        return Data([0x93] + Array("NUMPY".utf8) + [1, 0, 118, 0]) + Data(header.utf8)
-          + Data(count: shape.reduce(1, *))
-      }
-      try write("a.npy,0\n", to: "tensors/list.csv", in: folder)
-      let command = "evaluate tensors/list.csv --model classifier.tflite --task classify"
-      for good in [shape, [shape.reduce(1, *)], [1] + shape, shape.filter { $0 > 1 }] {
-        try array(good).write(to: folder.appending(path: "tensors/a.npy"))
-        #expect(try report(command, in: folder)["files"] as? Int == 1, "\(good)")
-      }
-      let transposed = [shape[0], shape[3], shape[1], shape[2]]
-      try array(transposed).write(to: folder.appending(path: "tensors/a.npy"))
-      let refused = try apus(command, in: folder)
-      #expect(refused.status == 2 && refused.errors.contains("the array has the shape"), "\(refused.errors)")
     }
   }
 
