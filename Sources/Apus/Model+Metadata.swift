@@ -123,9 +123,14 @@ extension Model {
 
   /// Whether a file is called `labels` or the like, or has the ending of lists of names.
   private static func isNamedForLabels(_ file: String) -> Bool {
+    guard let (stem, ending) = parts(of: file) else { return false }
+    return labelNames.contains(stem) || ending == ".names"
+  }
+
+  /// The name of a file in small letters, before its last dot and from there on; nil without a dot.
+  private static func parts(of file: String) -> (stem: String, ending: String)? {
     let name = (file.split(separator: "/").last.map(String.init) ?? file).lowercased()
-    guard let dot = name.lastIndex(of: ".") else { return false }
-    return labelNames.contains(String(name[..<dot])) || name[dot...] == ".names"
+    return name.lastIndex(of: ".").map { (String(name[..<$0]), String(name[$0...])) }
   }
 
   /// The appended files whose names are those of lists or texts, but for an exporter's dictionary, a licence, a description, and files that
@@ -139,11 +144,10 @@ extension Model {
     let labels: Set<AssociatedFile.Kind> = [.unknown, .tensorAxisLabels, .tensorValueLabels]
     let others = Set((described ?? []).filter { !labels.contains($0.type) }.map(\.name))
     return associatedFiles.filter { file in
-      guard !others.contains(file) else { return false }
-      let name = (file.split(separator: "/").last.map(String.init) ?? file).lowercased()
-      guard let dot = name.lastIndex(of: "."), !ExportMetadata.fileNames.contains(file) else { return false }
-      return Self.labelForms.contains(String(name[dot...]))
-        && !Self.otherTexts.contains(String(name[..<dot]))
+      guard !others.contains(file), !ExportMetadata.fileNames.contains(file),
+        let (stem, ending) = Self.parts(of: file)
+      else { return false }
+      return Self.labelForms.contains(ending) && !Self.otherTexts.contains(stem)
     }
   }
 

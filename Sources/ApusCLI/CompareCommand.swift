@@ -33,7 +33,6 @@ struct CompareCommand: ParsableCommand {
 
   private struct Report: Encodable {
     let euclidean: Double?
-    /// Nil if one of the embeddings is zero: it has no direction.
     let cosine: Double?
 
     private enum CodingKeys: CodingKey {

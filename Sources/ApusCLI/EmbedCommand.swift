@@ -36,9 +36,7 @@ struct EmbedCommand: PictureCommand {
     guard output != nil || pictures.json else {
       throw ValidationError("--output or --json is needed")
     }
-    if let output, !output.lowercased().hasSuffix(".npy") {
-      throw ValidationError("--output \(output) is not a .npy file")
-    }
+    try ValidationError.check(output: output, endings: [".npy"])
   }
 
   func run() throws {

@@ -19,7 +19,7 @@ struct FacesCommand: PictureCommand {
 
   @OptionGroup var pictures: PictureOptions
 
-  @Option(name: .long, help: "The .tflite model: BlazeFace for short or full range.")
+  @Option(name: .long, help: "The .tflite model: BlazeFace for short or full range, or the back camera.")
   var model: String
 
   @Option(name: .long, help: "The minimum score.")

@@ -3,7 +3,7 @@
 import Apus
 import ApusImages
 import ApusSystem
-import FoundationEssentials
+import ApusVision
 
 /// The turn of one program to change files of a folder. Others that ask for it wait until it ends.
 ///
@@ -31,6 +31,6 @@ final class FolderLock {
   deinit { _ = close(descriptor) }
 
   private static func refused(_ folder: String) -> ApusError {
-    ApusError(.unreadableFile, "the folder '\(folder)' cannot be locked: error \(errno) of the system")
+    ApusError(.unreadableFile, "the folder '\(folder)' cannot be locked: \(systemReason(errno))")
   }
 }

@@ -62,9 +62,7 @@ struct PoseCommand: PictureCommand {
   @OptionGroup var input: RegionInputOptions
 
   func validate() throws {
-    if let output, !output.lowercased().hasSuffix(".png") {
-      throw ValidationError("--output \(output) is not a .png file")
-    }
+    try ValidationError.check(output: output, endings: [".png"])
     if output != nil, maskDir != nil { throw ValidationError("--output excludes --mask-dir") }
     if output != nil, maxResults != 1 {
       throw ValidationError("--output takes the mask of one person: with --max-results, use --mask-dir")

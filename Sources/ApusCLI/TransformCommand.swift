@@ -45,9 +45,7 @@ struct TransformCommand: PictureCommand {
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
-    if let output, ![".png", ".npy"].contains(where: output.lowercased().hasSuffix) {
-      throw ValidationError("--output \(output) is not a .png or .npy file")
-    }
+    try ValidationError.check(output: output, endings: [".png", ".npy"])
     if output != nil, outputDir != nil {
       throw ValidationError("--output and --output-dir exclude each other")
     }

@@ -18,8 +18,7 @@ struct FileClock {
 
   init(start: Double, frameRate: Double?) {
     self.start = start
-    // A file whose frames are unequally far apart may announce its clock's ticks.
-    self.frameRate = frameRate.flatMap { $0 <= 240 ? $0 : nil } ?? 25
+    self.frameRate = frameRate ?? 25
   }
 
   /// Whether a time is so far from that of the frame before that the next one must be known.

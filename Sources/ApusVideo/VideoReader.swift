@@ -47,7 +47,7 @@ struct VideoReader: Sendable {
       }
       defer { release(next: nil) }
       // ffmpeg gathers the frames of some seconds before it hands over the first one, and then all at once: the last one is the newest.
-      let rate = header.frameRate.flatMap { $0 <= 240 ? $0 : nil } ?? 30
+      let rate = header.frameRate ?? 30
       var gathered: Int? = 0
       while !queue.isEnded {
         guard let line = try readFrameLine(child) else { return ended(child, after: progress.delivered) }

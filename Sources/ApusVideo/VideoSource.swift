@@ -127,9 +127,8 @@ public final class VideoSource: AsyncSequence, Sendable {
   /// Ends the source; the sequence then ends, too.
   public func stop() { queue.stop() }
 
-  /// The frames per second that the source announces, if that can be: where frames are unequally far apart, it may announce its clock's
-  /// ticks.
-  package var announcedFrameRate: Double? { queue.frameRate.flatMap { $0 <= 240 ? $0 : nil } }
+  /// The frames per second that the source announces, if that can be.
+  package var announcedFrameRate: Double? { queue.frameRate }
 
   /// The shape of pixels; square until the first frame, and if the source does not say.
   package var pixelAspect: PixelAspect { queue.pixelAspect }

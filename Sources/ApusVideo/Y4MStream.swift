@@ -11,7 +11,7 @@ struct Y4MHeader: Hashable, Sendable {
 
   let width: Int
   let height: Int
-  /// Frames per second; nil where the stream does not say.
+  /// Frames per second; nil where the stream does not say, or says more than 240.
   let frameRate: Double?
   let pixelAspect: PixelAspect
   let layout: RawPicture.Layout
@@ -40,7 +40,8 @@ struct Y4MHeader: Hashable, Sendable {
       case "H": height = Int(value) ?? 0
       case "F":
         let parts = value.split(separator: ":").compactMap { Double($0) }
-        if parts.count == 2, parts[0] > 0, parts[1] > 0, parts[0] / parts[1] <= 10_000 {
+        // Where frames are unequally far apart, a stream may announce its clock's ticks.
+        if parts.count == 2, parts[0] > 0, parts[1] > 0, parts[0] / parts[1] <= 240 {
           rate = parts[0] / parts[1]
         }
       case "A": aspect = PixelAspect(value)

@@ -189,9 +189,7 @@ class NativeTensor:
         return values if values.ndim else values[()]
 
     def set(self, value, place):
-        """Copies an array into the elements; its type and shape must be the tensor's."""
-        if type(value) is not np.ndarray:
-            value = np.asarray(value)
+        """Copies an array of numpy's into the elements; its type and shape must be the tensor's."""
         view = self.view()
         packed = self._packed
         if packed is None and value.dtype == view.dtype and value.shape == view.shape:

@@ -56,7 +56,8 @@ struct ApusWorkerCommand: ParsableCommand {
   var fit: Fit?
 
   @Option(
-    help: "How pixels are computed when a picture is resized: automatic, area, bilinear or nearest.",
+    help:
+      "How pixels are computed when a picture is resized: automatic, area, bilinear, mediapipe or nearest.",
     transform: named)
   var resampling: Resampling?
 

@@ -6,21 +6,16 @@ import ApusVision
 import Synchronization
 
 /// Reads pictures for several threads, which wait where memory for all of them is short.
-struct EvaluationPictures: Sendable {
+final class EvaluationPictures: Sendable {
   /// How large pictures may be.
   let limits: ImageLimits
   private let budget = PictureBudget()
-  private let flaws = Flaws()
-
-  /// Warnings about damaged files, which copies share.
-  private final class Flaws: Sendable {
-    let warnings = Mutex<[String]>([])
-  }
+  private let flaws = Mutex<[String]>([])
 
   init(limits: ImageLimits) { self.limits = limits }
 
   /// Warnings about the damaged files so far.
-  var warnings: [String] { flaws.warnings.withLock { $0.sorted() } }
+  var warnings: [String] { flaws.withLock { $0.sorted() } }
 
   /// Lends a file's picture to `body`.
   ///
@@ -33,7 +28,7 @@ struct EvaluationPictures: Sendable {
     budget.take(count)
     defer { budget.give(count) }
     let picture = try ImageBuffer(decoding: source.bytes(), limits: limits, reduction: reduction)
-    if let flaw = picture.flawWarning(of: path) { flaws.warnings.withLock { $0.append(flaw) } }
+    if let flaw = picture.flawWarning(of: path) { flaws.withLock { $0.append(flaw) } }
     return try body(picture)
   }
 }

@@ -88,11 +88,14 @@ struct EvaluationRunner<Answer: Codable & Sendable>: Sendable {
     let isNew = progress.withLock { $0.outcomes[place] == nil }
     var outcome: Outcome
     var fatal: ApusError?
-    let state = item.state
+    // Only for answers that are kept: the file as it was before it was read.
+    let state = isNew && results != nil ? item.state : nil
     do throws(ApusError) {
       let answer = try answer(item)
       outcome = .answer(answer)
-      do throws(ApusError) { if isNew { try results?.add(answer, of: item, state) } } catch { fatal = error }
+      do throws(ApusError) { if let state { try results?.add(answer, of: item, state) } } catch {
+        fatal = error
+      }
     } catch {
       outcome = .failure(Self.message(error, item))
     }

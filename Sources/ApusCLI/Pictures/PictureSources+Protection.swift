@@ -30,9 +30,8 @@ extension PictureSources {
   /// given.
   func warn(ofReplaced files: [String], in folder: String) {
     guard let identity = FileIdentity(ofFolderAt: folder) else { return }
-    let hasPictures = contains { source in
-      source.embedded == nil && FileIdentity(ofFolderAt: parentFolder(of: source.name)) == identity
-    }
+    let folders = Set(lazy.filter { $0.embedded == nil }.map { parentFolder(of: $0.name) })
+    let hasPictures = folders.contains { FileIdentity(ofFolderAt: $0) == identity }
     let replaced = hasPictures ? files.filter { FileIdentity(ofFileAt: $0) != nil } : []
     guard let first = replaced.first else { return }
     Output.writeError(

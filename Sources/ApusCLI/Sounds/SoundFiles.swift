@@ -39,18 +39,13 @@ struct SoundFiles {
   private mutating func add(_ path: String) throws(ApusError) {
     guard FolderEntry.isFolder(path) else { return try append([path]) }
     var sounds: [String] = []
-    for entry in try FolderEntry.all(in: path) {
-      let name = entry.name
+    let folders = try FolderEntry.forEachFile(in: path, isRecursive: false) { name, entry throws(ApusError) in
       let ending = name.lastIndex(of: ".").map { name[name.index(after: $0)...].lowercased() } ?? ""
-      if entry.isFolder {
-        leftOut.addFolders(1)
-      } else if Self.endings.contains(ending) {
-        try entry.checkName()
-        sounds.append(entry.path)
-      } else {
-        leftOut.addFile(name)
-      }
+      guard Self.endings.contains(ending) else { return leftOut.addFile(name) }
+      try entry.checkName()
+      sounds.append(entry.path)
     }
+    leftOut.addFolders(folders)
     guard !sounds.isEmpty else {
       throw ApusError(
         .unreadableFile,

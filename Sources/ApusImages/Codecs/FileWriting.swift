@@ -94,11 +94,7 @@ package func checkWritable(_ path: String) throws(ApusError) {
 
 /// Refuses a regular file that is a .tflite model.
 private func refuseModel(_ path: String) throws(ApusError) {
-  let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-  guard descriptor >= 0 else { return }
-  defer { _ = close(descriptor) }
-  var head = [UInt8](repeating: 0, count: 8)
-  guard unsafe read(descriptor, &head, 8) == 8, head[4...].elementsEqual("TFL3".utf8) else { return }
+  guard let head = try? FileReader(path).next(8), head.dropFirst(4).elementsEqual("TFL3".utf8) else { return }
   throw ApusError(
     .invalidArgument, "'\(path)' is a .tflite model, which no result replaces: choose another place")
 }

@@ -126,6 +126,7 @@ import ApusRuntime
     }
   }
 
+  @inline(__always)
   private func clamped(_ value: Int32) -> Int16 {
     Int16(truncatingIfNeeded: min(max(value, minimum), maximum))
   }

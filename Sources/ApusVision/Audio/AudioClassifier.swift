@@ -101,7 +101,7 @@ public final class AudioClassifier: Sendable {
       )
     }
     rateReading = prepared.rateReading
-    unreadLabels = LabelSource.unread(of: model)
+    unreadLabels = heads.labels == nil ? LabelSource.unread(of: model) : nil
     lengthWarning = prepared.lengthWarning
     sampleRate = prepared.sampleRate
     windowSampleCount = prepared.input.sampleCount
@@ -168,9 +168,10 @@ public final class AudioClassifier: Sendable {
         let beginning = clock.now
         let preparing = Trace.now
         if begin > 0 { samples.removeFirst(hop) }
-        samples += sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
-        if let loud = samples.first(where: { abs($0) > Self.maximumSample }) {
-          let greatest = samples.reduce(abs(loud)) { max($0, abs($1)) }
+        let more = sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
+        samples += more
+        if more.contains(where: { abs($0) > Self.maximumSample }) {
+          let greatest = samples.reduce(0) { max($0, abs($1)) }
           loudest.withLock { $0 = $0 ?? greatest }
         }
         try input.write(samples, to: interpreter)

@@ -69,7 +69,8 @@ public final class ImageClassifier: VisionTask {
       of: prepared, labels: labels, scores: options.baseOptions.scores, options: options.resultOptions)
     pictures = try PictureModel(
       prepared,
-      defaults: PictureDefaults(exportedBy: prepared.export, as: "classify", usual: PictureDefaults()))
+      defaults: PictureDefaults(exportedBy: prepared.export, as: "classify", usual: PictureDefaults()),
+      lacksLabels: heads.labels == nil)
   }
 
   /// Makes a classifier from files. Without `labelsFile`, the labels are those inside the model.

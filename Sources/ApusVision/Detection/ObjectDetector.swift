@@ -80,7 +80,7 @@ public final class ObjectDetector: VisionTask {
       isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
       categories: try CategorySelection(
         allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))
-    pictures = try PictureModel(prepared, defaults: head.pictureDefaults)
+    pictures = try PictureModel(prepared, defaults: head.pictureDefaults, lacksLabels: names == nil)
   }
 
   /// Warnings about options that change no step for this kind of model.

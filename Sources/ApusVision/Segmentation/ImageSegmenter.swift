@@ -168,7 +168,7 @@ public final class ImageSegmenter: VisionTask {
       && (isCoarse || origin == .logistic)
     var defaults = PictureDefaults(exportedBy: prepared.export, as: "semantic", usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
-    pictures = try PictureModel(prepared, defaults: defaults)
+    pictures = try PictureModel(prepared, defaults: defaults, lacksLabels: names == nil)
     feedback =
       pictures.input.fourth == .previousMask
       ? try MaskFeedback(

@@ -83,12 +83,17 @@ final class PictureModel: Sendable {
   /// The maximum number of pictures in one run.
   private static let maximumBatch = 16
 
-  init(_ prepared: PreparedModel, defaults: PictureDefaults) throws(ApusError) {
+  /// Prepares the input.
+  ///
+  /// - Parameter lacksLabels: Whether the task has classes without names: only then are files looked for that may have them.
+  init(
+    _ prepared: PreparedModel, defaults: PictureDefaults, lacksLabels: Bool = false
+  ) throws(ApusError) {
     model = prepared.model
     metadata = prepared.metadata
     export = prepared.export
     outputs = prepared.outputs
-    unreadLabels = LabelSource.unread(of: prepared.model)
+    unreadLabels = lacksLabels ? LabelSource.unread(of: prepared.model) : nil
     let options = prepared.options
     input = try ImageInput(
       prepared.geometry, tensor: prepared.interpreter.inputs[0], metadata: prepared.metadata?.inputs.first,

@@ -2,7 +2,6 @@
 import Apus
 import ApusServing
 import Logging
-import Synchronization
 
 /// The models of the paths of DeepStack and CodeProject.AI by their parts, and the faces that are known.
 struct DeepStack: Sendable {
@@ -19,7 +18,6 @@ struct DeepStack: Sendable {
   }
 
   let faces: KnownFaces
-  private let detectors = KnownDetectors()
   private let names: [Part: String]
   private let logger: Logger
 
@@ -52,10 +50,10 @@ struct DeepStack: Sendable {
       names[part] = parts[1]
     }
     let models = repository.models
-    // Each task is prepared once for each model.
-    var abilities = Abilities(scheduler: scheduler)
     for part in Part.allCases where names[part] == nil {
-      guard let model = models.first(where: { part.takes($0, abilities.of($0)) }) else { continue }
+      guard let model = models.first(where: { part.takes($0, Self.abilities(of: $0, scheduler)) }) else {
+        continue
+      }
       names[part] = model.name
       logger.notice(
         "deepstack",
@@ -84,7 +82,12 @@ struct DeepStack: Sendable {
 
   /// The models that find objects, each looked at once. Takes as long as preparing those that are new.
   func detectors(among models: [ServedModel], _ scheduler: Scheduler) -> [ServedModel] {
-    detectors.among(models) { scheduler.canDo(.detect, $0) }
+    models.filter { scheduler.canDo(.detect, $0) }
+  }
+
+  /// The tasks of a model among those by which parts are told apart.
+  private static func abilities(of model: ServedModel, _ scheduler: Scheduler) -> Set<VisionTaskKind> {
+    Set([.detect, .faces, .classify, .keypoints, .segment, .embed].filter { scheduler.canDo($0, model) })
   }
 
   /// The model for a part.
@@ -120,49 +123,5 @@ extension DeepStack.Part {
     case .recognition:
       return !model.hasLabels && abilities.isDisjoint(with: [.detect, .faces, .keypoints, .segment])
     }
-  }
-}
-
-/// Which of the loaded models find objects, each found out once.
-private final class KnownDetectors: Sendable {
-  private struct Known {
-    weak var model: ServedModel?
-    let findsObjects: Bool
-  }
-  private let known = Mutex<[ObjectIdentifier: Known]>([:])
-
-  /// The models that find objects among those that are loaded; what is known of others is forgotten.
-  func among(_ models: [ServedModel], _ findsObjects: (ServedModel) -> Bool) -> [ServedModel] {
-    let before = known.withLock { $0 }
-    var now: [ObjectIdentifier: Known] = [:]
-    for model in models {
-      let id = ObjectIdentifier(model)
-      // Another model may be where a former one was.
-      if let old = before[id], old.model === model {
-        now[id] = old
-      } else {
-        now[id] = Known(model: model, findsObjects: findsObjects(model))
-      }
-    }
-    let result = now
-    known.withLock { $0 = result }
-    return models.filter { result[ObjectIdentifier($0)]?.findsObjects == true }
-  }
-}
-
-/// The tasks that models can do, each found out once.
-private struct Abilities {
-  let scheduler: Scheduler
-  private var known: [ObjectIdentifier: Set<VisionTaskKind>] = [:]
-
-  init(scheduler: Scheduler) { self.scheduler = scheduler }
-
-  /// The tasks of a model among those by which parts are told apart.
-  mutating func of(_ model: ServedModel) -> Set<VisionTaskKind> {
-    if let found = known[ObjectIdentifier(model)] { return found }
-    let kinds: [VisionTaskKind] = [.detect, .faces, .classify, .keypoints, .segment, .embed]
-    let found = Set(kinds.filter { scheduler.canDo($0, model) })
-    known[ObjectIdentifier(model)] = found
-    return found
   }
 }

@@ -18,10 +18,10 @@ final class ZMQSocket: @unchecked Sendable {
   /// How long to wait for a message, in milliseconds, before the caller can look whether it has to end.
   private static let patience: Int32 = 200
 
-  /// Constants of `zmq.h`.
   /// The messages of a connection that wait to be received. A client of Frigate has one.
   private static let maximumWaiting: Int32 = 2
 
+  /// Constants of `zmq.h`.
   private enum Constant {
     static let router: Int32 = 6
     static let sendMore: Int32 = 2

@@ -367,23 +367,24 @@ struct Drain: Service {
     try await gracefulShutdown()
     state.admission.drain()
     state.logger.notice("draining", metadata: ["requests": "\(state.admission.requestCount)"])
-    let end = ContinuousClock.now + limit
-    while state.admission.requestCount > 0, ContinuousClock.now < end {
-      try await Task.sleep(for: .milliseconds(5))
-    }
+    try await waitForAnswers(atMost: limit)
     if state.admission.requestCount > 0 {
       let unanswered = state.scheduler.end()
       report(unanswered)
       state.logger.warning("the time for answers is over", metadata: ["unanswered": "\(unanswered)"])
-      let end = ContinuousClock.now + Self.writing
-      while state.admission.requestCount > 0, ContinuousClock.now < end {
-        try await Task.sleep(for: .milliseconds(5))
-      }
+      try await waitForAnswers(atMost: Self.writing)
     }
     // A connection that does not end must not keep the process.
     BlockingThread.run {
       Thread.sleep(forTimeInterval: 8)
       exit(0)
+    }
+  }
+
+  private func waitForAnswers(atMost limit: Duration) async throws {
+    let end = ContinuousClock.now + limit
+    while state.admission.requestCount > 0, ContinuousClock.now < end {
+      try await Task.sleep(for: .milliseconds(5))
     }
   }
 }

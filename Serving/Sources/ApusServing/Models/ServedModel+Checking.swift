@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ApusImages
 import NIOCore
 
 extension ServedModel {
@@ -95,11 +96,7 @@ extension ServedModel {
     let start = Array(first.readableBytesView.prefix(12))
     let elements = input.defaultShape.reduce(input.datatype.byteCount ?? 1) { $0 &* $1 }
     guard body.count != elements else { return false }
-    let beginnings: [[UInt8]] =
-      [[0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E], Array("BM".utf8)]
-      + (UInt8(ascii: "1")...UInt8(ascii: "7")).map { [UInt8(ascii: "P"), $0] }
-    let isWebP = start.starts(with: "RIFF".utf8) && start.dropFirst(8).elementsEqual("WEBP".utf8)
-    return isWebP || beginnings.contains { start.starts(with: $0) }
+    return ImageFileFormat(detecting: start) != nil
   }
 
   // MARK: Inputs

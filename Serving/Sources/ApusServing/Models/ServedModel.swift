@@ -31,6 +31,7 @@ public final class ServedModel: Sendable {
   private let joinState = Mutex(Joining(count: 1, reason: nil))
   private let preparedShapes = Mutex<[[Int]]>([])
   private let pictureReading = Mutex<PictureReading?>(nil)
+  private let abilities = Mutex<[VisionTaskKind: Bool]>([:])
   private let saidWarnings = SaidWarnings()
   private let outputLabels = Mutex<[LabelKey: LabelMap?]>([:])
 
@@ -138,6 +139,14 @@ public final class ServedModel: Sendable {
     if let known = pictureReading.withLock({ $0 }) { return known }
     let found = try find()
     pictureReading.withLock { $0 = found }
+    return found
+  }
+
+  /// Whether the model can do a task, found out by `find` the first time.
+  func canDo(_ kind: VisionTaskKind, _ find: () -> Bool) -> Bool {
+    if let known = abilities.withLock({ $0[kind] }) { return known }
+    let found = find()
+    abilities.withLock { $0[kind] = found }
     return found
   }
 

@@ -354,7 +354,7 @@ struct TaskCache {
   /// The most bytes that tensors of the kept tasks take, as far as the model that answers decides them.
   private static let maximumByteCount = 512 << 20
   private var tasks: [(kind: VisionTaskKind, settings: PictureTask.Settings, task: PreparedTask)] = []
-  /// How many tasks of the model are kept; nil before the first.
+  /// How many tasks of the model are kept; nil until a second one is asked for.
   private var limit: Int?
 
   /// A task, and whether it has been prepared for this request.
@@ -365,10 +365,12 @@ struct TaskCache {
       return (tasks[index].task, false)
     }
     // Room is made first, so that there are never more interpreters than tasks may be kept.
-    let limit: Int
-    if let known = self.limit { limit = known } else { limit = try Self.limit(of: instance) }
-    self.limit = limit
-    if tasks.count >= limit { tasks.removeFirst(tasks.count - limit + 1) }
+    if !tasks.isEmpty {
+      let limit: Int
+      if let known = self.limit { limit = known } else { limit = try Self.limit(of: instance) }
+      self.limit = limit
+      if tasks.count >= limit { tasks.removeFirst(tasks.count - limit + 1) }
+    }
     let task = try PreparedTask(kind, on: instance, settings: settings)
     instance.report(kind, task.assumptions(), isOfSettings: settings != .init())
     tasks.append((kind, settings, task))

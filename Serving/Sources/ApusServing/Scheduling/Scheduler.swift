@@ -114,11 +114,13 @@ public final class Scheduler: Sendable {
 
   /// Whether a model can do a vision task, with the settings of the command line.
   ///
-  /// The answer takes as long as preparing the model; it is meant for a server's start.
+  /// The first answer for a task takes as long as preparing the model.
   public func canDo(_ kind: VisionTaskKind, _ model: ServedModel) -> Bool {
-    let instance = ModelInstance(
-      of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
-    return (try? PreparedTask(kind, on: instance, settings: .init())) != nil
+    model.canDo(kind) {
+      let instance = ModelInstance(
+        of: model, options: configuration.interpreterOptions, imageLimits: configuration.imageLimits)
+      return (try? PreparedTask(kind, on: instance, settings: .init())) != nil
+    }
   }
 
   /// The maximum time of all proofs for a model; larger batches are not joined.

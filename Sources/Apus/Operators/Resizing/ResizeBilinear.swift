@@ -16,17 +16,17 @@ struct ResizeBilinear: Operator {
     let output = try node.output(
       0, shape: TensorShape([input.shape[0], size.height, size.width, input.shape[3]]), like: input)
     guard output.shape.elementCount > 0 else { return DataMovement([]) }
-    let (alignsCorners, usesHalfPixels) =
-      (try node.options.resizeBilinear.alignsCorners, try node.options.resizeBilinear.usesHalfPixelCenters)
-    guard !alignsCorners || !usesHalfPixels else {
-      throw node.malformed("has both align_corners and half_pixel_centers")
-    }
     // The taps of each row and column.
     try node.keep(tablesOf: size.height + size.width, entryByteCount: 64)
     return try ResizeBilinear(input, output, node)
   }
 
   private init(_ input: TensorSlot, _ output: TensorSlot, _ node: Node) throws(ApusError) {
+    let (alignsCorners, usesHalfPixels) =
+      (try node.options.resizeBilinear.alignsCorners, try node.options.resizeBilinear.usesHalfPixelCenters)
+    guard !alignsCorners || !usesHalfPixels else {
+      throw node.malformed("has both align_corners and half_pixel_centers")
+    }
     self.input = input
     self.output = output
     let elements: ScalarType =
@@ -40,9 +40,7 @@ struct ResizeBilinear: Operator {
       let resize = BilinearResize(
         elements, batches: input.shape[0], inputHeight: input.shape[1], inputWidth: input.shape[2],
         channels: input.shape[3], outputHeight: output.shape[1], outputWidth: output.shape[2],
-        alignsCorners: try node.options.resizeBilinear.alignsCorners,
-        usesHalfPixelCenters: try node.options.resizeBilinear.usesHalfPixelCenters,
-        using: node.kernels),
+        alignsCorners: alignsCorners, usesHalfPixelCenters: usesHalfPixels, using: node.kernels),
       let byteCount = resize.scratchByteCount(threads: node.threadCount)
     else { throw node.malformed("cannot make \(output.shape) of \(input.name), \(input.shape)") }
     self.resize = resize

@@ -2,12 +2,6 @@
 
 import Apus
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 /// A `TfLiteContext` with the tensors of one node, as an operator of the client's sees it.
 ///
 /// Tensors are numbered within the node: inputs, outputs, then what the operator adds.
