@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusConsole
 import ApusVision
 import Synchronization
 
@@ -13,7 +14,10 @@ final class TurnedPictures: Sendable {
     guard image.orientation != .up else { return }
     // Another size would have shown it.
     if isSizeKnown, image.orientation.swapsSides, image.originalWidth != image.originalHeight { return }
-    first.withLock { $0 = $0 ?? (name, image.orientation) }
+    // The first by name: which one comes first depends on the threads.
+    first.withLock { known in
+      if known.map({ name.precedesByNumbers($0.name) }) ?? true { known = (name, image.orientation) }
+    }
   }
 
   /// A warning about the first picture that is compared though its truth may be for another orientation; usually empty.

@@ -172,7 +172,7 @@ public final class AudioClassifier: Sendable {
         samples += more
         if more.contains(where: { abs($0) > Self.maximumSample }) {
           let greatest = samples.reduce(0) { max($0, abs($1)) }
-          loudest.withLock { $0 = $0 ?? greatest }
+          loudest.withLock { $0 = max($0 ?? 0, greatest) }
         }
         try input.write(samples, to: interpreter)
         Trace.record(.preprocess, since: preparing)
