@@ -39,6 +39,20 @@ def disagreement(expected, found, has_detections):
     return None
 
 
+def largest_difference(expected, found):
+    """The largest difference of an output, as a share of its range; None where outputs cannot be compared."""
+    shares = [0.0]
+    for wanted, actual in zip(expected, found):
+        if wanted.size != actual.size:
+            return None
+        known = np.isfinite(wanted) & np.isfinite(actual.reshape(wanted.shape))
+        if known.any():
+            spread = wanted[known].max() - wanted[known].min()
+            error = np.abs(wanted - actual.reshape(wanted.shape))[known].max()
+            shares.append(float(error / spread) if spread > 0 else float(error > 0))
+    return max(shares)
+
+
 def _difference(wanted, actual, row):
     if not wanted.size:
         return None

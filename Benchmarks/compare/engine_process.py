@@ -21,8 +21,10 @@ class EngineProcess:
     def __init__(self, engine, model, threads, inputs, outputs, apus, timeout=300):
         self.engine = engine
         self._timeout = timeout
-        if engine == "apus":
+        if engine in ("apus", "apus-bfloat16"):
             command = [apus, "serve", model, "--threads", str(threads)]
+            if engine == "apus-bfloat16":
+                command += ["--precision", "bfloat16"]
             for entry in inputs:
                 command += ["--input", entry["path"]]
         else:

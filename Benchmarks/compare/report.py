@@ -9,14 +9,15 @@ import os
 import pathlib
 import sys
 
-from standing import GOALS, best_peer, geometric_mean, ratio, ratios, time
+from standing import DEFAULT_GOAL, GOALS, best_peer, default_ratios, geometric_mean, ratio, ratios, time
 
 NAMES = {
     "apus": "Apus",
+    "apus-bfloat16": "Apus bfloat16 (asked for)",
     "litert": "LiteRT",
     "litert-builtin": "LiteRT builtin",
     "openvino-f32": "OpenVINO f32",
-    "openvino-default": "OpenVINO default (not counted)",
+    "openvino-default": "OpenVINO default",
 }
 
 
@@ -52,8 +53,9 @@ def _latencies(models, threads):
 def _summary(models, counts):
     lines = []
     for threads in counts:
-        for scheme, (mean, least) in GOALS.items():
-            values = ratios(models, scheme, threads)
+        standings = [(scheme, goal, ratios(models, scheme, threads)) for scheme, goal in GOALS.items()]
+        standings.append(("OpenVINO's default ÷ ours, bfloat16", DEFAULT_GOAL, default_ratios(models, threads)))
+        for scheme, (mean, least), values in standings:
             if not values:
                 continue
             worst = min(values, key=values.get)
@@ -73,6 +75,27 @@ def _summary(models, counts):
             )
     heading = ["scheme", "threads", "models", "geometric mean", "goal", "minimum", "goal", "reached"]
     return rows(heading, lines)
+
+
+def _rounded(models, counts):
+    """Floats in bfloat16, ours as asked for and OpenVINO's by default, with what that costs."""
+    lines = []
+    for threads in counts:
+        for entry in models:
+            engines = entry["threads"].get(threads, {})
+            ours, default = (engines.get(name, {}) for name in ("apus-bfloat16", "openvino-default"))
+            if "median_ms" not in ours:
+                continue
+            both = "median_ms" in default
+            times = [engines.get("apus", {}).get("median_ms"), ours["median_ms"], default.get("median_ms")]
+            cells = [entry["model"], threads, *map(number, times)]
+            cells.append(number(default["median_ms"] / ours["median_ms"] if both else None))
+            shares = [result.get("difference") for result in (ours, default)]
+            cells += ["–" if share is None else f"{share:.2%}" for share in shares]
+            lines.append(cells)
+    heading = ["model", "threads", "Apus f32, ms", "Apus bfloat16, ms", "OpenVINO default, ms", "default ÷ ours"]
+    heading += ["largest difference of ours", "of OpenVINO"]
+    return rows(heading, lines) if lines else "Not measured."
 
 
 def _costs(models, threads):
@@ -192,6 +215,7 @@ def markdown(result):
     parts = ["# Apus, LiteRT and OpenVINO in turn", *_head(result)]
     for threads in counts:
         parts += [f"## Medians in ms, {threads} thread{'s' if threads != '1' else ''}", _latencies(models, threads)]
+    parts += ["## Floats in bfloat16; differences are shares of an output's range", _rounded(models, counts)]
     parts += [
         f"## Load to first result, and growth of resident memory to its peak, {counts[0]} thread(s)",
         _costs(models, counts[0]),

@@ -7,6 +7,8 @@ PEERS = ("litert", "litert-builtin", "openvino-f32")
 
 # By scheme: the least geometric mean of ratios, and the least ratio of any model.
 GOALS = {"uint8": (3.5, 1.0), "int8": (1.7, 1.0), "float": (1.35, 1.0)}
+# The same of OpenVINO's default ÷ ours with bfloat16.
+DEFAULT_GOAL = (1.15, 1.0)
 
 
 def time(engine):
@@ -33,6 +35,19 @@ def ratios(models, scheme, threads):
     """Each model's ratio, of one scheme."""
     pairs = ((entry, ratio(entry["threads"].get(threads, {}))) for entry in models if entry["scheme"] == scheme)
     return {entry["model"]: value for entry, value in pairs if value is not None}
+
+
+def default_ratios(models, threads):
+    """OpenVINO's default ÷ ours with bfloat16, for float models that take us 0.1 ms or more in single precision."""
+    found = {}
+    for entry in models:
+        engines = entry["threads"].get(threads, {})
+        exact, ours, default = (
+            engines.get(name, {}).get("median_ms") for name in ("apus", "apus-bfloat16", "openvino-default")
+        )
+        if entry["scheme"] == "float" and ours and default and exact and exact >= 0.1:
+            found[entry["model"]] = default / ours
+    return found
 
 
 def geometric_mean(values):

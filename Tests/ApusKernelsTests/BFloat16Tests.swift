@@ -19,6 +19,12 @@ struct BFloat16Tests {
     #endif
   }()
 
+  /// The sets that add in parts: plain Swift, and tile registers where this machine has them.
+  static let setsOfParts = KernelSet.supported.filter { $0.name == "portable" } + KernelSet.multiplyingTiles
+
+  /// The sets with orders that they know, for both.
+  static let cases = sets.map { ($0, false) } + setsOfParts.map { ($0, true) }
+
   /// Numbers where roundings and limits differ.
   static let special: [Float] = [
     0, -0.0, 1, -1, .infinity, -.infinity, .nan, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
@@ -63,8 +69,8 @@ struct BFloat16Tests {
     }
   }
 
-  @Test("random convolutions have the bits of the reference", arguments: sets)
-  func random(kernels: KernelSet) throws {
+  @Test("random convolutions have the bits of the reference", arguments: cases)
+  func random(kernels: KernelSet, inParts: Bool) throws {
     for seed in 0..<160 {
       var random = SeededGenerator(seed: UInt64(seed))
       let vertical = AxisCase(largest: 9, using: &random)
@@ -73,43 +79,45 @@ struct BFloat16Tests {
       let convolution = Convolution(
         batches: .random(in: 1...3, using: &random), inputHeight: vertical.input,
         inputWidth: horizontal.input,
-        inputChannels: groups * [2, 4, 8, 10, 16, 18, 40].pick(using: &random),
+        inputChannels: groups * [2, 4, 8, 10, 16, 18, 40, 64].pick(using: &random),
         filterHeight: vertical.filter, filterWidth: horizontal.filter, outputHeight: vertical.output,
         outputWidth: horizontal.output,
         outputChannels: groups * [1, 2, 3, 7, 8, 9, 15, 16, 17, 33].pick(using: &random),
         strideHeight: vertical.stride, strideWidth: horizontal.stride,
         dilationHeight: vertical.dilation, dilationWidth: horizontal.dilation,
         paddingTop: vertical.padding, paddingLeft: horizontal.padding, groups: groups,
-        operands: .bfloat16, epilogue: CaseKind.float32.epilogue(channels: 1, terms: 1, using: &random))
-      try check(convolution, kernels, isSpecial: seed % 4 == 3, using: &random)
+        operands: .bfloat16(.pairs),
+        epilogue: CaseKind.float32.epilogue(channels: 1, terms: 1, using: &random))
+      try check(convolution, kernels, inParts: inParts, isSpecial: seed % 4 == 3, using: &random)
     }
   }
 
-  @Test("matrices of every awkward size have the bits of the reference", arguments: sets)
-  func matrices(kernels: KernelSet) throws {
+  @Test("matrices of every awkward size have the bits of the reference", arguments: cases)
+  func matrices(kernels: KernelSet, inParts: Bool) throws {
     let sizes = [
       (1, 2, 1), (1, 1024, 101), (1, 8, 300), (2, 2, 9), (3, 66, 7), (4, 8, 8), (5, 1022, 9), (9, 1026, 8),
       (63, 64, 65), (257, 16, 24), (2, 2_050, 70), (6, 700, 130), (40, 34, 300), (13, 160, 200),
-      (25, 300, 130), (0, 6, 4),
+      (25, 300, 130), (0, 6, 4), (15, 64, 40), (16, 32, 31), (17, 96, 33), (31, 48, 16), (32, 30, 32),
+      (33, 22, 64),
     ]
     for (index, (rows, depth, columns)) in sizes.enumerated() {
       var random = SeededGenerator(seed: UInt64(index))
       let convolution = Convolution(
-        rows: rows, depth: depth, columns: columns, operands: .bfloat16,
+        rows: rows, depth: depth, columns: columns, operands: .bfloat16(.pairs),
         epilogue: CaseKind.float32.epilogue(channels: columns, terms: depth, using: &random))
-      try check(convolution, kernels, isSpecial: false, using: &random)
+      try check(convolution, kernels, inParts: inParts, isSpecial: false, using: &random)
     }
   }
 
-  @Test("NaN, infinities, subnormal and large numbers have the results of the reference", arguments: sets)
-  func specialNumbers(kernels: KernelSet) throws {
+  @Test("NaN, infinities, subnormal and large numbers have the results of the reference", arguments: cases)
+  func specialNumbers(kernels: KernelSet, inParts: Bool) throws {
     for seed in 0..<40 {
       var random = SeededGenerator(seed: UInt64(seed))
       let convolution = Convolution(
         rows: .random(in: 1...20, using: &random), depth: 2 * .random(in: 1...6, using: &random),
-        columns: .random(in: 1...70, using: &random), operands: .bfloat16,
+        columns: .random(in: 1...70, using: &random), operands: .bfloat16(.pairs),
         epilogue: .float32(minimum: -.infinity, maximum: .infinity))
-      try check(convolution, kernels, isSpecial: true, using: &random)
+      try check(convolution, kernels, inParts: inParts, isSpecial: true, using: &random)
     }
   }
 
@@ -120,15 +128,38 @@ struct BFloat16Tests {
     #expect(throws: Decline.self) { try odd.roundedToBFloat16() }
     for kernels in Self.sets {
       var rounded = odd
-      rounded.operands = .bfloat16
+      rounded.operands = .bfloat16(.pairs)
       #expect(throws: Decline.self, "\(kernels.name)") { try kernels.convolution(rounded) }
+    }
+  }
+
+  @Test("parts are as long as a run allows, and not mostly empty")
+  func parts() throws {
+    for (depth, pairs) in [
+      (2, 1), (8, 4), (30, 15), (32, 16), (34, nil), (36, 9), (48, 12), (62, nil), (96, 16),
+    ] {
+      let convolution = Convolution(
+        rows: 3, depth: depth, columns: 4, operands: .float32,
+        epilogue: .float32(minimum: -.infinity, maximum: .infinity))
+      guard let pairs else {
+        #expect(throws: Decline.self, "\(depth)") { try convolution.bfloat16Parts() }
+        continue
+      }
+      #expect(try convolution.bfloat16Parts() == .parts(pairs: pairs), "\(depth)")
     }
   }
 
   /// Compares a set's outputs with the reference's, on one thread and on three.
   private func check(
-    _ convolution: Convolution, _ kernels: KernelSet, isSpecial: Bool, using random: inout SeededGenerator
+    _ convolution: Convolution, _ kernels: KernelSet, inParts: Bool, isSpecial: Bool,
+    using random: inout SeededGenerator
   ) throws {
+    var convolution = convolution
+    if inParts {
+      // Shapes whose runs have no parts are added in pairs.
+      guard let order = try? convolution.bfloat16Parts() else { return }
+      convolution.operands = .bfloat16(order)
+    }
     let prepared = try kernels.convolution(convolution)
     func numbers(_ count: Int) -> [Float] {
       (0..<count).map { _ in

@@ -46,6 +46,11 @@ extension KernelSet {
       CPUFeatures.current.contains(.avx512BF16)
       ? [x86AVX512VNNI].compactMap { $0.varied { $0.machine.pipes.multiplyBFloat16 = true } } : []
 
+    /// AVX-512 with tile registers, where the machine has them.
+    static let multiplyingTiles: [KernelSet] =
+      CPUFeatures.current.contains(.tiles) && KernelSet.supported.contains { $0 === x86AVX512VNNI }
+      ? [x86AVX512VNNI] : []
+
     /// The sets that have Winograd's method, taking it wherever it serves, be it slower.
     static let withWinogradEverywhere = [x86AVX512VNNI, x86AVX2].compactMap { set in
       set.varied { $0.comparesCost = false }
@@ -59,6 +64,8 @@ extension KernelSet {
         name: "table rows", requires: x86AVX512VNNI.requires, convolutions: x86AVX512VNNI.convolutions,
         generated: kernels)
     }()
+  #else
+    static let multiplyingTiles: [KernelSet] = []
   #endif
 }
 

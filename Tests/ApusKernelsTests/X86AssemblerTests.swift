@@ -326,7 +326,28 @@ struct X86AssemblerTests {
       listing.add("add \(register),\(place.text)") { $0.add(register, place) }
       listing.add("prefetcht1 \(place.text)") { $0.prefetch(place) }
     }
+    for (first, second) in zip(all, all.reversed()) {
+      listing.add("imul \(first),\(second),0x1234") { $0.multiply(first, second, 0x1234) }
+    }
     listing.add("ret") { $0.return() }
+    try check(listing)
+  }
+
+  @Test("tile instructions read as they were written")
+  func tiles() throws {
+    var listing = X86Listing(.evex)
+    for (count, place) in Self.places.enumerated() {
+      listing.add("ldtilecfg \(place.text)") { $0.loadTileSizes(place) }
+      guard place.index != nil else { continue }
+      listing.add("tileloadd tmm\(count % 8),\(place.text)") { $0.loadTile(count % 8, place) }
+      listing.add("tilestored \(place.text),tmm\(count % 8)") { $0.storeTile(place, count % 8) }
+    }
+    for tile in 0..<8 {
+      listing.add("tilezero tmm\(tile)") { $0.zeroTile(tile) }
+      let (rows, columns) = ((tile + 3) % 8, (tile + 6) % 8)
+      listing.add("tdpbf16ps tmm\(tile),tmm\(rows),tmm\(columns)") { $0.multiplyTiles(tile, rows, columns) }
+    }
+    listing.add("tilerelease") { $0.releaseTiles() }
     try check(listing)
   }
 

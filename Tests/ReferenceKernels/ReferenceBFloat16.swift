@@ -34,16 +34,45 @@ package enum ReferenceBFloat16 {
     return Float(exact)
   }
 
+  /// `first + second` with one rounding; results below the normal floats become zero.
+  package static func adding(_ first: Float, _ second: Float) -> Float {
+    // A double has more than twice the digits of a float, so that rounding twice is rounding once.
+    let sum = Float(Double(first) + Double(second))
+    return sum.magnitude < .leastNormalMagnitude ? (sum.sign == .minus ? -0.0 : 0) : sum
+  }
+
+  /// The sum of products in an order.
+  package static func sum(_ products: [(a: Float, w: Float)], _ order: BFloat16Order) -> Float {
+    var sum: Float = 0
+    switch order {
+    case .pairs:
+      for first in stride(from: 0, to: products.count, by: 2) {
+        for (a, w) in [products[first + 1], products[first]] { sum = adding(a, w, to: sum) }
+      }
+    case .parts(let pairs):
+      for first in stride(from: 0, to: products.count, by: 2 * pairs) {
+        var sums: [Float] = [0, 0]
+        for term in 0..<2 * pairs {
+          let (a, w) = products[first + term]
+          sums[term % 2] = adding(a, w, to: sums[term % 2])
+        }
+        sum = adding(sum, adding(sums[0], sums[1]))
+      }
+    }
+    return sum
+  }
+
   /// Convolves floats; the padding is zeros, which are multiplied, too.
   package static func convolution(
     _ convolution: Convolution, input: [Float], weights: [Float], bias: [Float]?
   ) -> [Float] {
     let c = convolution
-    guard case .float32(let minimum, let maximum) = c.epilogue else { return [] }
+    guard case .float32(let minimum, let maximum) = c.epilogue, case .bfloat16(let order) = c.operands
+    else { return [] }
     let (input, weights) = (input.map(rounded), weights.map(rounded))
     let depth = c.channelsPerGroup
     return ReferenceConvolution.outputs(of: c) { output in
-      var sum: Float = 0
+      var products: [(a: Float, w: Float)] = []
       let group = output.channel / c.columnCount
       for filterRow in 0..<c.filterHeight {
         let y = output.row * c.strideHeight + filterRow * c.dilationHeight - c.paddingTop
@@ -53,14 +82,10 @@ package enum ReferenceBFloat16 {
           let pixel =
             ((output.batch * c.inputHeight + y) * c.inputWidth + x) * c.inputChannels + group * depth
           let tap = ((output.channel * c.filterHeight + filterRow) * c.filterWidth + filterColumn) * depth
-          for channel in stride(from: 0, to: depth, by: 2) {
-            for term in [channel + 1, channel] {
-              sum = adding(isInside ? input[pixel + term] : 0, weights[tap + term], to: sum)
-            }
-          }
+          for term in 0..<depth { products.append((isInside ? input[pixel + term] : 0, weights[tap + term])) }
         }
       }
-      let value = sum + (bias?[output.channel] ?? 0)
+      let value = sum(products, order) + (bias?[output.channel] ?? 0)
       return value < minimum ? minimum : value > maximum ? maximum : value
     }
   }

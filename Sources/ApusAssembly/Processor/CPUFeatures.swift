@@ -22,6 +22,9 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package static let avx512VBMI = CPUFeatures(rawValue: 1 << 6)
   /// AVX-512 BF16: products of two bfloat16 at once. No set requires it; it multiplies bfloat16.
   package static let avx512BF16 = CPUFeatures(rawValue: 1 << 9)
+  /// AMX with bfloat16: registers of 16 rows of 64 bytes, and products of them. No set requires it; programs may use it only
+  /// with ``TilePermission``.
+  package static let tiles = CPUFeatures(rawValue: 1 << 10)
   /// Two ports for all 512-bit operations, as in Intel's processors; other processors have two for
   /// multiplications and two more. No set requires this; it decides which work beside multiplications is
   /// free.
@@ -46,7 +49,8 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
   package var names: [String] {
     let known: [(CPUFeatures, String)] = [
       (.avx2, "AVX2 with FMA"), (.avxVNNI, "AVX-VNNI"), (.avx512VNNI, "AVX-512 VNNI"),
-      (.avx512VBMI, "AVX-512 VBMI"), (.avx512BF16, "AVX-512 BF16"), (.twoWidePipes, "two pipes for 512 bits"),
+      (.avx512VBMI, "AVX-512 VBMI"), (.avx512BF16, "AVX-512 BF16"), (.tiles, "AMX BF16"),
+      (.twoWidePipes, "two pipes for 512 bits"),
       (.fullWidth, "512 bits at a time"),
       (.neon, "NEON"), (.dotProduct, "DotProd"), (.generatedCode, "pages for generated code"),
     ]
@@ -87,6 +91,10 @@ package struct CPUFeatures: OptionSet, Hashable, Sendable {
       if state & 0xE6 == 0xE6, hasAVX512, bit(extended[2], 11) { features.insert(.avx512VNNI) }
       if features.contains(.avx512VNNI), bit(extended[2], 1) { features.insert(.avx512VBMI) }
       if features.contains(.avx512VNNI), bit(later, 5) { features.insert(.avx512BF16) }
+      let tiles: UInt32 = 1 << 22 | 1 << 24
+      if features.contains(.avx512BF16), extended[3] & tiles == tiles, state & 0x6_0000 == 0x6_0000 {
+        features.insert(.tiles)
+      }
       // Family 6 is Intel's. Families above 15 are in a second field.
       let family = basic[0] >> 8 & 15 &+ basic[0] >> 20 & 255
       if features.contains(.avx512VNNI) {

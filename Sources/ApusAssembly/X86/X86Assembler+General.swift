@@ -97,6 +97,11 @@ extension X86Assembler {
   }
   /// `sub register, value`.
   package mutating func subtract(_ register: General, _ value: Int) { immediate(5, register, value) }
+  /// `imul destination, source, value`.
+  package mutating func multiply(_ destination: General, _ source: General, _ value: Int) {
+    general(0x69, rm: source, destination)
+    emit32(value)
+  }
   /// `cmp register, value`.
   package mutating func compare(_ register: General, _ value: Int) { immediate(7, register, value) }
   /// `cmp first, second`.

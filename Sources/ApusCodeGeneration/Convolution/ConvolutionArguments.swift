@@ -43,7 +43,8 @@ package struct ConvolutionArguments: CodeArguments {
   package var lineStride = 0
   package var outputLineStride = 0
   /// Winograd transforms: bytes between the matrices of consecutive points; bytes from the last channel of a
-  /// tile to the first of the next; scratch memory for one tile; and a constant.
+  /// tile to the first of the next; scratch memory for one tile; and a constant. Products by tile registers: scratch memory for
+  /// a block's sums.
   package var pointStride = 0
   package var squareStride = 0
   package var spare = 0

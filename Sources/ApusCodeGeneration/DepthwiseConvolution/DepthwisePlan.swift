@@ -104,7 +104,7 @@ final class DepthwisePlan: Sendable {
     var gathered: Decline?
     do throws(Decline) {
       switch product {
-      case .floats, .bfloat16, .bfloat16AsFloats: runs = try Self.runs(c, product, target)
+      case .floats, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles: runs = try Self.runs(c, product, target)
       case .words: runs = try Self.widenedRuns(c, target)
       case .unsignedBytes, .signedBytes: break
       }
@@ -115,7 +115,7 @@ final class DepthwisePlan: Sendable {
     blockChannels = vectorCount * target.lanes
     let inOrder = LaneOrder(count: blockChannels)
     switch product {
-    case .floats, .bfloat16, .bfloat16AsFloats: weightColumns = inOrder
+    case .floats, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles: weightColumns = inOrder
     case .words: weightColumns = LaneOrder(quartersOf: vectorCount, lanes: target.lanes)
     case .unsignedBytes, .signedBytes: weightColumns = target.byteColumns(vectorCount: vectorCount)
     }

@@ -34,6 +34,8 @@ struct BlockShape: Hashable {
     case pairs(TermPairs)
     /// K is unrolled, and a block's sums are computed while the previous block's epilogue runs.
     case overlapping(ProductSteps)
+    /// Tile registers multiply parts of so many pairs of bfloat16.
+    case tiles(pairs: Int)
   }
 
   /// The block's shape when its epilogue does not overlap with the next block.
@@ -47,5 +49,6 @@ struct BlockShape: Hashable {
 extension BlockShape {
   var inner: InnerProduct? { if case .inner(let inner) = innerLoop { inner } else { nil } }
   var pairs: TermPairs? { if case .pairs(let pairs) = innerLoop { pairs } else { nil } }
+  var tilePairs: Int? { if case .tiles(let pairs) = innerLoop { pairs } else { nil } }
   var overlapping: ProductSteps? { if case .overlapping(let steps) = innerLoop { steps } else { nil } }
 }

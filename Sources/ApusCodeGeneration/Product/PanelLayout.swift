@@ -62,7 +62,7 @@ struct PanelLayout {
         ? Self.vectors(
           byteCount: stepCount * target.lanes * 4, lineLength: lineLength, isMatrix: isMatrix, product, target
         )
-        : target.maximumVectors
+        : target.maximumVectors(product)
       maximumVectors = most
       panels = Self.panels(
         columns: c.columnCount, maximumVectors: most, target: target, areInOrder: areInOrder)
@@ -77,7 +77,7 @@ struct PanelLayout {
   private static func vectors(
     byteCount: Int, lineLength: Int, isMatrix: Bool, _ product: ProductKind, _ target: any CodeTarget
   ) -> Int {
-    var most = target.maximumVectors
+    var most = target.maximumVectors(product)
     guard lineLength > target.maximumRows(product, vectorCount: most) else { return most }
     while most > 2, most * byteCount > Self.panelByteCount { most -= 1 }
     guard !isMatrix, lineLength > target.maximumRows(product, vectorCount: most) else { return most }

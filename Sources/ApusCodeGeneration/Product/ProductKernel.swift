@@ -28,6 +28,9 @@ import ApusRuntime
   private let tapListOffset: Int
   /// After the tap list: the row terms of a tile, if the product has them.
   private let rowTermsOffset: Int
+  /// After the row terms: the sums of a block, if tile registers multiply.
+  private let sumsOffset: Int
+  private let tiles: X86Tiles?
   private let workerByteCount: Int
   /// Whether a tile is long enough to check for cancellation.
   private let hasLongTiles: Bool
@@ -52,8 +55,8 @@ import ApusRuntime
   ) throws(Decline) {
     var passedOver = passedOver
     var bfloat16: ProductKind?
-    if convolution.operands == .bfloat16 {
-      let chosen = try target.bfloat16(machine.pipes)
+    if case .bfloat16(let order) = convolution.operands {
+      let chosen = try target.bfloat16(order, machine.pipes)
       bfloat16 = chosen.product
       if let declined = chosen.declined { passedOver.append(declined) }
     }
@@ -85,7 +88,10 @@ import ApusRuntime
     tapListOffset = roundedUp(plan.planeByteCount, to: 64)
     rowTermsOffset =
       tapListOffset + roundedUp((plan.tapCount + (mayHaveExtras ? 2 * plan.stepCount : 0)) * 16, to: 64)
-    workerByteCount = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.longestTile * 4, to: 64))
+    sumsOffset = rowTermsOffset + (plan.rowTerms == nil ? 0 : roundedUp(plan.longestTile * 4, to: 64))
+    tiles =
+      if let pairs = plan.tilePairs { try unsafe X86Tiles(pairs: pairs, placement: placement) } else { nil }
+    workerByteCount = sumsOffset + (tiles == nil ? 0 : X86Tiles.sumByteCount)
     hasLongTiles = plan.longestTileProducts > Self.longTile
 
     let shapes = plan.shapes(movesAlongPanels: movesAlongPanels)
@@ -141,7 +147,7 @@ import ApusRuntime
   }
 
   var summation: String? {
-    "\(target.name), \(scheme.product == .floats ? plan.summation : scheme.product.isBFloat16 ? "of bfloat16" : "of integers")"
+    "\(target.name), \(scheme.product == .floats ? plan.summation : plan.bfloat16Order.map { "of bfloat16, \($0.name)" } ?? "of integers")"
   }
 
   func notes(_ packed: PackedWeights?) -> [String] {
@@ -288,6 +294,11 @@ import ApusRuntime
       unsafe zeroPoints = UnsafeRawPointer(scratch + rowTermsOffset)
     }
     let outputStride = convolution.outputChannels &* scheme.elementByteCount
+    if let tiles {
+      let length = plan.takesPixels ? end &- first : plan.lineLength
+      tiles.prepare(rowCount: plan.blocks(length, vectorCount: 1).rows)
+    }
+    defer { tiles?.release() }
 
     var poll = StopPoll(work.threads)
     let panels = tiling.panels(panelTile)
@@ -309,7 +320,7 @@ import ApusRuntime
               &* plan.offsetByteCount),
           factors: code.factors(group &* plan.panels.count &+ index),
           output: 0, outputStride: outputStride, blocks: together, scales: Int(bitPattern: scales),
-          zeroPoints: Int(bitPattern: zeroPoints)),
+          zeroPoints: Int(bitPattern: zeroPoints), spare: Int(bitPattern: scratch + sumsOffset)),
         panel: panel)
       // The panel after the last is the first one, of the next tile.
       let following = weightPacking.record(

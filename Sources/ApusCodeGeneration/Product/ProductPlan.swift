@@ -125,6 +125,9 @@ final class ProductPlan: Sendable {
     operandByteCount = product.operandByteCount
     let c = convolution
     if product.isBFloat16 { try c.requirePairs() }
+    if case .bfloat16(.parts(let pairs)) = c.operands, !(c.runDepth / 2).isMultiple(of: pairs) || pairs > 16 {
+      throw Decline("runs of \(counted(c.runDepth / 2, "pair")) are no whole parts of \(pairs)")
+    }
     nanoseconds = Self.nanoseconds(c, product, target)
     let isSmall = nanoseconds < ThreadPolicy.minimumNanoseconds
     // Images that are quantized at run time have their own scales, so rows of several images form a line only
@@ -181,12 +184,13 @@ final class ProductPlan: Sendable {
     let isOneBlock =
       isDense
       && layout.panels.allSatisfy { [lineLength] in lineLength <= layout.maximumRows[$0.vectorCount] }
-    movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock
+    movesAlongPanels = target.hasFunctionsForFewRows && isOneBlock && product != .bfloat16Tiles
     // A panel is read once per block of rows; each pass prefetches its share of the next panel.
     let passes = lineCount * ceilingQuotient(max(lineLength, 1), maximumRows[maximumVectors])
     let bytesPerLane = hasNarrowWeights ? 2 : strategy.isPaired ? 8 : 4
     fetches =
       layout.hasFarWeights && target.fetchesAhead && !movesAlongPanels && panels.count > 1
+        && product != .bfloat16Tiles
         && passes <= Self.maximumPasses
       ? ceilingQuotient(maximumVectors * bytesPerLane * target.lanes * 4 / 64, max(passes, 1)) : 0
 
@@ -280,6 +284,19 @@ final class ProductPlan: Sendable {
   /// Whether each row is an image with its own scale.
   var areRowsImages: Bool { isDense && convolution.operands.isHybrid && convolution.batches > 1 }
 
+  /// The order of products of bfloat16; nil for others.
+  var bfloat16Order: BFloat16Order? {
+    if case .bfloat16(let order) = convolution.operands { order } else { nil }
+  }
+
+  /// The pairs of a part if tile registers multiply; nil otherwise.
+  var tilePairs: Int? {
+    guard product == .bfloat16Tiles, case .bfloat16(.parts(let pairs)) = convolution.operands else {
+      return nil
+    }
+    return pairs
+  }
+
   var tapCount: Int { tapRows * tapColumns }
   /// The number of K-steps in a sum.
   var stepCount: Int { tapCount * stepsPerTap }
@@ -345,14 +362,15 @@ final class ProductPlan: Sendable {
   /// Cuts `length` rows into `count` blocks of equal height, and one of the last `rest` rows if any remain.
   ///
   /// The last block may be a whole one that overlaps with the one before it, if computing rows twice takes
-  /// next to no time: that saves a function.
+  /// next to no time: that saves a function. Tile registers are configured for all blocks of a line, so there it always is.
   func blocks(_ length: Int, vectorCount: Int) -> (rows: Int, count: Int, rest: Int) {
     let most = maximumRows[vectorCount]
     if length <= most { return (length, min(length, 1), 0) }
     let rows = ceilingQuotient(length, ceilingQuotient(length, most))
     let (count, rest) = length.quotientAndRemainder(dividingBy: rows)
     let isWhole =
-      rest > 0 && repeatsRows && (rows &- rest) &* nanoseconds <= length &* Self.repeatedNanoseconds
+      rest > 0 && repeatsRows
+      && (tilePairs != nil || (rows &- rest) &* nanoseconds <= length &* Self.repeatedNanoseconds)
     return (rows, count, isWhole ? rows : rest)
   }
 
@@ -417,7 +435,7 @@ final class ProductPlan: Sendable {
     case .inner: .inner(InnerProduct(rest: depthPerTap % depthPerStep))
     case .pairs: pairs(panel).map { .pairs($0) } ?? .plain
     case .overlapping(let steps, _): .overlapping(steps)
-    case .blocks: .plain
+    case .blocks: tilePairs.map { .tiles(pairs: $0) } ?? .plain
     }
   }
 }

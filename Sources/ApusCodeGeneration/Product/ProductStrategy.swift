@@ -52,7 +52,7 @@ enum ProductStrategy {
         return try OverlappingBlocks.strategy(
           convolution, epilogue, product, target, taps, lineLength: lineLength)
       }
-    case .words, .bfloat16, .bfloat16AsFloats: faster = nil
+    case .words, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles: faster = nil
     }
     return (faster ?? .blocks, declined)
   }

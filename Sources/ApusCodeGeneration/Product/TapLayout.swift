@@ -14,7 +14,7 @@ struct TapLayout {
     let runsAreRows = convolution.dilationWidth == 1 && convolution.groups == 1
     rows = convolution.filterHeight
     columns = runsAreRows ? 1 : convolution.filterWidth
-    depthPerTap = (runsAreRows ? convolution.filterWidth : 1) * convolution.channelsPerGroup
+    depthPerTap = convolution.runDepth
   }
 
   /// The number of taps.

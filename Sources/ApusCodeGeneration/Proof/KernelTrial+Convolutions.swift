@@ -66,6 +66,8 @@ extension KernelTrial {
   private struct Kind: Sendable {
     let name: String
     let operands: MatrixOperands
+    /// Whether products of bfloat16 are added in parts, as long as the convolution allows.
+    var isInParts = false
     let epilogue: @Sendable (_ channels: Int, _ terms: Int) -> Epilogue
 
     /// The bytes of an activation and of an output.
@@ -73,9 +75,9 @@ extension KernelTrial {
     /// Whether activations, biases and outputs are floats.
     var isFloat: Bool { hasFloatWeights || operands.isHybrid }
     /// Whether weights are floats.
-    var hasFloatWeights: Bool { operands == .float32 || operands == .bfloat16 }
+    var hasFloatWeights: Bool { operands == .float32 || operands.isBFloat16 }
     /// Whether sums may be added in another order. Those of bfloat16 are defined to the bit.
-    var mayDiffer: Bool { isFloat && operands != .bfloat16 }
+    var mayDiffer: Bool { isFloat && !operands.isBFloat16 }
   }
 
   private static let uint8 = Kind(name: "uint8", operands: .uint8(lhsZeroPoint: 117, rhsZeroPoint: 131)) {
@@ -93,7 +95,10 @@ extension KernelTrial {
       .float64(factors(channels, terms), zeroPoint: -7, minimum: -128, maximum: 127)
     },
     float32,
-    Kind(name: "bfloat16", operands: .bfloat16) { _, _ in .float32(minimum: -40, maximum: 60) },
+    Kind(name: "bfloat16", operands: .bfloat16(.pairs)) { _, _ in .float32(minimum: -40, maximum: 60) },
+    Kind(name: "bfloat16 in parts", operands: .bfloat16(.pairs), isInParts: true) { _, _ in
+      .float32(minimum: -40, maximum: 60)
+    },
     Kind(name: "floats with int8 weights", operands: .hybrid(isAsymmetric: true)) { channels, terms in
       .hybrid(
         factors(channels, terms).map { Float($0) }, minimum: -.greatestFiniteMagnitude,
@@ -184,7 +189,9 @@ extension KernelTrial {
   private static func trial(_ name: String, _ described: (Kind, Convolution)) -> KernelTrial {
     let (kind, convolution) = described
     return KernelTrial(name: name, isFloat: kind.mayDiffer) { set throws(Decline) in
-      let kernel = try set.convolutions.convolution(convolution.alongRows, isForOneThread: false)
+      var convolution = convolution.alongRows
+      if kind.isInParts { convolution.operands = .bfloat16(try convolution.bfloat16Parts()) }
+      let kernel = try set.convolutions.convolution(convolution, isForOneThread: false)
       return run(
         kernel, kind, inputs: convolution.inputCount, weights: convolution.weightCount,
         channels: convolution.outputChannels, outputs: convolution.outputCount)

@@ -47,7 +47,7 @@ import ApusKernels
           return unsafe try DepthwiseKernel(
             filter, target: target, bytes: bytes, machine: machine, placement: placement)
         case .winograd:
-          guard convolution.filterHeight == 3, convolution.filterWidth == 3, convolution.operands != .bfloat16
+          guard convolution.filterHeight == 3, convolution.filterWidth == 3, !convolution.operands.isBFloat16
           else { continue }
           return unsafe try WinogradKernel(
             convolution, target: target, bytes: bytes, machine: machine, comparesCost: comparesCost,
@@ -64,6 +64,10 @@ import ApusKernels
     }
     let reasons = declined
     throw Decline(reasons.map(\.description).joined(separator: "; "))
+  }
+
+  package func bfloat16Order(_ convolution: Convolution) throws(Decline) -> BFloat16Order {
+    try target.bfloat16Order(convolution, machine.pipes)
   }
 
   package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {

@@ -17,6 +17,8 @@ protocol CodeTarget: Sendable {
   var lanes: Int { get }
   /// The maximum width of a panel, in vectors.
   var maximumVectors: Int { get }
+  /// The maximum width of a panel of a product, in vectors.
+  func maximumVectors(_ product: ProductKind) -> Int
   /// The width of a depthwise block of channels, in vectors.
   func depthwiseVectors(_ product: ProductKind) -> Int
   /// The maximum height of a block, in rows of M, that registers and addressing modes allow.
@@ -115,8 +117,14 @@ protocol CodeTarget: Sendable {
   func quantization(makesBytes: Bool) throws(Decline) -> QuantizationCode
   /// Code that widens bytes to `int16`; throws if there is none.
   func widening(isSigned: Bool) throws(Decline) -> WideningCode
-  /// How products of bfloat16 are multiplied, and why a faster way is not taken; throws if there is no code for them.
-  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?)
+  /// The order in which the target adds products of bfloat16 fastest, if it is another than ``BFloat16Order/pairs``; throws
+  /// if it is that one.
+  func bfloat16Order(_ convolution: Convolution, _ pipes: VectorPipes) throws(Decline) -> BFloat16Order
+  /// How products of bfloat16 are multiplied, and why a faster way is not taken; throws if there is no code for them, or for
+  /// their order.
+  func bfloat16(
+    _ order: BFloat16Order, _ pipes: VectorPipes
+  ) throws(Decline) -> (product: ProductKind, declined: Decline?)
   /// Code that rounds floats to bfloat16, kept as floats or not; throws if there is none.
   func rounding(toFloats isWide: Bool) throws(Decline) -> RoundingCode
   /// Code that flips the highest bit of bytes; throws if there is none.
@@ -133,7 +141,13 @@ extension CodeTarget {
   func widening(isSigned: Bool) throws(Decline) -> WideningCode {
     throw Decline("the target has no such code")
   }
-  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?) {
+  func maximumVectors(_ product: ProductKind) -> Int { maximumVectors }
+  func bfloat16Order(_ convolution: Convolution, _ pipes: VectorPipes) throws(Decline) -> BFloat16Order {
+    throw Decline("the target adds one product after the other")
+  }
+  func bfloat16(
+    _ order: BFloat16Order, _ pipes: VectorPipes
+  ) throws(Decline) -> (product: ProductKind, declined: Decline?) {
     let name = name
     throw Decline("there is no code for products of bfloat16 on \(name) yet")
   }

@@ -8,11 +8,16 @@ package struct VectorPipes: Hashable, Sendable {
   package var areFullWidth: Bool
   /// Whether an instruction that multiplies pairs of bfloat16 is faster than two that multiply floats.
   package var multiplyBFloat16: Bool
+  /// Whether there are tile registers, which multiply matrices of bfloat16.
+  package var haveTiles: Bool
 
   /// Describes a processor.
-  package init(areShared: Bool, areFullWidth: Bool, multiplyBFloat16: Bool = false) {
+  package init(
+    areShared: Bool, areFullWidth: Bool, multiplyBFloat16: Bool = false, haveTiles: Bool = false
+  ) {
     self.areShared = areShared
     self.areFullWidth = areFullWidth
     self.multiplyBFloat16 = multiplyBFloat16
+    self.haveTiles = haveTiles
   }
 }

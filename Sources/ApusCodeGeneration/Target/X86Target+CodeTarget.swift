@@ -6,6 +6,9 @@ import ApusKernels
 extension X86Target: CodeTarget {
   var name: String { self == .avx512 ? "x86 avx512" : "x86 avx2" }
   var maximumVectors: Int { self == .avx512 ? 4 : 2 }
+  func maximumVectors(_ product: ProductKind) -> Int {
+    product == .bfloat16Tiles ? X86Tiles.maximumVectors : maximumVectors
+  }
   /// Four interleaved taps of bytes fill four vectors; two of `int16` fill two.
   func depthwiseVectors(_ product: ProductKind) -> Int { self == .avx2 || product == .words ? 2 : 4 }
   var hasFunctionsForFewRows: Bool { true }
@@ -13,7 +16,8 @@ extension X86Target: CodeTarget {
   var fetchesAhead: Bool { true }
 
   func maximumRows(_ product: ProductKind, vectorCount: Int) -> Int {
-    switch (self, vectorCount) {
+    if product == .bfloat16Tiles { return X86Tiles.maximumRows }
+    return switch (self, vectorCount) {
     case (.avx512, 4): 6
     case (.avx512, 3): 8
     case (.avx512, 2): 12
@@ -49,6 +53,7 @@ extension X86Target: CodeTarget {
     switch product {
     case .floats, .bfloat16AsFloats: 48
     case .bfloat16: 96
+    case .bfloat16Tiles: 256
     case .words: 64
     case .unsignedBytes, .signedBytes: self == .avx512 ? 160 : 96
     }
@@ -65,7 +70,8 @@ extension X86Target: CodeTarget {
       areFullWidth: self == .avx512 && CPUFeatures.current.contains(.fullWidth),
       // Intel's processors take at least as long for a pair of bfloat16 as for two floats.
       multiplyBFloat16: self == .avx512 && CPUFeatures.current.contains(.avx512BF16)
-        && !CPUFeatures.current.contains(.twoWidePipes))
+        && !CPUFeatures.current.contains(.twoWidePipes),
+      haveTiles: self == .avx512 && CPUFeatures.current.contains(.tiles))
   }
   func sumLimit(_ epilogue: LoweredEpilogue) -> Int? {
     switch epilogue {
@@ -107,7 +113,21 @@ extension X86Target: CodeTarget {
       epilogue, faint: faint, outputsPerChannel: outputsPerChannel, depth: depth, cutsOff: self == .avx512)
   }
 
-  func bfloat16(_ pipes: VectorPipes) throws(Decline) -> (product: ProductKind, declined: Decline?) {
+  func bfloat16Order(_ convolution: Convolution, _ pipes: VectorPipes) throws(Decline) -> BFloat16Order {
+    guard pipes.haveTiles else { throw Decline("the machine or the kernel set has no tile registers") }
+    let order = try convolution.bfloat16Parts()
+    try X86Tiles.requireDefinedSums()
+    return order
+  }
+
+  func bfloat16(
+    _ order: BFloat16Order, _ pipes: VectorPipes
+  ) throws(Decline) -> (product: ProductKind, declined: Decline?) {
+    if order != .pairs {
+      guard pipes.haveTiles else { throw Decline("sums in parts have code for tile registers only") }
+      try X86Tiles.requireDefinedSums()
+      return (.bfloat16Tiles, nil)
+    }
     do throws(Decline) {
       guard CPUFeatures.current.contains(.avx512BF16), self == .avx512 else {
         throw Decline("vdpbf16ps: the machine or the kernel set has no AVX-512 BF16")
@@ -155,6 +175,9 @@ extension X86Target: CodeTarget {
       return X86OverlappingProductGenerator(
         product: product, epilogue: outputs, rowCount: shape.rowCount, vectorCount: shape.vectorCount,
         columnCount: shape.columnCount, steps: steps)
+    }
+    if let pairs = shape.tilePairs {
+      return X86TileProductGenerator(shape: shape, pairs: pairs)
     }
     return X86ProductGenerator(target: self, product: product, epilogue: outputs, shape: shape)
   }

@@ -2,10 +2,10 @@
 
 import ApusAssembly
 
-/// The definition of sums of products of bfloat16: the same bits on every machine, for every thread count.
+/// The definition of sums of products of bfloat16: for each ``BFloat16Order`` the same bits on every machine, for every thread count.
 ///
 /// With `a` and `w` rounded as in ``BFloat16Rounding``, the sum of an output starts from +0 and takes the products in the
-/// order of filter rows, filter columns and channels, but in pairs of channels whose second comes first:
+/// order of filter rows, filter columns and channels. In pairs, the second channel of each pair comes first:
 /// ```
 /// for (row, column) in filter:
 ///   for channel in 0, 2, 4, …:
@@ -13,8 +13,19 @@ import ApusAssembly
 ///     sum = adding(a[channel], w[channel], to: sum)
 /// output = min(max(sum + bias, minimum), maximum)
 /// ```
-/// Padding is zeros, which are multiplied like all others. Each ``adding(_:_:to:)`` rounds once. The order is that of
-/// `vdpbf16ps`, which adds two products, on Intel's processors. The last addition and the bounds are those of float32. NaN has no defined sign and payload.
+/// In parts of `n` pairs, first and second channels have sums of their own in each part:
+/// ```
+/// for part in K, 2n values each:
+///   (first, second) = (+0, +0)
+///   for k in 0, 2, 4, … of the part:
+///     first = adding(a[k], w[k], to: first)
+///     second = adding(a[k + 1], w[k + 1], to: second)
+///   sum = adding(adding(first, second), sum)
+/// output = min(max(sum + bias, minimum), maximum)
+/// ```
+/// Padding is zeros, which are multiplied like all others. Each addition rounds once. The first order is that of `vdpbf16ps`,
+/// which adds two products, on Intel's processors; the second is that of `tdpbf16ps`, which multiplies tiles. The last addition
+/// and the bounds are those of float32. NaN has no defined sign and payload.
 @usableFromInline package enum BFloat16Sum {
   /// `sum + a · w`, rounded once: to nearest, ties to even. A result that is below the least normal float, even after
   /// it was rounded to 24 bits, becomes zero with its sign.
@@ -24,6 +35,17 @@ import ApusAssembly
   package static func adding(_ a: Float, _ w: Float, to sum: Float) -> Float {
     let result = sum.addingProduct(a, w)
     return result.magnitude > .leastNormalMagnitude ? result : small(result, a, w, sum)
+  }
+
+  /// `first + second`, rounded once; a result below the least normal float becomes zero with its sign. Neither is subnormal.
+  @inlinable @inline(__always)
+  package static func adding(_ first: SIMD4<Float>, _ second: SIMD4<Float>) -> SIMD4<Float> {
+    // A subnormal sum of floats is exact, so it is not rounded up to a normal one.
+    var result = first + second
+    let bits = unsafe unsafeBitCast(result, to: SIMD4<UInt32>.self)
+    let isSmall = SIMD4<Int32>(truncatingIfNeeded: bits & 0x7FFF_FFFF) .< 0x0080_0000
+    result.replace(with: unsafe unsafeBitCast(bits & 0x8000_0000, to: SIMD4<Float>.self), where: isSmall)
+    return result
   }
 
   /// The sums of four lanes.
@@ -54,15 +76,15 @@ import ApusAssembly
 }
 
 extension Convolution {
-  /// This convolution of floats with operands rounded to bfloat16; throws if it stays in float32, for a reason that
-  /// does not depend on the machine.
-  package func roundedToBFloat16() throws(Decline) -> Convolution {
+  /// This convolution of floats with operands rounded to bfloat16, whose products are added in an order; throws if it stays in
+  /// float32, for a reason that does not depend on the machine.
+  package func roundedToBFloat16(_ order: BFloat16Order = .pairs) throws(Decline) -> Convolution {
     let name = operands.name
     guard operands == .float32 else { throw Decline("operands are \(name)") }
     guard !hasTransientWeights else { throw Decline("both operands come with each run") }
     try requirePairs()
     var result = self
-    result.operands = .bfloat16
+    result.operands = .bfloat16(order)
     return result
   }
 

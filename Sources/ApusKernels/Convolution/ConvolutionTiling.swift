@@ -24,18 +24,18 @@ struct ConvolutionTiling {
   private static let maximumProducts = 1 << 30
 
   /// Plans tiles whose gathered block has about `gatheredCount` elements and at most `maximumRows` rows; few
-  /// rows are shared in multiples of `minimumSharedRows`.
+  /// rows are shared in multiples of `minimumSharedRows`, and blocks of K are multiples of `depthStep`.
   init(
     _ convolution: Convolution, maximumDepth: Int, gatheredCount: Int, minimumSharedRows: Int,
     maximumRows: Int,
-    columnStep: Int
+    columnStep: Int, depthStep: Int = 8
   ) {
     rowCount = convolution.rowCount
     columnCount = convolution.columnCount
     groups = convolution.groups
     depth = convolution.depth
     let blocks = max(1, ceilingQuotient(depth, maximumDepth))
-    depthPerBlock = max(8, roundedUp(ceilingQuotient(max(depth, 1), blocks), to: 8))
+    depthPerBlock = roundedUp(ceilingQuotient(max(depth, 1), blocks), to: depthStep)
     let rows = min(max(gatheredCount / depthPerBlock, 4), maximumRows) / 4 * 4
     // At least eight tiles if there are enough rows, so that threads share evenly.
     let shared = roundedUp(max(1, ceilingQuotient(rowCount, 8)), to: minimumSharedRows)

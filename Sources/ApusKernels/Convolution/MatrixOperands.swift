@@ -7,8 +7,8 @@
   /// Floats, summed as floats; the bias is float.
   case float32
   /// Floats that are rounded to bfloat16 where a product reads them, activations and weights alike; the bias and the
-  /// outputs are float. ``BFloat16Sum`` defines the sums. Each group has an even number of channels.
-  case bfloat16
+  /// outputs are float. ``BFloat16Sum`` defines the sums in each order. Each group has an even number of channels.
+  case bfloat16(BFloat16Order)
   /// Unsigned bytes, summed modulo 2³²; the bias is int32, the output uint8.
   case uint8(lhsZeroPoint: Int32, rhsZeroPoint: Int32)
   /// Signed bytes, summed modulo 2³²; the bias is int32, the output int8.
@@ -26,6 +26,9 @@
   ///
   /// Each image of the batch is quantized to signed bytes at run time, symmetrically or with a zero point.
   case hybrid(isAsymmetric: Bool)
+
+  /// Whether floats are rounded to bfloat16.
+  @inlinable package var isBFloat16: Bool { if case .bfloat16 = self { true } else { false } }
 
   /// How bytes become unsigned, and the zero points of unsigned bytes; nil for other operands.
   @inlinable package var bytes: ByteOperands? {

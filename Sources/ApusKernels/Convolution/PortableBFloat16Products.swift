@@ -14,13 +14,17 @@ enum PortableBFloat16Products: PortableFloatProducts {
   @inline(__always) static func weight(_ value: Float) -> UInt16 { BFloat16Rounding.bits(value) }
 
   static func multiplyPanel(
-    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, _ panel: UnsafePointer<UInt16>,
-    _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool
+    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, part: Int,
+    _ panel: UnsafePointer<UInt16>, _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool
   ) {
     for row in 0..<rowCount {
-      unsafe multiply(
-        (rows + row &* rowStride &* 4).assumingMemoryBound(to: Float.self), terms: terms, panel,
-        sums + row &* sumStride, continues: accumulates)
+      let source = unsafe (rows + row &* rowStride &* 4).assumingMemoryBound(to: Float.self)
+      let target = unsafe sums + row &* sumStride
+      if part == 0 {
+        unsafe multiply(source, terms: terms, panel, target, continues: accumulates)
+      } else {
+        unsafe multiply(source, terms: terms, part: part, panel, target, continues: accumulates)
+      }
     }
   }
 
@@ -48,5 +52,35 @@ enum PortableBFloat16Products: PortableFloatProducts {
     }
     unsafe UnsafeMutableRawPointer(sums).storeBytes(of: low, as: SIMD4<Float>.self)
     unsafe UnsafeMutableRawPointer(sums + 4).storeBytes(of: high, as: SIMD4<Float>.self)
+  }
+
+  /// Multiplies a row of whole parts with eight columns; sums continue those of the parts before, or start from zero.
+  private static func multiply(
+    _ row: UnsafePointer<Float>, terms: Int, part: Int, _ panel: UnsafePointer<UInt16>,
+    _ sums: UnsafeMutablePointer<Float>, continues: Bool
+  ) {
+    for half in [0, 4] {
+      var sum = unsafe continues ? load4(sums, half) : SIMD4<Float>()
+      var first = 0
+      while first < terms {
+        var (even, odd) = (SIMD4<Float>(), SIMD4<Float>())
+        for term in stride(from: first, to: first &+ part, by: 2) {
+          unsafe even = BFloat16Sum.adding(
+            SIMD4(repeating: row[term]), weights(panel + term &* 8 + half), to: even)
+          unsafe odd = BFloat16Sum.adding(
+            SIMD4(repeating: row[term &+ 1]), weights(panel + (term &+ 1) &* 8 + half), to: odd)
+        }
+        sum = BFloat16Sum.adding(sum, BFloat16Sum.adding(even, odd))
+        first &+= part
+      }
+      unsafe UnsafeMutableRawPointer(sums + half).storeBytes(of: sum, as: SIMD4<Float>.self)
+    }
+  }
+
+  /// Four weights as floats.
+  @inline(__always)
+  private static func weights(_ bits: UnsafePointer<UInt16>) -> SIMD4<Float> {
+    let bits = unsafe UnsafeRawPointer(bits).loadUnaligned(as: SIMD4<UInt16>.self)
+    return unsafe unsafeBitCast(SIMD4<UInt32>(truncatingIfNeeded: bits) &<< 16, to: SIMD4<Float>.self)
   }
 }

@@ -13,19 +13,26 @@ final class PortableFloatConvolution: TiledConvolution {
   private let tiling: ConvolutionTiling
   private let bounds: FloatBounds
   private let chunk: Int
+  /// The values of K whose sum is added at once; 0 if each product is.
+  private let part: Int
 
   init(_ convolution: Convolution) throws(Decline) {
     try convolution.epilogue.requireFit(convolution.operands, channels: convolution.outputChannels)
-    products = convolution.operands == .bfloat16 ? PortableBFloat16Products.self : PlainFloatProducts.self
+    products = convolution.operands.isBFloat16 ? PortableBFloat16Products.self : PlainFloatProducts.self
     try products.requireFit(convolution)
     guard let bounds = FloatBounds(convolution.epilogue) else {
       throw Decline("operands of \(convolution.operands.name) are not floats")
     }
     self.convolution = convolution
     self.bounds = bounds
+    let part = if case .bfloat16(.parts(let pairs)) = convolution.operands { 2 * pairs } else { 0 }
+    guard part == 0 || convolution.depth.isMultiple(of: part) else {
+      throw Decline("\(counted(convolution.depth, "term")) of a sum are no whole parts of \(part)")
+    }
+    self.part = part
     tiling = ConvolutionTiling(
       convolution, maximumDepth: 1_024, gatheredCount: 32_768, minimumSharedRows: 16, maximumRows: 256,
-      columnStep: 64)
+      columnStep: 64, depthStep: part == 0 ? 8 : 4 * part)
     chunk = min(roundedUp(tiling.columnsPerTile, to: 8), tiling.depthBlocks == 1 ? 64 : 512)
   }
 
@@ -46,7 +53,10 @@ final class PortableFloatConvolution: TiledConvolution {
     "portable products of \(products.name), \(tiling.text), \(convolution.epilogue.name)"
   }
 
-  var summation: String? { products.summation(tiling) }
+  var summation: String? {
+    if case .bfloat16(let order) = convolution.operands { return "bfloat16, \(order.name)" }
+    return products.summation(tiling)
+  }
 
   var packing: WeightLayout {
     WeightLayout(products.layoutName, numbers: [tiling.depth, tiling.columnCount, convolution.groups])
@@ -126,7 +136,8 @@ final class PortableFloatConvolution: TiledConvolution {
         while column < count {
           let panel = unsafe weights + (first &+ column) / 8 &* panelCount + depth.lowerBound &* 8
           unsafe Products.multiplyPanel(
-            source, rowCount: rows.count, rowStride: stride, terms: depth.count, panel, sums + column,
+            source, rowCount: rows.count, rowStride: stride, terms: depth.count, part: part, panel,
+            sums + column,
             sumStride: chunk, accumulates: block > 0)
           column &+= 8
         }

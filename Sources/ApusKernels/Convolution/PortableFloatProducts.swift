@@ -29,10 +29,11 @@ protocol PortableFloatProducts: Sendable {
   /// - Parameters:
   ///   - rowStride: The distance from one row of floats to the next, in floats.
   ///   - terms: The number of values of K.
+  ///   - part: The values of K whose sum is added at once; 0 if each product is. `terms` is a multiple of it.
   ///   - sumStride: The distance from one row of sums to the next, in floats.
   static func multiplyPanel(
-    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, _ panel: UnsafePointer<Weight>,
-    _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool)
+    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, part: Int,
+    _ panel: UnsafePointer<Weight>, _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool)
 }
 
 extension PortableFloatProducts {
@@ -55,8 +56,8 @@ enum PlainFloatProducts: PortableFloatProducts {
 
   @inline(__always)
   static func multiplyPanel(
-    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, _ panel: UnsafePointer<Float>,
-    _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool
+    _ rows: UnsafeRawPointer, rowCount: Int, rowStride: Int, terms: Int, part: Int,
+    _ panel: UnsafePointer<Float>, _ sums: UnsafeMutablePointer<Float>, sumStride: Int, accumulates: Bool
   ) {
     unsafe ApusKernels.multiplyPanel(
       rows, rowCount: rowCount, rowStride: rowStride, terms: terms, panel, sums, sumStride: sumStride,

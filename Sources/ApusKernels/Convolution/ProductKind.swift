@@ -18,6 +18,9 @@ import ApusAssembly
   /// Pairs of bfloat16, widened to floats and multiplied one after the other, with the sums of ``bfloat16``. Rows
   /// have floats that are already rounded.
   case bfloat16AsFloats
+  /// Pairs of bfloat16, by the instruction of AMX that multiplies tiles: 16 rows with 16 columns, up to 16 pairs at a time.
+  /// Sums are added in parts.
+  case bfloat16Tiles
 
   /// The product for operands and an epilogue.
   ///
@@ -51,6 +54,7 @@ import ApusAssembly
     case .floats: "floats"
     case .bfloat16: "bfloat16"
     case .bfloat16AsFloats: "bfloat16 as floats"
+    case .bfloat16Tiles: "bfloat16 in tiles"
     }
   }
 
@@ -58,7 +62,7 @@ import ApusAssembly
   @inlinable package var operandByteCount: Int {
     switch self {
     case .unsignedBytes, .signedBytes: 1
-    case .words, .bfloat16: 2
+    case .words, .bfloat16, .bfloat16Tiles: 2
     case .floats, .bfloat16AsFloats: 4
     }
   }
@@ -71,7 +75,12 @@ import ApusAssembly
   @inlinable package var depthPerStep: Int { isBFloat16 ? 2 : 4 / operandByteCount }
 
   /// Whether operands are rounded to bfloat16.
-  @inlinable package var isBFloat16: Bool { self == .bfloat16 || self == .bfloat16AsFloats }
+  @inlinable package var isBFloat16: Bool {
+    switch self {
+    case .bfloat16, .bfloat16AsFloats, .bfloat16Tiles: true
+    case .unsignedBytes, .signedBytes, .words, .floats: false
+    }
+  }
 }
 
 extension MatrixOperands {

@@ -14,12 +14,19 @@ package protocol ConvolutionKernels: Sendable {
     _ convolution: Convolution, isForOneThread: Bool
   ) throws(Decline) -> any PreparedConvolution
 
+  /// The order in which the set adds the products of a convolution of bfloat16 fastest, if it is another than
+  /// ``BFloat16Order/pairs``; throws if it is that one.
+  func bfloat16Order(_ convolution: Convolution) throws(Decline) -> BFloat16Order
+
   /// Code for products of a few rows of floats with an unpacked K×N matrix; throws if there is none.
   func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode
 }
 
 extension ConvolutionKernels {
   package func missing() -> String? { nil }
+  package func bfloat16Order(_ convolution: Convolution) throws(Decline) -> BFloat16Order {
+    throw Decline("the set adds one product after the other")
+  }
   package func thinProduct(rows: Int, depth: Int, columns: Int) throws(Decline) -> ThinProductCode {
     throw Decline("the set packs each matrix")
   }

@@ -86,7 +86,12 @@ extension Node {
         throw Decline("a depthwise convolution is limited by loads, not by products")
       }
       guard filter.isConstant else { throw Decline("the weights come with each run") }
-      return (try convolution.roundedToBFloat16(), [])
+      let rounded = try convolution.roundedToBFloat16()
+      do throws(Decline) {
+        return (
+          try convolution.roundedToBFloat16(kernels.convolutions.bfloat16Order(convolution.alongRows)), []
+        )
+      } catch { return (rounded, ["not in tiles: \(error)"]) }
     } catch { return (convolution, ["in float32: \(error)"]) }
   }
 

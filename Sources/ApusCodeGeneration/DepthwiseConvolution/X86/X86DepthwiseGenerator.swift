@@ -101,7 +101,7 @@ struct X86DepthwiseGenerator: CodeGenerator, Hashable {
       switch product {
       case .unsignedBytes, .signedBytes: bytes(&a, pixel, base, offsets, weights)
       case .words: words(&a, pixel, base, offsets, weights)
-      case .floats, .bfloat16, .bfloat16AsFloats:
+      case .floats, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles:
         for vector in 0..<vectorCount {
           let place = X86Assembler.Memory(base, index: offsets[0], vector * width.byteCount)
           a.vector(.vfmadd231ps, width, end.sum(pixel, vector), weights[vector], place)

@@ -11,7 +11,7 @@ struct X86DepthwiseRows: DepthwiseRowCode {
     _ product: ProductKind, columnStep: Int, tapStep: Int, tapRows: Int, tapColumns: Int
   ) -> Int {
     switch product {
-    case .floats, .bfloat16, .bfloat16AsFloats:
+    case .floats, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles:
       X86DepthwiseRowGenerator.maximumColumns(
         columnStep: columnStep, tapStep: tapStep, tapColumns: tapColumns)
     case .unsignedBytes, .signedBytes:
@@ -42,7 +42,7 @@ struct X86DepthwiseRows: DepthwiseRowCode {
   ) -> (any CodeGenerator)? {
     let outputs = X86EpilogueGenerator.Outputs(operands, epilogue, isPerRow: false)
     switch product {
-    case .floats, .bfloat16, .bfloat16AsFloats:
+    case .floats, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles:
       return X86DepthwiseRowGenerator(target: target, epilogue: outputs, shape: shape)
     case .unsignedBytes, .signedBytes:
       return X86DepthwiseByteRowGenerator(product: product, epilogue: outputs, shape: shape)

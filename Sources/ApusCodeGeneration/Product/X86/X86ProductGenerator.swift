@@ -203,7 +203,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
       let lane = free(vectorCount + row % turns)
       let memory = end.place(bases, row, 4 * index)
       switch product {
-      case .unsignedBytes, .words, .bfloat16, .bfloat16AsFloats:
+      case .unsignedBytes, .words, .bfloat16, .bfloat16AsFloats, .bfloat16Tiles:
         a.vector(.vpbroadcastd, width, lane, 0, memory)
       case .signedBytes:
         if target == .avx512 {
@@ -226,7 +226,7 @@ struct X86ProductGenerator: CodeGenerator, Hashable {
         case .floats:
           a.vector(.vfmadd231ps, width(vector), sum(row, vector), lane, free(vector))
         case .words: a.vector(.vpdpwssd, width, sum(row, vector), lane, free(vector))
-        case .bfloat16, .bfloat16AsFloats:
+        case .bfloat16, .bfloat16AsFloats, .bfloat16Tiles:
           a.vector(.vdpbf16ps, width, sum(row, vector), lane, free(vector))
         }
       }
