@@ -34,7 +34,7 @@ struct BlockShape: Hashable {
     case pairs(TermPairs)
     /// K is unrolled, and a block's sums are computed while the previous block's epilogue runs.
     case overlapping(ProductSteps)
-    /// Tile registers multiply parts of so many pairs of bfloat16.
+    /// Tile registers multiply bfloat16, in parts of `pairs` pairs.
     case tiles(pairs: Int)
   }
 
