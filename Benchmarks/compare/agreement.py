@@ -40,14 +40,16 @@ def disagreement(expected, found, has_detections):
 
 
 def largest_difference(expected, found):
-    """The largest difference of an output, as a share of its range; None where outputs cannot be compared."""
+    """The largest difference of an output, as a share of its range, or of its magnitude if it is a single value; None where outputs
+    cannot be compared.
+    """
     shares = [0.0]
     for wanted, actual in zip(expected, found):
         if wanted.size != actual.size:
             return None
         known = np.isfinite(wanted) & np.isfinite(actual.reshape(wanted.shape))
         if known.any():
-            spread = wanted[known].max() - wanted[known].min()
+            spread = wanted[known].max() - wanted[known].min() or np.abs(wanted[known]).max()
             error = np.abs(wanted - actual.reshape(wanted.shape))[known].max()
             shares.append(float(error / spread) if spread > 0 else float(error > 0))
     return max(shares)
