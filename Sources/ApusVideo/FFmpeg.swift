@@ -11,6 +11,29 @@ import ApusVision
 
 /// The program ffmpeg.
 enum FFmpeg {
+  /// The oldest version that reads and writes videos.
+  static let minimumVersion = "ffmpeg 4.2"
+
+  /// The option that keeps the frames of a film as they come. Version 5.1 has it by this name.
+  static let frameRateOption = "-fps_mode"
+
+  /// Arguments as versions before 5.1 understand them. Later ones call this name of the option outdated.
+  static func argumentsBefore51(_ arguments: [String]) -> [String] {
+    arguments.map { $0 == frameRateOption ? "-vsync" : $0 }
+  }
+
+  /// The text of a message of some level: `[error] text`, or that of parts of ffmpeg, `[mov @ 0x55fd0c4e0c40] [error] text`; nil for
+  /// another message, such as one that repeats the metadata of a film, which may have any words.
+  static func text(of message: Substring, levels: [String]) -> Substring? {
+    var text = message
+    while text.hasPrefix("["), let end = text.firstRange(of: "] "), text[..<end.lowerBound].contains(" @ 0x")
+    {
+      text = text[end.upperBound...]
+    }
+    for level in levels where text.hasPrefix("[\(level)] ") { return text.dropFirst(level.count + 3) }
+    return nil
+  }
+
   /// Its file.
   ///
   /// - Throws: `unreadableFile` with what to install.
@@ -18,7 +41,10 @@ enum FFmpeg {
     guard let program = ChildProcess.find("ffmpeg") else {
       throw ApusError(
         .unreadableFile,
-        "'\(name)' needs the program ffmpeg, which is not in PATH; on Debian: apt-get install ffmpeg")
+        """
+        '\(name)' needs the program ffmpeg, which is not in PATH; on Debian: apt-get install ffmpeg (\(minimumVersion) or \
+        newer)
+        """)
     }
     return program
   }

@@ -178,6 +178,6 @@ package struct VideoLocation: Hashable, Sendable {
     let scale = options.size.map { "scale=\($0.width):\($0.height)," } ?? ""
     // `showinfo` says when each frame is shown, its size and its colors.
     list += ["-vf", scale + "format=pix_fmts=yuv420p|yuvj420p,showinfo=checksum=0"]
-    return list + ["-fps_mode", "passthrough", "-f", "yuv4mpegpipe", "pipe:1"]
+    return list + [FFmpeg.frameRateOption, "passthrough", "-f", "yuv4mpegpipe", "pipe:1"]
   }
 }

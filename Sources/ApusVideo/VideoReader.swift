@@ -19,12 +19,20 @@ struct VideoReader: Sendable {
   }
 
   private func readOnce(_ progress: inout SourceRestarts.Progress) -> SourceRestarts.End {
+    read(&progress, arguments) ?? read(&progress, FFmpeg.argumentsBefore51(arguments))
+      ?? .ended(message: nil)
+  }
+
+  /// Reads until ffmpeg ends, or nothing more is wanted; nil if ffmpeg is older than an option that has another name there.
+  private func read(_ progress: inout SourceRestarts.Progress, _ arguments: [String]) -> SourceRestarts.End? {
     do throws(ApusError) {
       let descriptions = FrameDescriptions()
       let start = ContinuousClock.now
       let child = try ChildProcess(program, arguments, pipe: .output) { descriptions.take($0) }
       defer { child.kill() }
-      guard let line = try readLine(child, Y4MHeader.maximumLine) else { return ended(child) }
+      guard let line = try readLine(child, Y4MHeader.maximumLine) else {
+        return isBefore51(child, arguments) ? nil : ended(child)
+      }
       let header = try named { () throws(ApusError) in try Y4MHeader(line: line) }
       guard header.width * header.height <= options.pixelLimit else {
         throw ApusError(
@@ -126,7 +134,7 @@ struct VideoReader: Sendable {
   /// - Parameter name: The name that ffmpeg has for the source.
   static func interruption(_ messages: [String], of name: String) -> String? {
     for message in messages.reversed() {
-      guard let text = complaint(message, levels: ["error"]) else { continue }
+      guard let text = FFmpeg.text(of: message[...], levels: ["error"]) else { continue }
       if message.hasPrefix("[error] \(name): ") {
         return String(message.dropFirst("[error] \(name): ".count))
       }
@@ -138,25 +146,17 @@ struct VideoReader: Sendable {
     return nil
   }
 
-  /// The text of a message of some level: `[error] text`, or that of parts of ffmpeg, `[mov @ 0x55fd0c4e0c40] [error] text`; nil for another
-  /// message, such as one that repeats the metadata of a film, which may have any words.
-  private static func complaint(_ message: String, levels: [String]) -> Substring? {
-    var text = message[...]
-    while text.hasPrefix("["), let end = text.firstRange(of: "] "), text[..<end.lowerBound].contains(" @ 0x")
-    {
-      text = text[end.upperBound...]
-    }
-    for level in levels where text.hasPrefix("[\(level)] ") { return text.dropFirst(level.count + 3) }
-    return nil
-  }
-
   /// The cause in ffmpeg's messages where the last one says something else, such as advice for its own users;
   /// nil if there is no known one.
   ///
   /// - Parameter frames: How many frames came before.
   private func reason(_ messages: [String], after frames: Int) -> String? {
-    let complaints = messages.compactMap { Self.complaint($0, levels: ["warning", "error", "fatal"]) }
-    func says(_ text: String) -> Bool { complaints.contains { $0.contains(text) } }
+    let complaints = messages.compactMap { FFmpeg.text(of: $0[...], levels: ["warning", "error", "fatal"]) }
+    func first(_ text: String) -> Substring? { complaints.first { $0.contains(text) } }
+    func says(_ text: String) -> Bool { first(text) != nil }
+    if says("Unrecognized option '") {
+      return "the program \(program) is too old; \(FFmpeg.minimumVersion) or newer is needed"
+    }
     if says("matches no streams") { return "it has no video" }
     if says("Format not on whitelist") {
       return
@@ -179,6 +179,15 @@ struct VideoReader: Sendable {
     }
     return says("\(location.inputName): Invalid data found when processing input")
       ? "its bytes are no film that ffmpeg knows, or damaged" : nil
+  }
+
+  /// Whether ffmpeg, which has closed the pipe, is older than the name of an option.
+  private func isBefore51(_ child: ChildProcess, _ arguments: [String]) -> Bool {
+    guard arguments != FFmpeg.argumentsBefore51(arguments), !queue.isEnded else { return false }
+    _ = child.waitForEnd(timeout: 2_000)
+    return child.messageLines().contains {
+      $0.contains("Unrecognized option '\(FFmpeg.frameRateOption.dropFirst())'")
+    }
   }
 
   /// How ffmpeg ended after it closed the pipe.
@@ -233,7 +242,10 @@ struct VideoReader: Sendable {
     case .done: return true
     case .stalled:
       // ffmpeg may get bytes all the time, and make no frame of them.
-      let complaint = child.messageLines().compactMap { Self.complaint($0, levels: ["error", "fatal"]) }.last
+      let complaint = child.messageLines().compactMap {
+        FFmpeg.text(of: $0[...], levels: ["error", "fatal"])
+      }
+      .last
       throw ApusError(
         .unreadableFile,
         """

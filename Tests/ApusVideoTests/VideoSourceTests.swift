@@ -148,6 +148,38 @@ import Testing
     #expect(error?.message.contains("test:testsrc2") == true)
   }
 
+  @Test(
+    "a version of ffmpeg that does not know the names of options gets older ones, or is said to be too old")
+  func readsWithOlderVersions() async throws {
+    try await withTemporaryFolderAsync { folder in
+      func collected(_ script: String) async throws -> (frames: [VideoFrame], error: ApusError?) {
+        let program = folder.appending(path: "ffmpeg.sh")
+        try Data(script.utf8).write(to: program)
+        let location = try VideoLocation("test:testsrc2")
+        let options = VideoSource.Options()
+        let arguments = [program.path(percentEncoded: false)] + location.arguments(options)
+        return await collect(try VideoSource(location, options, program: "/bin/sh", arguments))
+      }
+      let old = try await collected(
+        """
+        case "$*" in
+        *-fps_mode*) echo "[error] Unrecognized option 'fps_mode'." >&2; exit 1;;
+        *"-vsync passthrough"*) \(Self.header) \(Self.frame) \(Self.frame) exit 0;;
+        esac
+        exit 2
+        """)
+      #expect(old.frames.count == 2 && old.error == nil, "\(String(describing: old.error))")
+      let ancient = try await collected(
+        """
+        echo "[error] Unrecognized option 'format_whitelist'." >&2
+        echo '[fatal] Error splitting the argument list: Option not found' >&2; exit 1
+        """)
+      #expect(
+        ancient.error?.message.hasSuffix("/bin/sh is too old; ffmpeg 4.2 or newer is needed") == true,
+        "\(String(describing: ancient.error))")
+    }
+  }
+
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
     let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []
