@@ -27,6 +27,8 @@ package final class ChildProcess: Sendable {
 
   private static let starting = DispatchSemaphore(value: 1)
 
+  /// The program's file.
+  private let program: String
   private let identifier: pid_t
   private let pipe: Int32
   private let errors: Int32
@@ -119,6 +121,7 @@ package final class ChildProcess: Sendable {
       throw Self.refused(program, code)
     }
     self.takeLine = takeLine
+    self.program = program
     identifier = child
     pipe = ours
     errors = reports[0]
@@ -284,6 +287,31 @@ package final class ChildProcess: Sendable {
     }
     kill()
     return nil
+  }
+
+  /// The signal that ended the program; nil if it still runs, or has ended by itself.
+  private var endingSignal: Int32? {
+    status.withLock { status in status.flatMap { $0 & 0x7F == 0 ? nil : $0 & 0x7F } }
+  }
+
+  /// The signals of a program's own mistakes.
+  private static let crashes: [Int32] = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGSYS]
+
+  /// Why the program, which has ended, failed: its last error if it wrote one, and otherwise, or if it crashed, how it ended.
+  ///
+  /// - Parameters:
+  ///   - message: Its last error in other words; nil for ``lastMessage(limit:)``.
+  ///   - status: What ``waitForEnd(timeout:)`` returned.
+  func failure(_ message: String? = nil, status: Int32?) -> String {
+    let message = message ?? lastMessage(limit: 4_096)
+    let signal = status == nil ? endingSignal : nil
+    if let signal, Self.crashes.contains(signal) {
+      return
+        "the program \(program) crashed (signal \(signal))\(message.map { "; its last error: \($0)" } ?? "")"
+    }
+    if let message { return message }
+    return status.map { "the program \(program) ended with status \($0)" }
+      ?? "the program \(program) was killed\(signal.map { " (signal \($0))" } ?? "")"
   }
 
   private static func wait(_ identifier: pid_t, options: Int32) -> Int32? {

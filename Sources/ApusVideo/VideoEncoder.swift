@@ -65,8 +65,7 @@ struct VideoEncoder: Sendable {
       child.kill()
       throw unwritable("ffmpeg takes no data for 60 seconds")
     case .ended:
-      _ = child.waitForEnd(timeout: 2_000)
-      throw unwritable(child.lastMessage() ?? "ffmpeg has ended")
+      throw unwritable(child.failure(status: child.waitForEnd(timeout: 2_000)))
     }
   }
 
@@ -107,6 +106,6 @@ struct VideoEncoder: Sendable {
   }
 
   private func unwritable(_ reason: String) -> ApusError {
-    ApusError(.unwritableFile, "cannot write the video '\(path)': \(reason)")
+    ApusError(.unwritableFile, "cannot write the video '\(path)': \(reason.prefix(200))")
   }
 }

@@ -194,10 +194,9 @@ struct VideoReader: Sendable {
   private func ended(_ child: ChildProcess, after frames: Int = 0) -> SourceRestarts.End {
     if queue.isEnded { return .ended(message: nil) }
     let status = child.waitForEnd(timeout: 2_000)
-    let message = reason(child.messageLines(), after: frames) ?? child.lastMessage(limit: 4_096)
-    guard status == 0 else {
-      return .failed(location.failure(message ?? (status.map { "status \($0)" } ?? "it was killed")))
-    }
+    let reason = reason(child.messageLines(), after: frames)
+    guard status == 0 else { return .failed(location.failure(child.failure(reason, status: status))) }
+    let message = reason ?? child.lastMessage(limit: 4_096)
     // A live stream is started again, however it ended.
     if frames > 0, !(queue.keepsNewest && location.comesBack),
       let reason = Self.interruption(child.messageLines(), of: location.inputName)
@@ -254,9 +253,8 @@ struct VideoReader: Sendable {
         """)
     case .ended(let count):
       if queue.isEnded || endsFirst && count == 0 { return false }
-      let message =
-        child.waitForEnd(timeout: 2_000) == 0
-        ? nil : child.lastMessage(limit: 4_096).map { location.masked($0).prefix(200) }
+      let status = child.waitForEnd(timeout: 2_000)
+      let message = status == 0 ? nil : location.masked(child.failure(status: status)).prefix(200)
       throw ApusError(
         .unreadableFile,
         """

@@ -138,8 +138,12 @@ import Testing
       ("printf 'YUV4MPEG2 W30000 H8000 F1:1\\n'", "more than the limit"),
       ("printf 'YUV4MPEG2 W4 H4 C444\\n'", "chroma '444'"), ("head -c 5000 /dev/zero", "longer than 1024"),
       (header + frame + "echo broken >&2; kill -9 $$", "broken"),
-      (header + frame + "printf '[Parsed_showinfo_1 @ 0x5] ' >&2; kill -9 $$", "it was killed"),
-      (header + frame + "printf '[h264 @ 0x5] [info] ' >&2; kill -9 $$", "it was killed"),
+      (header + frame + "printf '[Parsed_showinfo_1 @ 0x5] ' >&2; kill -9 $$", "was killed (signal 9)"),
+      (header + frame + "printf '[h264 @ 0x5] [info] ' >&2; kill -9 $$", "was killed (signal 9)"),
+      (header + frame + "kill -SEGV $$", "the program /bin/sh crashed (signal 11)"),
+      ("echo broken >&2; kill -ABRT $$", "crashed (signal 6); its last error: broken"),
+      (header + "printf 'FRAME\\n0123'; kill -SEGV $$", "after 4 of 12 bytes: the program /bin/sh crashed"),
+      ("exit 3", "the program /bin/sh ended with status 3"),
       (header + frame + "printf 'broken' >&2; kill -9 $$", "broken"),
     ])
   func reportsHostileSources(script: String, message: String) async throws {
