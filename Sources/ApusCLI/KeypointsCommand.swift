@@ -20,7 +20,11 @@ struct KeypointsCommand: PictureCommand {
   @Option(name: .long, help: "The .tflite model: MoveNet, PoseNet or YOLO pose.")
   var model: String
 
-  @Option(name: .long, help: "The minimum score of a pose.")
+  @Option(
+    name: .long,
+    help:
+      "The minimum score of a pose, and of a point that is drawn. MoveNet's single pose is printed in any case."
+  )
   var scoreThreshold: Float = 0.3
 
   @Option(name: .long, help: "The maximum number of poses; by default all.")

@@ -303,14 +303,24 @@ struct TaskCommandTests {
     }
   }
 
-  @Test("a pose that keypoints prints is among watch's detections, also if none of its points is sure")
-  func watchesDoubtfulPoses() throws {
+  @Test(
+    "a pose is among watch's detections from --score-threshold on, also that of a model that always reports one",
+    arguments: [("0.3", true), ("0.5", true), ("0.51", false), ("1", false)])
+  func watchesPoses(threshold: String, isFound: Bool) throws {
     guard FileManager.default.isExecutableFile(atPath: "/usr/bin/ffmpeg") else { return }
-    try withFiles { folder in
+    try withTemporaryFolder { folder in
+      let values = (0..<51).map { (index: Int) -> Float in index % 3 == 2 ? 0.5 : Float(10 + index) / 100 }
+      try Data(constantModel(side: 32, [([1, 1, 17, 3], values)])).write(
+        to: folder.appending(path: "movenet.tflite"))
       let answer = try apus(
-        "watch test:testsrc2:64x48:1 --task keypoints --model keypoints.tflite --score-threshold 1 --frames 1 --json",
-        in: folder)
-      #expect(answer.status == 0 && answer.output.contains("\"label\":\"pose\""), "\(answer)")
+        """
+        watch test:testsrc2:64x48:0.5 --task keypoints --model movenet.tflite --score-threshold \(threshold) --json \
+        --zone all:0,0,1,0,1,1,0,1
+        """, in: folder)
+      #expect(answer.status == 0 && answer.output.contains("\"label\":\"pose\"") == isFound, "\(answer)")
+      #expect(answer.output.contains("\"entries\":1") == isFound, "\(answer.output.suffix(300))")
+      let printed = try apus("keypoints --help", in: folder)
+      #expect(printed.output.contains("MoveNet's single pose is"))
     }
   }
 

@@ -21,11 +21,13 @@ extension WatchTask {
     let detector = try KeypointDetector(model: Model(contentsOfFile: file), options: options)
     return Finder(detector) { picture, _ throws(ApusError) in
       let result = try detector.detect(picture, in: region)
-      let detections = result.poses.compactMap { pose in
+      // MoveNet reports its single pose whatever its score, also in an empty picture.
+      let poses = result.poses.filter { $0.score >= threshold }
+      let detections = poses.compactMap { pose in
         Self.detection(pose, threshold, width: result.imageWidth, height: result.imageHeight)
       }
       return WatchFinding(detections: detections, timings: result.timings) { picture throws(ApusError) in
-        try picture.drawing(poses: result.poses, keypointThreshold: threshold)
+        try picture.drawing(poses: poses, keypointThreshold: threshold)
       }
     }
   }
