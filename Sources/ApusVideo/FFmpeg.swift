@@ -34,6 +34,12 @@ enum FFmpeg {
     return nil
   }
 
+  /// Whether there is an ordinary file at a path, and it is empty.
+  static func isEmptyFile(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+  }
+
   /// Its file.
   ///
   /// - Throws: `unreadableFile` with what to install.

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusSystem
 import ApusVision
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// An ffmpeg process that encodes pictures, and which frame comes next. Started with the first picture, by the thread that feeds it.
 struct VideoEncoder: Sendable {
@@ -75,9 +82,26 @@ struct VideoEncoder: Sendable {
     guard let child else { throw unwritable("there was no picture") }
     self.child = nil
     child.closePipe()
-    guard child.waitForEnd(timeout: 120_000) == 0 else {
-      throw unwritable(child.lastMessage() ?? "ffmpeg was killed")
-    }
+    let status = child.waitForEnd(timeout: 120_000)
+    guard status == 0 else { throw unwritable(child.failure(status: status)) }
+    if let problem = Self.loss(child.messageLines()) { throw unwritable(problem) }
+    guard !FFmpeg.isEmptyFile(path) else { throw unwritable("ffmpeg has written nothing to it") }
+  }
+
+  /// How ffmpeg says that it could not write all of a file; nil if it could. Version 5 ends with status 0 all the same:
+  ///
+  /// ```text
+  /// av_interleaved_write_frame(): No space left on device
+  /// Error writing trailer of file:film.mkv: No space left on device
+  /// Error closing file file:film.mkv: No space left on device
+  /// ```
+  static func loss(_ messages: [String]) -> String? {
+    let signs = [
+      "av_interleaved_write_frame()", "Error writing ", "Error closing file", "Error muxing",
+      "Error submitting a packet to the muxer", systemReason(ENOSPC), systemReason(EDQUOT),
+      systemReason(EFBIG), systemReason(EIO),
+    ]
+    return messages.first { message in signs.contains { message.contains($0) } }
   }
 
   private func start() throws(ApusError) -> ChildProcess {

@@ -241,6 +241,25 @@ extension VideoSourceTests {
     }
   }
 
+  @Test(
+    "a film that does not fit on its disk is an error", .enabled(if: hasFFmpeg, "ffmpeg is missing"),
+    arguments: ["mkv", "mp4", "mov", "avi"])
+  func reportsAFullDisk(ending: String) async throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    try await withTemporaryFolderAsync { folder in
+      let path = folder.appending(path: "film.\(ending)").path(percentEncoded: false)
+      try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "/dev/full")
+      let writer = try VideoWriter(path, width: 16, height: 16)
+      let picture = try ImageBuffer(
+        bytes: [UInt8](repeating: 9, count: 256), width: 16, height: 16, format: .gray)
+      let error = await #expect(throws: ApusError.self) {
+        for _ in 0..<10 { try await writer.append(picture) }
+        try await writer.finish()
+      }
+      #expect(error?.code == .unwritableFile && error?.message.contains("film.\(ending)") == true)
+    }
+  }
+
   @Test("pictures may be far apart", .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: [1.0, 10])
   func writesLongPauses(rate: Double) async throws {
     try await withTemporaryFolderAsync { folder in
