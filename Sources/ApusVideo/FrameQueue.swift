@@ -89,6 +89,15 @@ final class FrameQueue: Sendable {
     }
   }
 
+  /// Counts a damaged frame, which a reader gets all the same, or which ffmpeg leaves out.
+  func countDamage(_ message: String) {
+    state.withLock { state in
+      guard state.end == nil else { return }
+      state.statistics.damaged += 1
+      if state.statistics.damageReason == nil { state.statistics.damageReason = message }
+    }
+  }
+
   /// Delivers a frame; unless newer frames replace older ones, blocks while the queue is full.
   func put(_ frame: VideoFrame) {
     endInterruption()

@@ -27,8 +27,16 @@ struct VideoReader: Sendable {
   private func read(_ progress: inout SourceRestarts.Progress, _ arguments: [String]) -> SourceRestarts.End? {
     do throws(ApusError) {
       let descriptions = FrameDescriptions()
+      let damage = FrameDamage(ofFile: location.kind == .file) { queue.countDamage($0) }
       let start = ContinuousClock.now
-      let child = try ChildProcess(program, arguments, pipe: .output) { descriptions.take($0) }
+      let child = try ChildProcess(program, arguments, pipe: .output) { line in
+        if descriptions.take(line) {
+          damage.noteFrame()
+          return true
+        }
+        damage.take(line)
+        return false
+      }
       defer { child.kill() }
       guard let line = try readLine(child, Y4MHeader.maximumLine) else {
         return isBefore51(child, arguments) ? nil : ended(child)

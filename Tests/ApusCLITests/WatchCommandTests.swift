@@ -29,6 +29,7 @@ struct WatchCommandTests {
       let frames: Int
       let answered: Int
       let dropped: Int
+      let damaged: Int
       let lines: [String: Counts]
       let zones: [String: Zone]
     }
@@ -222,6 +223,28 @@ struct WatchCommandTests {
       #expect(last?.contains("\"summary\"") == true)
       let annotated = try lines("out.mp4 --every 100", in: folder)
       #expect(annotated.last?.summary?.frames ?? 0 > 0)
+    }
+  }
+
+  @Test("a damaged film is said to be so")
+  func reportsDamage() throws {
+    try withFilm { folder in
+      let line = """
+        /usr/bin/ffmpeg -nostdin -loglevel error -i film.mp4 -c:v mpeg4 -g 1 -y film.avi && \
+          head -c $(($(stat -c %s film.avi) / 2)) film.avi > half.avi
+        $APUS watch half.avi --json > lines.json
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0, "\(answer)")
+      #expect(
+        answer.errors.hasPrefix(
+          "warning: 'half.avi' is damaged: at least 1 frame is broken or missing; ffmpeg says first: "),
+        "\(answer.errors)")
+      let text = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8)
+      let last = try JSONDecoder().decode(
+        Line.self, from: Data(#require(text.split(separator: "\n").last).utf8))
+      #expect(last.summary?.damaged == 1)
+      #expect(try lines("film.avi", in: folder).last?.summary?.damaged == 0)
     }
   }
 

@@ -260,6 +260,25 @@ extension VideoSourceTests {
     }
   }
 
+  @Test(
+    "what is missing at the end of films without an index is counted as damaged",
+    .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: ["avi", "flv", "ts", "nut"])
+  func countsDamageOfFilmsThatAreCutShort(ending: String) async throws {
+    try await withTemporaryFolderAsync { folder in
+      let made = try shell(
+        """
+        ffmpeg -loglevel error -f lavfi -i testsrc2=size=320x240:rate=10:duration=2 -g 1 film.\(ending) && \
+        head -c $(($(stat -c %s film.\(ending)) * 6 / 10)) film.\(ending) > half.\(ending)
+        """, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      let whole = try VideoSource(folder.appending(path: "film.\(ending)").path(percentEncoded: false))
+      #expect(await collect(whole).error == nil && whole.statistics.damaged == 0)
+      let half = try VideoSource(folder.appending(path: "half.\(ending)").path(percentEncoded: false))
+      let (frames, error) = await collect(half)
+      #expect(error == nil && (1..<20).contains(frames.count) && half.statistics.damaged >= 1)
+    }
+  }
+
   @Test("pictures may be far apart", .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: [1.0, 10])
   func writesLongPauses(rate: Double) async throws {
     try await withTemporaryFolderAsync { folder in

@@ -184,6 +184,58 @@ import Testing
     }
   }
 
+  @Test(
+    "frames that ffmpeg calls damaged are counted, at least as many as there are",
+    arguments: [
+      (
+        [
+          "[warning] file:film.avi: corrupt input packet in stream 0",
+          "[mpeg4 @ 0x5] [info] concealing 277 DC, 277 AC, 277 MV errors in I frame",
+          "[warning] file:film.avi: corrupt decoded frame in stream 0",
+        ], 1
+      ),
+      (["[in#0/ivf @ 0x5] [warning] corrupt input packet in stream 0"], 1),
+      (
+        [
+          "[vist#0:0/mpeg4 @ 0x5] [dec:mpeg4 @ 0x6] [warning] corrupt decoded frame",
+          "    Last message repeated 2 times",
+        ], 3
+      ),
+      (["[error] Error while decoding stream #0:0: Invalid data found when processing input"], 1),
+      (["[vist#0:0/apng @ 0x5] [dec:apng @ 0x6] [error] Decoding error: Invalid data found"], 1),
+      (["[mjpeg @ 0x5] [error] overread 8", "[mjpeg @ 0x5] [error] overread 9"], 2),
+      // Whole pictures may lack their last marker.
+      (["[mjpeg @ 0x5] [warning] EOI missing, emulating", "    Last message repeated 2 times"], 0),
+      (["[avi @ 0x5] [warning] Packet corrupt (stream = 0, dts = 12)."], 0),
+      // Metadata of a film.
+      (
+        [
+          "[info]     title           : concealing 2 DC", "[info]     x : [warning] x: corrupt decoded frame",
+        ], 0
+      ),
+    ])
+  func countsDamagedFrames(messages: [String], expected: Int) async throws {
+    let lines = messages.map { "echo '\($0)' >&2;" }.joined()
+    let film = try source(
+      Self.header + Self.described(0, size: "4x2") + lines + Self.described(1, size: "4x2"))
+    let (frames, error) = await collect(film)
+    #expect(error == nil && frames.count == 2)
+    #expect(film.statistics.damaged == expected && (film.statistics.damageReason != nil) == (expected > 0))
+    #expect(film.statistics.arrived == 2)
+    // A stream that is joined in the middle begins with the first frame that can be decoded.
+    let stream = try source(
+      Self.header + lines + Self.described(0, size: "4x2"), as: "http://camera/film.ts")
+    #expect(await collect(stream).frames.count == 1 && stream.statistics.damaged == 0)
+    // A file is looked at to recognize it, and then read from its beginning.
+    try await withTemporaryFolderAsync { folder in
+      let path = folder.appending(path: "film.avi").path(percentEncoded: false)
+      try Data([0]).write(to: URL(filePath: path))
+      let script = lines + "echo \"[info] Input #0, avi, from 'file:film.avi':\" >&2;" + lines + Self.header
+      let file = try source(script + Self.described(0, size: "4x2"), as: path)
+      #expect(await collect(file).frames.count == 1 && file.statistics.damaged == expected)
+    }
+  }
+
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
     let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []

@@ -237,7 +237,18 @@ struct Watch {
     }
     let completion = Result { () throws(ApusError) in try writer?.finishWaiting() }
     try summarize(statistics)
+    warn(statistics)
     _ = try completion.get()
+  }
+
+  /// Says on standard error what the film and the one that was written lack.
+  private func warn(_ statistics: VideoStatistics) {
+    if let reason = statistics.damageReason {
+      let count = statistics.damaged
+      Output.writeError(
+        "warning: '\(oneLine(video.name))' is damaged: at least \(count) \(count == 1 ? "frame is" : "frames are") broken or missing; "
+          + "ffmpeg says first: \(oneLine(reason))")
+    }
   }
 
   private func summarize(_ statistics: VideoStatistics) throws {

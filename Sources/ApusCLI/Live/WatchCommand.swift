@@ -23,6 +23,9 @@ struct WatchCommand: ParsableCommand {
       score: --score-threshold says from which score on objects are found. An object
       is at the middle of its lower edge, and within the picture.
 
+      What ffmpeg calls damaged in a film is counted as damaged, with a warning at
+      the end; frames without damage before and after it are looked at.
+
       For ByteTrack's second matching, find what is doubtful, too, and say from which
       score on it is not: --score-threshold 0.1 --high-score 0.5.
 
