@@ -88,7 +88,7 @@ extension VideoLocation {
   func failure(_ message: String) -> ApusError {
     var message = masked(message)
     // ffmpeg repeats the name before its reason.
-    for prefix in ["\(name): ", "file:\(name): "] where message.hasPrefix(prefix) {
+    for prefix in ["\(name): ", "file:\(name): ", "\(masked(inputName)): "] where message.hasPrefix(prefix) {
       message = String(message.dropFirst(prefix.count))
     }
     message = String(message.prefix(200))

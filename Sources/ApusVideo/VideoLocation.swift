@@ -75,23 +75,25 @@ package struct VideoLocation: Hashable, Sendable {
       input = forms + Self.pattern(ofPicture: name) + ["-i", "file:\(name)"]
       return
     }
+    // Schemes may be written in capitals (RFC 3986, section 3.1), but ffmpeg knows them in lower case alone.
+    let url = scheme + name.dropFirst(scheme.count)
     switch scheme {
     case "rtsp":
       (kind, isLive, protocols) = (.stream, true, "rtsp,rtp,udp,tcp")
-      input = ["-rtsp_transport", "tcp", "-i", name]
+      input = ["-rtsp_transport", "tcp", "-i", url]
     case "rtsps":
       (kind, isLive, protocols) = (.stream, true, "rtsps,rtsp,rtp,udp,tcp,tls,crypto")
-      input = ["-rtsp_transport", "tcp", "-i", name]
+      input = ["-rtsp_transport", "tcp", "-i", url]
     case "http":
       (kind, isLive, protocols) = (.stream, false, "http,tcp")
-      input = ["-i", name]
+      input = ["-i", url]
     case "https":
       (kind, isLive, protocols) = (.stream, false, "https,http,httpproxy,tls,tcp,crypto")
-      input = ["-i", name]
+      input = ["-i", url]
     case "rtmp", "udp", "srt", "tcp", "rtp":
       (kind, isLive) = (.stream, true)
       protocols = ["rtmp": "rtmp,tcp", "rtp": "rtp,udp"][scheme] ?? scheme
-      input = ["-i", name]
+      input = ["-i", url]
     default:
       throw ApusError(
         .invalidArgument,

@@ -88,6 +88,18 @@ extension VideoSourceTests {
   }
 
   @Test(
+    "a scheme may have capitals",
+    arguments: [
+      ("HTTP://Camera/A.ts", "http://Camera/A.ts"), ("Rtsp://camera/1", "rtsp://camera/1"),
+      ("UDP://camera:9", "udp://camera:9"),
+    ])
+  func readsSchemesInCapitals(name: String, url: String) async throws {
+    #expect(try VideoLocation(name).arguments(VideoSource.Options()).contains(url))
+    let (_, error) = await collect(try source("echo '[error] \(url): refused' >&2; exit 1", as: name))
+    #expect(error?.message == "cannot read '\(name)': refused")
+  }
+
+  @Test(
     "no error shows the user and password of a URL",
     arguments: [
       "exit 1", "echo '[error] rtsp://ada:s3cret@camera/1: refused ada:s3cret' >&2; exit 1",
