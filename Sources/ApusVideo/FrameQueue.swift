@@ -50,8 +50,11 @@ final class FrameQueue: Sendable {
   /// The shape of pixels that the source announces.
   var pixelAspect: PixelAspect { state.withLock(\.pixelAspect) }
 
-  func announce(_ header: Y4MHeader) {
-    state.withLock { ($0.frameRate, $0.pixelAspect) = (header.frameRate, header.pixelAspect) }
+  /// - Parameter frameRate: The frames per second; nil for those of the header.
+  func announce(_ header: Y4MHeader, frameRate: Double? = nil) {
+    state.withLock {
+      ($0.frameRate, $0.pixelAspect) = (frameRate ?? header.frameRate, header.pixelAspect)
+    }
   }
 
   /// Counts a restart, and tells the observer of the first one since the last frame.

@@ -23,6 +23,8 @@ struct VideoEncoder: Sendable {
   private var firstTime: Double?
   private var written = 0
   private var last: [UInt8] = []
+  /// The pictures that are not in the file: another one has their frame.
+  private(set) var leftOut = 0
 
   init(
     path: String, width: Int, height: Int, frameRate: Double, pixelAspect: PixelAspect, program: String
@@ -59,7 +61,7 @@ struct VideoEncoder: Sendable {
     if firstTime == nil { firstTime = time ?? 0 }
     let bytes = picture.oriented().converted(to: .rgb).bytes
     while written < position { try write(last) }
-    if position == written { try write(bytes) }
+    if position == written { try write(bytes) } else { leftOut += 1 }
     last = bytes
   }
 

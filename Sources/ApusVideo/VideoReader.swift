@@ -55,9 +55,15 @@ struct VideoReader: Sendable {
       var clock = FileClock(start: options.start, frameRate: header.frameRate)
       /// A frame of a file whose time is decided by that of the next one.
       var held: (frame: VideoFrame, stated: Double?)?
+      /// A rate that may be that of a clock's ticks, until the second frame of a file decides.
+      var doubtfulRate = queue.keepsNewest ? nil : header.doubtfulRate
       func release(next: Double?) {
         guard let (frame, stated) = held else { return }
         held = nil
+        if let rate = doubtfulRate, let stated, let next, abs((next - stated) * rate - 1) < 0.25 {
+          queue.announce(header, frameRate: rate)
+        }
+        doubtfulRate = nil
         let time = clock.time(ofFrame: frame.number, stated: stated, next: next)
         queue.put(VideoFrame(number: frame.number, time: time, arrival: frame.arrival, raw: frame.raw))
       }
@@ -100,7 +106,7 @@ struct VideoReader: Sendable {
           queue.put(VideoFrame(number: progress.frames, time: time, arrival: arrival, raw: raw))
         } else {
           held = (VideoFrame(number: progress.frames, time: 0, arrival: arrival, raw: raw), described?.time)
-          if !clock.isJump(described?.time) { release(next: nil) }
+          if !clock.isJump(described?.time), doubtfulRate == nil { release(next: nil) }
         }
         progress.frames += 1
         progress.delivered += 1

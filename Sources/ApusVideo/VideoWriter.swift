@@ -107,6 +107,9 @@ public final class VideoWriter: Sendable {
     try performWaiting { encoder throws(ApusError) in try encoder.append(picture, at: time) }
   }
 
+  /// The pictures so far that are not in the file, because an earlier one has their frame.
+  package var leftOut: Int { encoder.withLock(\.leftOut) }
+
   /// Completes the file. Blocks, for callers that have a thread of their own.
   package func finishWaiting() throws(ApusError) {
     try performWaiting { encoder throws(ApusError) in try encoder.finish() }

@@ -13,6 +13,8 @@ struct Y4MHeader: Hashable, Sendable {
   let height: Int
   /// Frames per second; nil where the stream does not say, or says more than 240.
   let frameRate: Double?
+  /// Frames per second above 240, to 1000, which may also be the ticks of the stream's clock: frames tell by their times.
+  let doubtfulRate: Double?
   let pixelAspect: PixelAspect
   let layout: RawPicture.Layout
   let range: VideoColor.Range
@@ -41,9 +43,7 @@ struct Y4MHeader: Hashable, Sendable {
       case "F":
         let parts = value.split(separator: ":").compactMap { Double($0) }
         // Where frames are unequally far apart, a stream may announce its clock's ticks.
-        if parts.count == 2, parts[0] > 0, parts[1] > 0, parts[0] / parts[1] <= 240 {
-          rate = parts[0] / parts[1]
-        }
+        if parts.count == 2, parts[0] > 0, parts[1] > 0 { rate = parts[0] / parts[1] }
       case "A": aspect = PixelAspect(value)
       case "C": chroma = String(value.prefix(20))
       case "X" where value == "COLORRANGE=FULL": range = .full
@@ -54,7 +54,8 @@ struct Y4MHeader: Hashable, Sendable {
     self.width = width
     self.height = height
     self.range = range
-    frameRate = rate
+    frameRate = rate.flatMap { $0 <= 240 ? $0 : nil }
+    doubtfulRate = rate.flatMap { $0 > 240 && $0 <= 1000 ? $0 : nil }
     pixelAspect = aspect ?? .square
     switch chroma {
     case "420", "420jpeg", "420mpeg2", "420paldv": layout = .i420

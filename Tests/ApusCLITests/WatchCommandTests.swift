@@ -90,7 +90,8 @@ struct WatchCommandTests {
   @Test(
     "an annotated film has a frame for each that was looked at, at its time",
     arguments: [
-      (60, "", 120), (24, "", 48), (60, "--every 2", 60), (60, "--fps 20", 40), (10, "--every 20", 1),
+      (60, "", 120), (24, "", 48), (300, "", 600), (60, "--every 2", 60), (60, "--fps 20", 40),
+      (10, "--every 20", 1),
     ])
   func keepsFrames(rate: Int, options: String, expected: Int) throws {
     try withTemporaryFolder { folder in
@@ -245,6 +246,22 @@ struct WatchCommandTests {
         Line.self, from: Data(#require(text.split(separator: "\n").last).utf8))
       #expect(last.summary?.damaged == 1)
       #expect(try lines("film.avi", in: folder).last?.summary?.damaged == 0)
+    }
+  }
+
+  @Test("frames that find no place in an annotated film are counted")
+  func reportsFramesThatAreLeftOut() throws {
+    try withTemporaryFolder { folder in
+      let line = """
+        /usr/bin/ffmpeg -nostdin -loglevel error -f lavfi -i color=c=white:size=64x48:rate=10:duration=1 \
+          -vf "settb=1/1000,setpts='100*N-90*mod(N,2)'" -fps_mode passthrough -enc_time_base 1/1000 -c:v ffv1 -y film.mkv && \
+        $APUS watch film.mkv --annotate found.mp4
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0)
+      #expect(
+        answer.errors.contains("frames are not in found.mp4: they are closer together than its "),
+        "\(answer.errors)")
     }
   }
 

@@ -236,6 +236,24 @@ import Testing
     }
   }
 
+  @Test(
+    "a rate above 240 counts if the first frames are as close together",
+    arguments: [
+      ("300:1", 300, 300), ("300:1", 25, nil), ("1000:1", 1000, 1000), ("1000:1", 30, nil),
+      ("90000:1", 90_000, nil), ("240:1", 25, 240), ("480:1", nil, nil),
+    ] as [(String, Int?, Double?)])
+  func believesHighRates(announced: String, ticks: Int?, expected: Double?) async throws {
+    var script = "printf 'YUV4MPEG2 W4 H2 F\(announced) C420jpeg\\n';"
+    if let ticks { script += "echo '[Parsed_showinfo_1 @ 0x5] [info] config in time_base: 1/\(ticks)' >&2;" }
+    for number in 0..<3 { script += Self.described(number, size: "4x2") }
+    let film = try source(script)
+    let first = try await film.first { _ in true }
+    #expect(first?.number == 0 && film.frameRate() == expected)
+    #expect(await collect(try source(script)).frames.map(\.number) == [0, 1, 2])
+    let single = "printf 'YUV4MPEG2 W4 H2 F\(announced)\\n';" + Self.frame
+    #expect(await collect(try source(single)).frames.count == 1)
+  }
+
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
     let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []

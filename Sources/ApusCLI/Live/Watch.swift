@@ -249,6 +249,12 @@ struct Watch {
         "warning: '\(oneLine(video.name))' is damaged: at least \(count) \(count == 1 ? "frame is" : "frames are") broken or missing; "
           + "ffmpeg says first: \(oneLine(reason))")
     }
+    // Frames of live sources arrive at irregular times.
+    if let writer, let path = command.annotate, !video.isLive, writer.leftOut > 0 {
+      Output.writeError(
+        "warning: \(writer.leftOut) of \(answered) frames are not in \(oneLine(path)): they are closer together than its "
+          + "\(decimal(writer.frameRate, 2)) frames per second")
+    }
   }
 
   private func summarize(_ statistics: VideoStatistics) throws {
