@@ -176,14 +176,24 @@ struct VideoReader: Sendable {
       return
         "it has none of the forms of films that are read; lists of other files, such as playlists, are not"
     }
-    if says("not on whitelist 'http,") || says("Protocol 'https' not on whitelist") {
-      return "it leads to an address of another protocol: name that address itself"
+    if let line = first("' not on whitelist '"), let quote = line.firstRange(of: "Protocol '") {
+      let scheme = line[quote.upperBound...].prefix { $0 != "'" }
+      return "it leads to an address of another protocol, \(scheme): name that address itself"
     }
     if says("exceeds specified max pixel count") {
       return "its frames have more pixels than the limit of \(options.pixelLimit)"
     }
     // Of a film that was read in part, these say what is wrong with one of its pictures.
     guard frames == 0 else { return nil }
+    if let line = first("Failed to resolve hostname") { return String(line) }
+    if says("Protocol not found") { return "the program \(program) was built without this protocol" }
+    // The last message is about the memory that such a picture would need, as of a device that is busy.
+    if let line = first("Picture size "), line.contains(" is invalid") {
+      return "its header is damaged: \(line)"
+    }
+    if says("'pixel_aspect' out of range") {
+      return "its header is damaged: the ratio of its pixels' sides is impossible"
+    }
     if says("moov atom not found") {
       return
         "it is no film that ffmpeg knows, or an MP4 without its index (moov), as of a recording that was not finished"

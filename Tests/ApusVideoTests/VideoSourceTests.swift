@@ -254,6 +254,44 @@ import Testing
     #expect(await collect(try source(single)).frames.count == 1)
   }
 
+  @Test(
+    "a reason is ffmpeg's cause, not its last words",
+    arguments: [
+      (
+        [
+          "[tcp @ 0x5] [error] Failed to resolve hostname camera: Name or service not known",
+          "[error] http://camera/1: Input/output error",
+        ], "Failed to resolve hostname camera: Name or service not known"
+      ),
+      (
+        ["[IMGUTILS @ 0x5] [error] Picture size 0x240 is invalid", "[error] Device or resource busy"],
+        "its header is damaged: Picture size 0x240 is invalid"
+      ),
+      (
+        [
+          "[buffer @ 0x5] [error] Value -0.500000 for parameter 'pixel_aspect' out of range [0 - 1.79769e+308]",
+          "[fatal] Error while processing the decoded data for stream #0:0",
+        ], "its header is damaged: the ratio of its pixels' sides is impossible"
+      ),
+      (
+        [
+          "[error] http://camera/1: Protocol not found", "[error] Did you mean file:http://camera/1?",
+        ], "the program /bin/sh was built without this protocol"
+      ),
+      (
+        [
+          "[http @ 0x5] [warning] Protocol 'file' not on whitelist 'http,tcp'!",
+          "[error] http://camera/1: Invalid argument",
+        ], "it leads to an address of another protocol, file: name that address itself"
+      ),
+      (["[error] http://camera/1: Connection refused"], "Connection refused"),
+    ])
+  func namesCauses(messages: [String], reason: String) async throws {
+    let script = messages.map { "echo \"\($0)\" >&2;" }.joined() + "exit 1"
+    let (_, error) = await collect(try source(script, as: "http://camera/1"))
+    #expect(error?.message == "cannot read 'http://camera/1': \(reason)")
+  }
+
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
     let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []
