@@ -228,6 +228,19 @@ import Testing
     #expect(kind?.insteadOfModel.contains("convert") == false)
   }
 
+  @Test(
+    "a film that is given for a picture is one for apus watch",
+    arguments: [
+      [0, 0, 0, 24] + Array("ftypisom".utf8), [0x1A, 0x45, 0xDF, 0xA3],
+      [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11],
+    ] as [[UInt8]])
+  func namesFilms(bytes: [UInt8]) {
+    let kind = FileKind(beginning: bytes + [0, 0, 0])
+    #expect(
+      kind?.insteadOfPicture("JPEG").contains("; 'apus watch' looks at videos; or take pictures") == true)
+    #expect(kind?.insteadOfModel.contains("apus watch") == false && kind?.isSound == true)
+  }
+
   @Test("an error says that a file is cut off", arguments: [40, 100, 500])
   func saysThatAFileIsCutOff(length: Int) throws {
     // A vector of operator codes behind the end.

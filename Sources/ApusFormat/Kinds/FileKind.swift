@@ -21,9 +21,9 @@ package struct FileKind: Hashable, Sendable {
   }
 
   /// A kind of sound, with an article.
-  init(sound name: String, _ advice: String = "") {
-    (self.name, self.advice, pictureFormat, isSound) = (name, advice, nil, true)
-    pictureAdvice = nil
+  init(sound name: String, forPictures pictureAdvice: String? = nil) {
+    (self.name, advice, pictureFormat, isSound) = (name, "", nil, true)
+    self.pictureAdvice = pictureAdvice
   }
 
   /// A kind of picture.

@@ -19,8 +19,8 @@ struct FileSignature {
     self.init(Array(text.description.utf8), at: offset, picture: format)
   }
 
-  private init(_ bytes: [UInt8], at offset: Int = 0, sound name: String, _ advice: String = "") {
-    (self.offset, self.bytes, kind) = (offset, bytes, FileKind(sound: name, advice))
+  private init(_ bytes: [UInt8], at offset: Int = 0, sound name: String, forPictures advice: String? = nil) {
+    (self.offset, self.bytes, kind) = (offset, bytes, FileKind(sound: name, forPictures: advice))
   }
 
   private init(_ text: StaticString, at offset: Int = 0, _ name: String, _ advice: String = "") {
@@ -104,13 +104,18 @@ struct FileSignature {
       FileSignature(Array("MThd".utf8), sound: "a MIDI file, which has notes and no samples"),
       FileSignature(Array("RF64".utf8), sound: "a WAV file for more than 4 GiB (RF64)"),
       FileSignature(
-        [0x1A, 0x45, 0xDF, 0xA3], sound: "a video or sound in Matroska (.mkv or .webm)"),
+        [0x1A, 0x45, 0xDF, 0xA3], sound: "a video or sound in Matroska (.mkv or .webm)", forPictures: watch),
       FileSignature(
-        [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], sound: "a video or sound of Windows Media"),
+        [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11], sound: "a video or sound of Windows Media",
+        forPictures: watch),
     ]
     + [0xFB, 0xFA, 0xF3, 0xF2, 0xE3].map { FileSignature([0xFF, $0], sound: "an MP3 sound") }
     + [0xF1, 0xF9].map { FileSignature([0xFF, $0], sound: "an AAC sound") }
     + ["M4A ", "M4B "].map { FileSignature(Array("ftyp\($0)".utf8), at: 4, sound: "an AAC sound (.m4a)") }
+
+  /// The advice for a film that is given for a picture.
+  private static let watch =
+    "'apus watch' looks at videos; or take pictures out of it, for example with ffmpeg"
 
   private static let pictures =
     [
@@ -149,8 +154,7 @@ struct FileSignature {
     + ["avif", "avis"].map { FileSignature(Array("ftyp\($0)".utf8), at: 4, picture: "AVIF") }
     + [
       FileSignature(
-        Array("ftyp".utf8), at: 4, sound: "a video (MP4 or QuickTime)",
-        "take pictures out of it, for example with ffmpeg"),
+        Array("ftyp".utf8), at: 4, sound: "a video (MP4 or QuickTime)", forPictures: watch),
       FileSignature("RIFF", "a RIFF file, such as WAV or AVI"),
     ]
 }
