@@ -57,6 +57,12 @@ enum FFmpeg {
 }
 
 extension VideoLocation {
+  /// The path of a URL such as `file:///films/a%20b.mp4`.
+  static func path(ofFileURL name: String) -> String {
+    let path = URL(string: name).map { $0.path(percentEncoded: false) } ?? ""
+    return path.isEmpty ? String(name.dropFirst("file://".count)) : path
+  }
+
   /// Says early, and better than ffmpeg, why a file or device cannot be opened.
   func checkAccess() throws(ApusError) {
     guard kind == .file || kind == .device else { return }

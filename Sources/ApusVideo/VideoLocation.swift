@@ -94,6 +94,11 @@ package struct VideoLocation: Hashable, Sendable {
       (kind, isLive) = (.stream, true)
       protocols = ["rtmp": "rtmp,tcp", "rtp": "rtp,udp"][scheme] ?? scheme
       input = ["-i", url]
+    case "file":
+      throw ApusError(
+        .invalidArgument,
+        "'\(address.text.prefix(200))' is the URL of a file: name the file, \(Self.path(ofFileURL: name).prefix(200))"
+      )
     default:
       throw ApusError(
         .invalidArgument,

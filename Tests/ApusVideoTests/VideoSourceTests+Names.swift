@@ -100,6 +100,17 @@ extension VideoSourceTests {
   }
 
   @Test(
+    "a file's URL is refused with its path",
+    arguments: [
+      ("file:///films/a.mp4", "/films/a.mp4"), ("FILE:///films/a%20b.mp4", "/films/a b.mp4"),
+      ("file://localhost/films/a.mp4", "/films/a.mp4"),
+    ])
+  func namesThePathOfAURL(name: String, path: String) {
+    let error = #expect(throws: ApusError.self) { try VideoSource.check(name) }
+    #expect(error?.message == "'\(name)' is the URL of a file: name the file, \(path)")
+  }
+
+  @Test(
     "no error shows the user and password of a URL",
     arguments: [
       "exit 1", "echo '[error] rtsp://ada:s3cret@camera/1: refused ada:s3cret' >&2; exit 1",
