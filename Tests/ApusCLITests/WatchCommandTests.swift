@@ -387,6 +387,7 @@ struct WatchCommandTests {
       ("test:testsrc2 --line g:1,1,1,1", "--line"),
       ("test:testsrc2 --line gate:0,50,100,50", "lies outside of the picture"),
       ("test:testsrc2 --zone z:0,2,1,2,1,3", "lies outside of the picture"),
+      ("test:testsrc2 --line g:2,0,0,2.5", "lies outside of the picture"),
       ("file:///films/a.mp4", "name the file, /films/a.mp4"),
       ("test:testsrc2 --zone z:0,0,1,0,0.5,0", "without an area"),
       ("text.mp4 --annotate ./text.mp4", "is the source"), ("text.mp4 --annotate link.mp4", "is the source"),

@@ -133,6 +133,25 @@ import Testing
     #expect(throws: ApusError.self) { try scene.update([], width: 0, height: 48, at: 5) }
   }
 
+  @Test(
+    "a line or zone must meet the picture, and not only the box around it",
+    arguments: [
+      ("-1,0.5,2,0.5", true), ("0,1,1,1", true), ("0.5,-3,0.5,-0.1", false), ("2,0,0,2.5", false),
+      ("1.5,0.5,0.5,1.5", true), ("1.2,0,0,1.2", true), ("-1,-1,2,-1,2,2,-1,2", true),
+      ("-1,-0.5,0.9,-0.5,2,2,2,-0.6", false), ("-1,0.4,2,0.4,2,0.6,-1,0.6", true),
+      ("1.1,0,2,0,2,1,1.1,1", false), ("1,0,2,0,2,1,1,1", true),
+      // A ring that is open on the left: the picture is in its hole.
+      ("-1,-2,3,-2,3,3,-1,3,-1,2,2,2,2,-1,-1,-1", false),
+    ])
+  func refusesPlacesOutsideOfThePicture(points: String, isSeen: Bool) throws {
+    if isSeen {
+      _ = try ScenePlace(parsing: "a:\(points)")
+    } else {
+      let error = #expect(throws: ApusError.self) { try ScenePlace(parsing: "a:\(points)") }
+      #expect(error?.message.contains("lies outside of the picture") == true)
+    }
+  }
+
   @Test("two lines or zones of one name are refused")
   func refusesNamesTwice() throws {
     let (line, zone) = (try ScenePlace(parsing: "a:0,0,1,1"), try ScenePlace(parsing: "a:0,0,1,0,1,1"))

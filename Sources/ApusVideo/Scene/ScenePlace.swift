@@ -45,15 +45,48 @@ public struct ScenePlace: Hashable, Sendable {
     }
     try require(points.count < 3 || !isFlat, "is a zone without an area: its points lie on a line")
     try require(points.count != 2 || points[0] != points[1], "is a line between two equal points")
-    func meetsPicture(_ values: [Double]) -> Bool {
-      values.contains { $0 <= 1 } && values.contains { $0 >= 0 }
-    }
     try require(
-      meetsPicture(points.map(\.x)) && meetsPicture(points.map(\.y)),
+      Self.meetsPicture(points),
       "lies outside of the picture: its points are fractions of 0 to 1, such as \(name):0,0.5,1,0.5")
     try require(
       (2...ZoneCounter.maximumCorners).contains(points.count),
       "has \(points.count) points, not 2 to \(ZoneCounter.maximumCorners)")
+  }
+
+  /// Whether a line or zone has a point within the picture or on its edge.
+  private static func meetsPicture(_ points: [TrackingPoint]) -> Bool {
+    for (index, point) in points.enumerated()
+    where meetsPicture(points[index > 0 ? index - 1 : points.count - 1], point) {
+      return true
+    }
+    guard points.count > 2 else { return false }
+    // No side meets the picture: all of it lies inside the zone, or outside.
+    var isInside = false
+    var previous = points[points.count - 1]
+    for point in points {
+      if (point.y > 0.5) != (previous.y > 0.5) {
+        let x = point.x + (0.5 - point.y) / (previous.y - point.y) * (previous.x - point.x)
+        if x > 0.5 { isInside.toggle() }
+      }
+      previous = point
+    }
+    return isInside
+  }
+
+  /// Whether a segment has a point within the picture or on its edge: it is cut at each edge (Liang and Barsky, 1984).
+  private static func meetsPicture(_ start: TrackingPoint, _ end: TrackingPoint) -> Bool {
+    var (first, last) = (0.0, 1.0)
+    for (from, to) in [(start.x, end.x), (start.y, end.y)] {
+      let step = to - from
+      if step == 0 {
+        if from < 0 || from > 1 { return false }
+      } else {
+        let (one, other) = (-from / step, (1 - from) / step)
+        first = max(first, min(one, other))
+        last = min(last, max(one, other))
+      }
+    }
+    return first <= last
   }
 
   /// The first name that several places have; nil if each has its own.
