@@ -212,10 +212,11 @@ struct WatchCommandTests {
     }
   }
 
-  @Test func endsProperlyOnAnInterrupt() throws {
+  @Test("a signal to end completes the film", arguments: ["INT", "TERM", "HUP"])
+  func endsProperlyOnAnInterrupt(signal: String) throws {
     try withTemporaryFolder { folder in
       let answer = try shell(
-        "timeout --preserve-status -s INT 5 $APUS watch test:testsrc2:64x48 --real-time --annotate out.mp4 --json > lines.json",
+        "timeout --preserve-status -s \(signal) 5 $APUS watch test:testsrc2:64x48 --real-time --annotate out.mp4 --json > lines.json",
         in: folder)
       #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer.errors)")
       let last = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8).split(
@@ -224,6 +225,20 @@ struct WatchCommandTests {
       #expect(last?.contains("\"summary\"") == true)
       let annotated = try lines("out.mp4 --every 100", in: folder)
       #expect(annotated.last?.summary?.frames ?? 0 > 0)
+    }
+  }
+
+  @Test("a command that was started with nohup outlives its terminal")
+  func ignoresAnIgnoredSignal() throws {
+    try withTemporaryFolder { folder in
+      let line = """
+        (trap '' HUP; exec $APUS watch test:testsrc2:64x48:2 --real-time --json > lines.json) & process=$!
+        sleep 1; kill -HUP $process; wait $process
+        """
+      let answer = try shell(line, in: folder)
+      #expect(answer.status == 0 && answer.errors.isEmpty, "\(answer)")
+      let text = try String(contentsOf: folder.appending(path: "lines.json"), encoding: .utf8)
+      #expect(text.split(separator: "\n").count == 61)
     }
   }
 
