@@ -107,7 +107,9 @@ struct VideoEncoder: Sendable {
   }
 
   private func start() throws(ApusError) -> ChildProcess {
-    let codec = try hasH264() ? ["-c:v", "libx264", "-preset", "veryfast"] : ["-c:v", "mpeg4", "-q:v", "4"]
+    var codec = try hasH264() ? ["-c:v", "libx264", "-preset", "veryfast"] : ["-c:v", "mpeg4", "-q:v", "4"]
+    // AVI has no times at which frames are shown: those that are coded out of order would come late.
+    if path.lowercased().hasSuffix(".avi") { codec += ["-bf", "0"] }
     return try ChildProcess(
       program,
       [

@@ -261,6 +261,33 @@ extension VideoSourceTests {
   }
 
   @Test(
+    "a film that is written begins at 0, and goes on at its rate",
+    .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: ["mkv", "mp4", "mov", "avi"])
+  func beginsFilmsAtZero(ending: String) async throws {
+    try await withTemporaryFolderAsync { folder in
+      let path = folder.appending(path: "film.\(ending)").path(percentEncoded: false)
+      let writer = try VideoWriter(path, width: 64, height: 64, frameRate: 10)
+      for number in 0..<12 {
+        // A square that moves: encoders take frames of other kinds than for pictures that stay.
+        let bytes = (0..<64 * 64).map { UInt8(($0 % 64 / 8 == number % 8) ? 250 : $0 / 64) }
+        try await writer.append(
+          ImageBuffer(bytes: bytes, width: 64, height: 64, format: .gray), at: Double(number) / 10)
+      }
+      // The second picture for a frame is not in the film.
+      try await writer.append(
+        ImageBuffer(
+          bytes: [UInt8](repeating: 0, count: 64 * 64), width: 64, height: 64, format: .gray), at: 1.11)
+      try await writer.finish()
+      #expect(writer.leftOut == 1)
+      let (frames, error) = await collect(try VideoSource(path))
+      #expect(error == nil && frames.count == 12)
+      for (number, frame) in frames.enumerated() {
+        #expect(abs(frame.time - Double(number) / 10) < 0.002, "\(frame.time)")
+      }
+    }
+  }
+
+  @Test(
     "what is missing at the end of films without an index is counted as damaged",
     .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: ["avi", "flv", "ts", "nut"])
   func countsDamageOfFilmsThatAreCutShort(ending: String) async throws {
