@@ -48,6 +48,9 @@ extension VideoSource {
         try require(
           (16...16_384).contains(size.width) && (16...16_384).contains(size.height),
           "a video's size of \(size.width) × \(size.height) is not within 16 to 16384")
+        try require(
+          size.width * size.height <= pixelLimit,
+          "a video's size of \(size.width) × \(size.height) has more pixels than the limit of \(pixelLimit)")
       }
       try require(start >= 0 && start <= 1e7, "a start of \(start) seconds is not within 0 to 10000000")
       try require((0...1_000_000).contains(loops ?? 0), "\(loops ?? 0) loops are not within 0 to 1000000")

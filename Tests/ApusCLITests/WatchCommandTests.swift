@@ -403,6 +403,7 @@ struct WatchCommandTests {
       ("test:testsrc2 --line gate:0,50,100,50", "lies outside of the picture"),
       ("test:testsrc2 --zone z:0,2,1,2,1,3", "lies outside of the picture"),
       ("test:testsrc2 --line g:2,0,0,2.5", "lies outside of the picture"),
+      ("test:testsrc2 --size 16384x16384", "--size 16384x16384 has more pixels than the limit"),
       ("file:///films/a.mp4", "name the file, /films/a.mp4"),
       ("test:testsrc2 --zone z:0,0,1,0,0.5,0", "without an area"),
       ("text.mp4 --annotate ./text.mp4", "is the source"), ("text.mp4 --annotate link.mp4", "is the source"),

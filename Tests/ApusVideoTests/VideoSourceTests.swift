@@ -292,6 +292,16 @@ import Testing
     #expect(error?.message == "cannot read 'http://camera/1': \(reason)")
   }
 
+  @Test("a size beyond the limit of pixels is refused before anything is opened")
+  func refusesLargeSizes() throws {
+    var options = VideoSource.Options()
+    options.size = (8192, 4096)
+    try VideoSource.check("film.mp4", options: options)
+    options.size = (8192, 4097)
+    let error = #expect(throws: ApusError.self) { try VideoSource.check("film.mp4", options: options) }
+    #expect(error?.message.contains("more pixels than the limit of 33554432") == true)
+  }
+
   @Test func startsALiveSourceAgainAndCountsIt() async throws {
     let live = try source(Self.header + Self.frame, as: "rtsp://camera/1")
     var numbers: [Int] = []

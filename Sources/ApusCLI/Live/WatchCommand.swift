@@ -176,6 +176,10 @@ struct WatchCommand: ParsableCommand {
       guard sides.count == 2, sides.allSatisfy({ (16...16_384).contains($0) }) else {
         throw ValidationError("--size \(size) is not WIDTHxHEIGHT with sides of 16 to 16384")
       }
+      let limit = VideoSource.Options().pixelLimit
+      guard sides[0] * sides[1] <= limit else {
+        throw ValidationError("--size \(size) has more pixels than the limit of \(limit)")
+      }
       return (sides[0], sides[1])
     }
   }
