@@ -16,6 +16,8 @@ final class FrameDamage: Sendable {
   private struct State {
     /// Whether messages are about frames that are read, and not about those that ffmpeg looks at to recognize the source.
     var isReading = false
+    /// Whether the source is MPEG-TS. ffmpeg calls packets corrupt there whose numbers do not go on, as where whole films were joined.
+    var isNumbered = false
     /// The messages of each kind.
     var counts: [Int] = []
     var total = 0
@@ -29,6 +31,10 @@ final class FrameDamage: Sendable {
     ["Error while decoding stream", "Error submitting packet to decoder", "Decoding error: "],
     ["overread "], ["error y="],
   ]
+  /// The kind of messages about packets, which are not decoded yet.
+  private static let packets = 0
+  /// The beginning of ffmpeg's description of the source.
+  private static let input = "[info] Input #0, "
   private static let levels = ["warning", "error", "info"]
 
   private let state = Mutex(State(counts: [Int](repeating: 0, count: kinds.count)))
@@ -56,9 +62,14 @@ final class FrameDamage: Sendable {
     let repeats = Self.repeats(line)
     let text = repeats == nil ? Self.damage(in: line) : nil
     let (kind, count) = state.withLock { state -> (Int?, Int) in
-      if isFile, line.hasPrefix("[info] Input #0, ") { state.isReading = true }
+      if line.hasPrefix(Self.input) {
+        state.isNumbered = line.dropFirst(Self.input.count).hasPrefix("mpegts,")
+        if isFile { state.isReading = true }
+      }
       if repeats == nil { state.last = text?.kind }
-      guard let kind = state.last, state.isReading else { return (nil, 0) }
+      guard let kind = state.last, state.isReading, kind != Self.packets || !state.isNumbered else {
+        return (nil, 0)
+      }
       state.counts[kind] += repeats ?? 1
       let more = max(state.counts[kind] - state.total, 0)
       state.total += more

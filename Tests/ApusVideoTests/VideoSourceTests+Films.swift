@@ -306,6 +306,21 @@ extension VideoSourceTests {
     }
   }
 
+  @Test("films of MPEG-TS that were joined are whole", .enabled(if: hasFFmpeg, "ffmpeg is missing"))
+  func takesJoinedFilmsForWhole() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let made = try shell(
+        """
+        ffmpeg -loglevel error -f lavfi -i testsrc2=size=320x240:rate=10:duration=1 film.ts && cat film.ts film.ts > joined.ts && \
+        ffmpeg -nostdin -i joined.ts -f null - 2>&1 | grep -q 'corrupt input packet'
+        """, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      let joined = try VideoSource(folder.appending(path: "joined.ts").path(percentEncoded: false))
+      let (frames, error) = await collect(joined)
+      #expect(error == nil && frames.count >= 19 && joined.statistics.damaged == 0)
+    }
+  }
+
   @Test("pictures may be far apart", .enabled(if: hasFFmpeg, "ffmpeg is missing"), arguments: [1.0, 10])
   func writesLongPauses(rate: Double) async throws {
     try await withTemporaryFolderAsync { folder in
