@@ -54,18 +54,17 @@ public final class AudioClassifier: Sendable {
   /// The most classes that the windows of an answer name together.
   private static let maximumCategories = 1 << 24
 
-  /// The largest sample of the first clip that goes far beyond −1 to 1; nil if none did.
-  private let loudest = Mutex<Float?>(nil)
+  /// Whether a clip had samples far beyond −1 to 1.
+  private let isLoud = Mutex(false)
   /// Samples of sounds that are mixed too loud may go beyond 1, but not as far as this.
   private static let maximumSample: Float = 8
 
   private var loudWarnings: [String] {
-    loudest.withLock { $0 }.map {
-      [
-        "the samples of a sound go to \($0), not −1 to 1: floats that were made of integers must be divided, "
-          + "of 16 bits by 32768, of 32 bits by 2147483648"
-      ]
-    } ?? []
+    guard isLoud.withLock({ $0 }) else { return [] }
+    return [
+      "the samples of a sound go beyond ±\(Int(Self.maximumSample)), not −1 to 1: floats that were made of integers must be divided, "
+        + "of 16 bits by 32768, of 32 bits by 2147483648"
+    ]
   }
 
   private let rateReading: Assumption
@@ -170,10 +169,7 @@ public final class AudioClassifier: Sendable {
         if begin > 0 { samples.removeFirst(hop) }
         let more = sound.samples(begin + samples.count..<min(begin + windowSampleCount, sound.count))
         samples += more
-        if more.contains(where: { abs($0) > Self.maximumSample }) {
-          let greatest = samples.reduce(0) { max($0, abs($1)) }
-          loudest.withLock { $0 = max($0 ?? 0, greatest) }
-        }
+        if more.contains(where: { abs($0) > Self.maximumSample }) { isLoud.withLock { $0 = true } }
         try input.write(samples, to: interpreter)
         Trace.record(.preprocess, since: preparing)
         let ready = clock.now
