@@ -133,6 +133,17 @@ struct BFloat16Tests {
     }
   }
 
+  @Test(
+    "products that would gain nothing stay in float32",
+    arguments: [(18, 8, true), (16, 8, false), (34, 7, false), (800_000, 8, true), (800_002, 8, false)])
+  func gains(depth: Int, columns: Int, isRounded: Bool) {
+    let convolution = Convolution(
+      rows: 3, depth: depth, columns: columns, operands: .float32,
+      epilogue: .float32(minimum: -.infinity, maximum: .infinity))
+    let rounded = try? convolution.roundedToBFloat16()
+    #expect(rounded?.operands == (isRounded ? .bfloat16(.pairs) : nil))
+  }
+
   @Test("parts are as long as a run allows, and not mostly empty")
   func parts() throws {
     for (depth, pairs) in [

@@ -143,7 +143,8 @@ import ApusRuntime
 
   var implementation: String {
     let epilogue = target.epilogueText(convolution.operands, scheme.epilogue)
-    return "generated products of \(scheme.product.text), \(plan.text), \(epilogue)"
+    let order = plan.bfloat16Order.map { ", \($0.name)" } ?? ""
+    return "generated products of \(scheme.product.text)\(order), \(plan.text), \(epilogue)"
   }
 
   var summation: String? {

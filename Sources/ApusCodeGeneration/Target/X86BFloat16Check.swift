@@ -10,9 +10,10 @@ import ApusKernels
 enum X86BFloat16Check {
   /// Throws unless the processor's sums are those that are defined.
   static func requireDefinedSums() throws(Decline) {
-    guard hasDefinedSums else {
-      throw Decline("vdpbf16ps: this processor's sums differ from the ones that are defined")
+    guard CPUFeatures.current.contains(.avx512BF16) else {
+      throw Decline("vdpbf16ps: the machine has no AVX-512 BF16")
     }
+    try check.require("vdpbf16ps") { () throws(Decline) in try sumsAreDefined() }
   }
 
   /// One addition of products in 16 lanes: sums, then pairs of rows and of columns.
@@ -34,10 +35,10 @@ enum X86BFloat16Check {
     }
   }
 
-  private static let hasDefinedSums: Bool = {
-    guard CPUFeatures.current.contains(.avx512BF16),
-      let function = try? unsafe CodeFunction<Lanes>(Generator())
-    else { return false }
+  private static let check = ProcessorCheck()
+
+  private static func sumsAreDefined() throws(Decline) -> Bool {
+    let function = try unsafe CodeFunction<Lanes>(Generator())
     ExecutableMemory.seal()
     var state: UInt32 = 1
     /// A random bit pattern (xorshift).
@@ -76,5 +77,5 @@ enum X86BFloat16Check {
       }
     }
     return true
-  }()
+  }
 }

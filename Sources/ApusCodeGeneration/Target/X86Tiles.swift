@@ -6,7 +6,7 @@ import ApusKernels
 /// The tile registers of AMX, as products use them.
 ///
 /// A block of up to 32 rows and 32 columns has four tiles of sums; two tiles hold its rows and two its columns, a part of K at a
-/// time. If a block has more than 16 rows, its second tile of rows ends with the last row and may repeat some of the first.
+/// time. If a block has more than 16 rows, each tile of rows has half of them: of an odd number, the second begins with the last row of the first.
 struct X86Tiles {
   /// The maximum height of a block.
   static let maximumRows = 32
@@ -14,6 +14,9 @@ struct X86Tiles {
   static let maximumVectors = 2
   /// The bytes of a block's sums in memory.
   static let sumByteCount = maximumRows * maximumVectors * 64
+
+  /// The rows of a tile of a block: multiplying takes as many cycles.
+  static func height(rowCount: Int) -> Int { rowCount <= 16 ? rowCount : (rowCount &+ 1) / 2 }
 
   /// The register of a tile of sums.
   static func sums(_ row: Int, _ column: Int) -> Int { 2 * row + column }
@@ -35,7 +38,7 @@ struct X86Tiles {
         bytes[16 &+ 2 &* tile] = UInt8(truncatingIfNeeded: byteCount)
         bytes[48 &+ tile] = UInt8(truncatingIfNeeded: rows)
       }
-      let height = max(1, min(rowCount, 16))
+      let height = max(1, min(X86Tiles.height(rowCount: rowCount), 16))
       for row in 0..<2 {
         for column in 0..<2 { set(sums(row, column), rows: height, byteCount: 64) }
         set(X86Tiles.rows(row), rows: height, byteCount: 4 &* pairs)
@@ -81,10 +84,10 @@ extension X86Tiles {
   /// Throws unless the system allows tiles and the processor's sums are those that ``BFloat16Sum`` defines.
   static func requireDefinedSums() throws(Decline) {
     try TilePermission.require()
-    guard hasDefinedSums else {
-      throw Decline("tdpbf16ps: this processor's sums differ from the ones that are defined")
-    }
+    try check.require("tdpbf16ps") { () throws(Decline) in try sumsAreDefined() }
   }
+
+  private static let check = ProcessorCheck()
 
   /// One product of tiles: their sizes, and the addresses of sums, rows and columns.
   private struct Operands: CodeArguments {
@@ -115,8 +118,8 @@ extension X86Tiles {
     }
   }
 
-  private static let hasDefinedSums: Bool = {
-    guard let function = try? unsafe CodeFunction<Operands>(ProductGenerator()) else { return false }
+  private static func sumsAreDefined() throws(Decline) -> Bool {
+    let function = try unsafe CodeFunction<Operands>(ProductGenerator())
     ExecutableMemory.seal()
     var state: UInt32 = 1
     /// A random bit pattern (xorshift).
@@ -160,5 +163,5 @@ extension X86Tiles {
       guard sums == expected else { return false }
     }
     return true
-  }()
+  }
 }

@@ -9,7 +9,7 @@ import ApusAssembly
   /// In parts of `pairs` pairs, 1 to 16, as the tile registers of AMX add them.
   case parts(pairs: Int)
 
-  /// The order's name; part of the key of packed weights.
+  /// The order's name, for plans. Weights are packed alike for all orders.
   package var name: String {
     switch self {
     case .pairs: "in pairs"

@@ -86,6 +86,13 @@ extension Convolution {
     guard depth > Self.shortDepth else {
       throw Decline("outputs of sums of \(depth) products take more time than the products")
     }
+    guard columnCount >= Self.fewColumns else {
+      throw Decline("\(counted(columnCount, "output channel")) of a group leave most of a vector empty")
+    }
+    let line = lineDepth
+    guard line <= Self.lineLimit else {
+      throw Decline("\(line) values of a line of outputs are too many to be kept rounded")
+    }
     var result = self
     result.operands = .bfloat16(order)
     return result
@@ -94,6 +101,23 @@ extension Convolution {
   /// The number of products up to which a sum stays in float32. On Emerald Rapids, 1×1 convolutions of 16 channels to 64 took 1.4
   /// times as long with tile registers as in float32, those of 24 channels to 144 two thirds of it.
   private static let shortDepth = 16
+
+  /// The output channels of a group from which on products are rounded. With 1 and 4, convolutions took twice as long as in float32.
+  private static let fewColumns = 8
+  /// The most values that a line of outputs may read. Generated code rounds a line's values before it multiplies them, and declines
+  /// lines that would not stay in the caches; without it, a product would take thirty times as long as in float32.
+  private static let lineLimit = 800_000
+
+  /// The values of one group that a line of outputs reads: of a single pixel if inputs are read in place or have one row.
+  private var lineDepth: Int {
+    let width = readsInputInPlace || outputHeight == 1 ? 1 : outputWidth
+    let reach = max(0, width - 1).multipliedReportingOverflow(by: strideWidth)
+    let columns = reach.partialValue.addingReportingOverflow(reachWidth)
+    let pixels = reachHeight.multipliedReportingOverflow(by: columns.partialValue)
+    let values = pixels.partialValue.multipliedReportingOverflow(by: channelsPerGroup)
+    return reach.overflow || columns.overflow || pixels.overflow || values.overflow
+      ? .max : values.partialValue
+  }
 
   /// Throws unless channels have pairs, as sums of bfloat16 need.
   package func requirePairs() throws(Decline) {

@@ -50,7 +50,8 @@ final class PortableFloatConvolution: TiledConvolution {
   var workerByteCount: Int { gatheredByteCount + roundedUp(tiling.rowsPerTile * chunk * 4, to: 64) }
 
   var implementation: String {
-    "portable products of \(products.name), \(tiling.text), \(convolution.epilogue.name)"
+    let order = if case .bfloat16(let order) = convolution.operands { ", \(order.name)" } else { "" }
+    return "portable products of \(products.name)\(order), \(tiling.text), \(convolution.epilogue.name)"
   }
 
   var summation: String? {

@@ -148,10 +148,14 @@ struct TransposedProduct: UnpackedOperator {
 
   var implementation: Implementation {
     guard let part = parts.first ?? emptyPart else { return .plain }
+    func notes(_ part: Part) -> [String] { part.choice.notes + part.kernel.notes(part.weights.known) }
+    // Phases have different numbers of taps, which may decide how they are computed.
+    var known = Set(notes(part))
+    let others = parts.dropFirst().flatMap(notes).filter { known.insert($0).inserted }
     return Implementation(
       text: "a convolution for each of \(parts.count) phases: \(part.kernel.implementation)",
       choice: part.choice,
-      notes: part.kernel.notes(part.weights.known))
+      notes: part.kernel.notes(part.weights.known) + others.map { "another phase: \($0)" })
   }
 
   var summation: String? {

@@ -21,7 +21,7 @@ struct X86TileProductGenerator: CodeGenerator, Hashable {
   /// Bytes of a K-step of the panel, and of a row of sums.
   private var panelStride: Int { vectorCount * 64 }
   /// The first row of the second tile.
-  private var secondRow: Int { shape.rowCount - 16 }
+  private var secondRow: Int { shape.rowCount - X86Tiles.height(rowCount: shape.rowCount) }
   /// Rows whose sums fit into registers beside the bounds.
   private static let rowsTogether = 12
 
