@@ -185,6 +185,9 @@ def refused(line, ending, err):
     """Checks that what a user means is not refused."""
     if line.model and line.has("model") and line.model.is_refused and ending.status == 0 and line.command.name in ANSWERING:
         raise Broken("an answer where scores are no numbers", ending.out[:200].decode("utf-8", "replace"))
+    # What a model answers is not for the user to choose: embeddings without a direction, regions that a second model cannot look at.
+    if re.search("so it has no direction|the region of what a model looks at", " ".join(err)):
+        return
     if line.is_plain and ending.status != 0:
         # What the message says without numbers and names.
         message = re.sub(r"'[^']*'|[0-9.×-]+", "", next((entry for entry in err if entry.startswith("error: ")), ""))
