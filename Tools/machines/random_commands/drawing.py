@@ -24,7 +24,7 @@ READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scor
 EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",),
              "class-names": ("classify", "detect"), "class-offset": ("classify",), "labels": ("classify", "detect", "segment"),
              **{name: ("classify", "detect") for name in ("label-offset", "allow", "deny", "score-threshold")},
-             "scores": ("classify", "detect", "segment"), "locale": (), **{name: ("classify",) for name in ("rate", "window", "overlap")},
+             "scores": ("classify", "detect", "segment"), "locale": (), **{name: () for name in ("rate", "window", "overlap")},
              **{name: ("detect",) for name in ("max-results", "iou-threshold", "class-agnostic", "multi-label", "layout", "box-units",
                                                "candidates", "anchors")}}
 # Options that are for others, which may be missing.
