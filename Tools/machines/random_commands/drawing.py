@@ -353,6 +353,9 @@ class Drawer:
         if line.command.name == "pose" and (name == "output" and (line.has("mask-dir") or line.has("max-results")) or
                                             name in ("mask-dir", "max-results") and line.has("output")):
             return None
+        # Both would be the same file.
+        if name == "output" and line.has("annotate") or name == "annotate" and line.has("output"):
+            return None
         if line.command.name == "watch" and name in ("annotate", "size"):
             return Option(name, "out/drawn.mp4" if name == "annotate" else "64x48")
         simple = {
