@@ -39,13 +39,13 @@ final class FrameDamage: Sendable {
 
   private let state = Mutex(State(counts: [Int](repeating: 0, count: kinds.count)))
   private let isFile: Bool
-  private let found: @Sendable (String) -> Void
+  private let found: @Sendable (String, Int) -> Void
 
   /// - Parameters:
   ///   - isFile: Whether all of the source is read. Of a stream that is joined in the middle, ffmpeg cannot decode what comes before its
   ///     first whole frame, which is no damage.
-  ///   - found: Called with ffmpeg's message for each frame that is damaged.
-  init(ofFile isFile: Bool, _ found: @escaping @Sendable (String) -> Void) {
+  ///   - found: Called with ffmpeg's message about damaged frames, and how many there are.
+  init(ofFile isFile: Bool, _ found: @escaping @Sendable (String, Int) -> Void) {
     (self.isFile, self.found) = (isFile, found)
   }
 
@@ -75,9 +75,8 @@ final class FrameDamage: Sendable {
       state.total += more
       return (kind, more)
     }
-    guard let kind else { return }
-    let message = text.map { String($0.text.prefix(200)) } ?? Self.kinds[kind][0]
-    for _ in 0..<count { found(message) }
+    guard let kind, count > 0 else { return }
+    found(text.map { String($0.text.prefix(200)) } ?? Self.kinds[kind][0], count)
   }
 
   /// The kind and the text of a message about a damaged frame; nil for another message.

@@ -92,11 +92,11 @@ final class FrameQueue: Sendable {
     }
   }
 
-  /// Counts a damaged frame, which a reader gets all the same, or which ffmpeg leaves out.
-  func countDamage(_ message: String) {
+  /// Counts damaged frames, which a reader gets all the same, or which ffmpeg leaves out.
+  func countDamage(_ message: String, count: Int) {
     state.withLock { state in
       guard state.end == nil else { return }
-      state.statistics.damaged += 1
+      state.statistics.damaged += count
       if state.statistics.damageReason == nil { state.statistics.damageReason = message }
     }
   }

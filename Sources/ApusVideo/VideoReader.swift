@@ -27,7 +27,7 @@ struct VideoReader: Sendable {
   private func read(_ progress: inout SourceRestarts.Progress, _ arguments: [String]) -> SourceRestarts.End? {
     do throws(ApusError) {
       let descriptions = FrameDescriptions()
-      let damage = FrameDamage(ofFile: location.kind == .file) { queue.countDamage($0) }
+      let damage = FrameDamage(ofFile: location.kind == .file) { queue.countDamage($0, count: $1) }
       let start = ContinuousClock.now
       let child = try ChildProcess(program, arguments, pipe: .output) { line in
         if descriptions.take(line) {

@@ -40,32 +40,18 @@ enum X86BFloat16Check {
   private static func sumsAreDefined() throws(Decline) -> Bool {
     let function = try unsafe CodeFunction<Lanes>(Generator())
     ExecutableMemory.seal()
-    var state: UInt32 = 1
-    /// A random bit pattern (xorshift).
-    func random() -> UInt32 {
-      state ^= state &<< 13
-      state ^= state &>> 17
-      state ^= state &<< 5
-      return state
-    }
-    // Exponents around one, where roundings differ; and products next to the least normal float.
-    for (kept, sumExponent, rowExponent, columnExponent) in [
-      (0x80FF as UInt32, 0x3F00_0000 as UInt32, 0x3F00 as UInt32, 0x3F00 as UInt32),
-      (0x807F, 0x0080_0000, 0x1F80, 0x2080), (0x807F, 0x0100_0000, 0x2000, 0x1F80),
-    ] {
+    for var operands in CheckedOperands.kinds {
       for _ in 0..<16 {
         var lanes = Lanes(sums: .zero, rows: .zero, columns: .zero)
         var expected = SIMD16<Float>()
         for lane in 0..<16 {
-          lanes.sums[lane] = Float(bitPattern: random() & (kept &<< 16 | 0xFFFF) | sumExponent)
-          lanes.rows[lane] = random() & (kept &* 0x1_0001) | rowExponent &* 0x1_0001
-          lanes.columns[lane] = random() & (kept &* 0x1_0001) | columnExponent &* 0x1_0001
-          func value(_ bits: UInt32, _ term: UInt32) -> Float {
-            Float(bitPattern: term == 0 ? bits &<< 16 : bits & 0xFFFF_0000)
-          }
+          let (row, column) = (operands.row(), operands.column())
+          (lanes.rows[lane], lanes.columns[lane]) = (row, column)
+          lanes.sums[lane] = Float(bitPattern: operands.sum())
           var sum = lanes.sums[lane]
-          for term in [1, 0] as [UInt32] {
-            sum = BFloat16Sum.adding(value(lanes.rows[lane], term), value(lanes.columns[lane], term), to: sum)
+          for term in [1, 0] {
+            sum = BFloat16Sum.adding(
+              CheckedOperands.value(row, term), CheckedOperands.value(column, term), to: sum)
           }
           expected[lane] = sum
         }

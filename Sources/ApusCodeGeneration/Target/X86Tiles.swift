@@ -121,25 +121,13 @@ extension X86Tiles {
   private static func sumsAreDefined() throws(Decline) -> Bool {
     let function = try unsafe CodeFunction<Operands>(ProductGenerator())
     ExecutableMemory.seal()
-    var state: UInt32 = 1
-    /// A random bit pattern (xorshift).
-    func random() -> UInt32 {
-      state ^= state &<< 13
-      state ^= state &>> 17
-      state ^= state &<< 5
-      return state
+    func value(_ bits: UInt32, _ term: Int) -> SIMD4<Float> {
+      SIMD4(repeating: CheckedOperands.value(bits, term))
     }
-    func value(_ bits: UInt32, _ term: UInt32) -> SIMD4<Float> {
-      SIMD4(repeating: Float(bitPattern: term == 0 ? bits &<< 16 : bits & 0xFFFF_0000))
-    }
-    // Exponents around one, where roundings differ; and products next to the least normal float.
-    for (kept, sumExponent, rowExponent, columnExponent) in [
-      (0x80FF as UInt32, 0x3F00_0000 as UInt32, 0x3F00 as UInt32, 0x3F00 as UInt32),
-      (0x807F, 0x0080_0000, 0x1F80, 0x2080), (0x807F, 0x0100_0000, 0x2000, 0x1F80),
-    ] {
-      var sums = (0..<256).map { _ in random() & (kept &<< 16 | 0xFFFF) | sumExponent }
-      var rows = (0..<256).map { _ in random() & (kept &* 0x1_0001) | rowExponent &* 0x1_0001 }
-      var columns = (0..<256).map { _ in random() & (kept &* 0x1_0001) | columnExponent &* 0x1_0001 }
+    for var operands in CheckedOperands.kinds {
+      var sums = (0..<256).map { _ in operands.sum() }
+      var rows = (0..<256).map { _ in operands.row() }
+      var columns = (0..<256).map { _ in operands.column() }
       let expected = (0..<256).map { place -> UInt32 in
         var (even, odd) = (SIMD4<Float>(), SIMD4<Float>())
         for pair in 0..<16 {

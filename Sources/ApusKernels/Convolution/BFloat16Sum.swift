@@ -76,9 +76,9 @@ import ApusAssembly
 }
 
 extension Convolution {
-  /// This convolution of floats with operands rounded to bfloat16, whose products are added in an order; throws if it stays in
+  /// This convolution of floats with operands rounded to bfloat16, whose products are added in pairs; throws if it stays in
   /// float32, for a reason that does not depend on the machine.
-  package func roundedToBFloat16(_ order: BFloat16Order = .pairs) throws(Decline) -> Convolution {
+  package func roundedToBFloat16() throws(Decline) -> Convolution {
     let name = operands.name
     guard operands == .float32 else { throw Decline("operands are \(name)") }
     guard !hasTransientWeights else { throw Decline("both operands come with each run") }
@@ -94,12 +94,13 @@ extension Convolution {
       throw Decline("\(line) values of a line of outputs are too many to be kept rounded")
     }
     var result = self
-    result.operands = .bfloat16(order)
+    result.operands = .bfloat16(.pairs)
     return result
   }
 
-  /// The number of products up to which a sum stays in float32. On Emerald Rapids, 1×1 convolutions of 16 channels to 64 took 1.4
-  /// times as long with tile registers as in float32, those of 24 channels to 144 two thirds of it.
+  /// The number of products up to which a sum stays in float32. In `mediapipe_hand_landmark_lite` on Emerald Rapids, a convolution of 16
+  /// channels to 64 took 1.4 times as long with tile registers as in float32, one of 24 channels to 144 two thirds of it
+  /// (`apus run --profile --precision bfloat16`).
   private static let shortDepth = 16
 
   /// The output channels of a group from which on products are rounded. With 1 and 4, convolutions took twice as long as in float32.

@@ -144,7 +144,10 @@ public struct ZoneCounter: Hashable, Sendable, Codable {
   }
 
   /// Whether a point is inside: a ray to the right meets an odd number of sides. Of points on a side, those on the left and top are inside.
-  public func contains(_ point: TrackingPoint) -> Bool {
+  public func contains(_ point: TrackingPoint) -> Bool { Self.contains(point, in: polygon) }
+
+  /// Whether a point is inside a polygon, as ``contains(_:)`` decides.
+  package static func contains(_ point: TrackingPoint, in polygon: [TrackingPoint]) -> Bool {
     var isInside = false
     var previous = polygon[polygon.count - 1]
     for corner in polygon {

@@ -59,18 +59,8 @@ public struct ScenePlace: Hashable, Sendable {
     where meetsPicture(points[index > 0 ? index - 1 : points.count - 1], point) {
       return true
     }
-    guard points.count > 2 else { return false }
     // No side meets the picture: all of it lies inside the zone, or outside.
-    var isInside = false
-    var previous = points[points.count - 1]
-    for point in points {
-      if (point.y > 0.5) != (previous.y > 0.5) {
-        let x = point.x + (0.5 - point.y) / (previous.y - point.y) * (previous.x - point.x)
-        if x > 0.5 { isInside.toggle() }
-      }
-      previous = point
-    }
-    return isInside
+    return points.count > 2 && ZoneCounter.contains(TrackingPoint(x: 0.5, y: 0.5), in: points)
   }
 
   /// Whether a segment has a point within the picture or on its edge: it is cut at each edge (Liang and Barsky, 1984).

@@ -86,11 +86,10 @@ extension Node {
         throw Decline("a depthwise convolution is limited by loads, not by products")
       }
       guard filter.isConstant else { throw Decline("the weights come with each run") }
-      let rounded = try convolution.roundedToBFloat16()
+      var rounded = try convolution.roundedToBFloat16()
       do throws(Decline) {
-        return (
-          try convolution.roundedToBFloat16(kernels.convolutions.bfloat16Order(convolution.alongRows)), []
-        )
+        rounded.operands = .bfloat16(try kernels.convolutions.bfloat16Order(rounded.alongRows))
+        return (rounded, [])
       } catch { return (rounded, ["not in tiles: \(error)"]) }
     } catch { return (convolution, ["in float32: \(error)"]) }
   }
