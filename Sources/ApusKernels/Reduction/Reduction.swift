@@ -232,8 +232,9 @@ package struct Reduction: Sendable {
       count: range.count, &poll)
   }
 
-  /// Combines columns, some rows at a time, unless the run has to end.
-  @inline(__always)
+  /// Combines columns, some rows at a time, unless the run has to end. Not inlined, because copies in the callers
+  /// for each of many combinations were an eighth of what the module's optimizer has to do.
+  @inline(never)
   private func combineColumns<C: Combination>(
     _ combination: C.Type, _ results: UnsafeMutablePointer<C.Result>, _ elements: UnsafePointer<C.Element>,
     stride: Int, rows: Int, columns: Int, _ poll: inout StopPoll
@@ -281,6 +282,7 @@ package struct Reduction: Sendable {
     }
   }
 
+  @inline(never)
   private func walkRows<C: Combination>(
     _ combination: C.Type, _ depth: Int, _ input: UnsafePointer<C.Element>,
     _ output: UnsafeMutablePointer<C.Result>, count: Int, _ poll: inout StopPoll
