@@ -447,22 +447,42 @@ def _list_local(listing, root):
 
 
 def _list_folder(listing, system, folder, is_hidden):
-    """Every file below a folder of Hadoop's: the answers of one call for each folder, not of some for each file."""
+    """Every file below a folder of Hadoop's: by one call for each folder, or some for each file where its status needs them."""
     hadoop = listing.spark._jvm.org.apache.hadoop
     statuses = hadoop.util.functional.RemoteIterators.toList(system.listStatusIterator(folder))
     if statuses.isEmpty():
         return
-    for text in hadoop.util.StringUtils.join("\0", statuses).split("\0"):
-        # `FileStatus{path=…; isDirectory=false; length=74; …; modification_time=…; …}`: the path may have any characters.
-        start, end = text.index("{path=") + len("{path="), text.rindex("; isDirectory=")
-        path, fields = text[start:end], dict(field.split("=", 1) for field in text[end + 2:].split("; ") if "=" in field)
-        name = path.rsplit("/", 1)[-1]
-        is_folder = fields.get("isDirectory") == "true"
-        hidden = is_hidden or _is_hidden(name, is_folder)
+    texts = hadoop.util.StringUtils.join("\0", statuses).split("\0")
+    place = system.makeQualified(folder).toString()
+    found = [_entry(text, place) for text in texts]
+    if len(found) != statuses.size() or None in found:
+        found = [(status.getPath().toString(), status.isDirectory(), status.getModificationTime(), status.getLen())
+                 for status in statuses]
+    for path, is_folder, modified, length in found:
+        hidden = is_hidden or _is_hidden(path.rsplit("/", 1)[-1], is_folder)
         if is_folder:
             _list_folder(listing, system, hadoop.fs.Path(path), hidden)
         else:
-            _note(listing, path, int(fields["modification_time"]) / 1e3, int(fields["length"]), not hidden)
+            _note(listing, path, modified / 1e3, length, not hidden)
+
+
+def _entry(text, folder):
+    """The path, whether it is a folder, the time in milliseconds and the length that the text of a file's status has.
+
+    None for a text that does not say them: some file systems, such as viewfs, answer with statuses whose texts are not theirs.
+    """
+    # `FileStatus{path=…; isDirectory=false; length=74; …; modification_time=…; …}`: the path may have any characters.
+    _, start, rest = text.partition("{path=")
+    path, end, rest = rest.rpartition("; isDirectory=")
+    fields = dict(field.split("=", 1) for field in (end + rest).split("; ") if "=" in field)
+    is_folder = fields.get("isDirectory")
+    try:
+        if not start or not path.startswith(folder.rstrip("/") + "/") or is_folder not in ("true", "false"):
+            return None
+        # Folders have no length.
+        return path, is_folder == "true", int(fields["modification_time"]), 0 if is_folder == "true" else int(fields["length"])
+    except (KeyError, ValueError):
+        return None
 
 
 def _note(listing, path, modified, length, is_plain):

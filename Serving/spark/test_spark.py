@@ -557,6 +557,37 @@ def test_pictures_that_a_pattern_names_are_read(spark, sample, tmp_path):
         assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows)
 
 
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_folder_whose_statuses_have_other_texts_is_listed(spark, tmp_path):
+    """That of viewfs: the texts say `path=null`, no folder and no length."""
+    folder = tmp_path / "in"
+    for name in ("one.jpg", "below/two.jpg", "below/deep/three.jpg", "below/_four.jpg", "notes.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"picture")
+    (folder / "below/empty.jpg").write_bytes(b"")
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{folder}")
+    for place in ("viewfs://store/in", "viewfs://store/in/", "viewfs://store/in/*"):
+        listing = apus_spark._listed(spark, place)
+        names = [sorted(path.removeprefix("viewfs://store/in/") for path, *_ in files) for files in (listing.plain, listing.files)]
+        assert names == [["below/deep/three.jpg", "below/two.jpg", "one.jpg"], ["below/_four.jpg", "below/empty.jpg"]]
+        assert {length for _, _, length, _ in listing.plain} == {7} and all(time > 1e9 for _, time, _, _ in listing.plain)
+        assert listing.left_out == [("viewfs://store/in/notes.txt", "it is not named as a picture")]
+    rows = apus_spark.detect(apus_spark.read_pictures(spark, "viewfs://store/in"), "shapes",
+                             worker=stand_in(tmp_path, "out.write(good)")).collect()
+    assert sorted(row["path"].rsplit("/", 1)[1] for row in rows if row["error"] is None) == ["one.jpg", "three.jpg", "two.jpg"]
+    assert len(rows) == 5
+
+
+def test_the_text_of_a_status_is_read_where_it_says_all():
+    text = "Status{path=s3a://b/in/{path=x}; isDirectory=false; y.jpg; isDirectory=false; length=7; modification_time=5; owner=a=b}"
+    assert apus_spark._entry(text, "s3a://b/in") == ("s3a://b/in/{path=x}; isDirectory=false; y.jpg", False, 5, 7)
+    assert apus_spark._entry("S{path=h://n/a; isDirectory=true; modification_time=5; x=y}", "h://n/") == ("h://n/a", True, 5, 0)
+    for wrong in ("", "x", "S{path=null; isDirectory=false; length=0; modification_time=0}", "S{path=h://n/a; isDirectory=false}",
+                  "S{path=h://m/a; isDirectory=true; modification_time=5; x=}", "S{path=h://n/a; isDirectory=; modification_time=5; x=}",
+                  "S{path=h://n/a; isDirectory=false; length=x; modification_time=5; x=}"):
+        assert apus_spark._entry(wrong, "h://n") is None, wrong
+
+
 def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):
     for name in ("_a.jpg", "b.Jpg", "notes.txt"):
         (tmp_path / "in").mkdir(exist_ok=True)
