@@ -556,12 +556,24 @@ def _content(path, name):
     else:
         import pyarrow.fs
 
-        system, inner = pyarrow.fs.FileSystem.from_uri(path.replace("s3a://", "s3://", 1))
+        system, inner = pyarrow.fs.FileSystem.from_uri(_uri(path))
         with system.open_input_stream(inner) as file:
             content = file.read(LONGEST_PICTURE + 1)
     if len(content) > LONGEST_PICTURE:
         raise OSError(f"it has grown beyond {LONGEST_PICTURE} bytes")
     return content
+
+
+def _uri(path):
+    """The URI of a path of Hadoop's, which is none itself: there `%`, `#`, `?` and spaces are characters of a name."""
+    import urllib.parse
+
+    scheme, separator, rest = path.partition("://")
+    if separator:
+        authority, slash, name = rest.partition("/")
+        return ("s3" if scheme == "s3a" else scheme) + "://" + authority + slash + urllib.parse.quote(name)
+    scheme, separator, name = path.partition(":")
+    return scheme + separator + urllib.parse.quote(name)
 
 
 # How a model is read, where its file does not say it, or says it wrong.

@@ -492,6 +492,19 @@ def test_every_file_has_a_row(spark, sample, tmp_path):
         assert "3221225472 bytes" in errors.pop("huge.PNG") and not errors
 
 
+def test_a_file_that_python_reads_from_a_store_is_that_of_its_path(tmp_path):
+    """A path of Hadoop's is no URI."""
+    names = ["_" + name.rsplit("/", 1)[-1] for name in NAMES] + ["_a%20b.jpg", "_a b.jpg", "_x#1.jpg", "_what?.jpg", "_%zz.jpg", "_%2F.jpg"]
+    for name in names:
+        (tmp_path / name).write_text(name)
+    for name in names:
+        for path in (f"file:{tmp_path}/{name}", f"file://{tmp_path}/{name}"):
+            assert apus_spark._read(path, None, 5) == (name.encode(), None), path
+    for path, uri in (("s3a://bucket/IMG (1).jpg", "s3://bucket/IMG%20%281%29.jpg"), ("hdfs://nn:8020/a#b?.jpg", "hdfs://nn:8020/a%23b%3F.jpg"),
+                      ("abfss://box@account/é.jpg", "abfss://box@account/%C3%A9.jpg")):
+        assert apus_spark._uri(path) == uri
+
+
 def listed_by_hadoop(spark, folder):
     """The pictures of a folder, as those of a file system that Python does not know are listed."""
     listing = apus_spark._Listing(spark, None)
