@@ -10,13 +10,15 @@ As a job:  spark-submit apus_spark.py --input DIR --output DIR --model FILE
 Every picture has a row: files whose names begin with `_` or `.`, empty files and files that cannot be read, too. A job ends by
 counting what it was given and what it wrote, and names what was left out.
 
-Needs `pyspark pandas pyarrow` where the job runs, and `apus-worker` with the model on every machine.
+Needs `pyspark pandas pyarrow` where the job runs, and `apus-worker` with the model on every machine. This file is sent to the
+machines by the functions above, but for Spark Connect, where `spark.addArtifacts(apus_spark.__file__, pyfile=True)` does it.
 """
 
 import argparse
 import atexit
 import datetime
 import hashlib
+import importlib
 import json
 import math
 import os
@@ -337,6 +339,7 @@ class _Listing:
         """The pictures with their contents, or with the names of their files in `file` where `detect` reads them itself."""
         from pyspark.sql import functions
 
+        _ship(self.spark)
         rows = [(path, _moment(modified), length, name) for path, modified, length, name in self.files]
         size = sum(min(length, LONGEST_PICTURE) + (64 << 10) for _, _, length, _ in self.files)
         parts = max(1, min(len(rows), math.ceil(size / (64 << 20)), 100_000))
@@ -630,10 +633,23 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
                 ], schema=schema)
 
     _check_columns(df)
+    _ship(df.sparkSession)
     columns = ["path", "length", "modificationTime"]
     for name, kind in (("content", "binary"), ("error", "string"), ("file", "binary")):
         columns.append(name if name in df.columns else functions.lit(None).cast(kind).alias(name))
     return df.select(*columns).mapInArrow(rows, SCHEMA)
+
+
+def _ship(spark):
+    """Sends this module to the machines, whose tasks import it; once, and not where `--py-files` has done so."""
+    if not os.path.isfile(__file__):
+        return  # A zip archive of `--py-files`.
+    try:
+        context = spark.sparkContext
+    except Exception:
+        return  # Spark Connect has none: `spark.addArtifacts(…, pyfile=True)` is the user's.
+    if os.path.basename(__file__) not in {file.rsplit("/", 1)[-1] for file in context.listFiles}:
+        context.addPyFile(__file__)
 
 
 def _check_columns(df):
@@ -791,4 +807,5 @@ def _print_names(lines, file=None):
 
 
 if __name__ == "__main__":
-    main()
+    # Functions of a module are sent to tasks by name, and those of a program as copies: each task would have `_workers` of its own.
+    importlib.import_module(os.path.splitext(os.path.basename(__file__))[0]).main()

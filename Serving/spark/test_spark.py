@@ -615,6 +615,42 @@ def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):
     shutil.rmtree(tmp_path / "out")
 
 
+def processes_of_job(tmp_path, program):
+    """Runs a program by spark-submit with 20 tasks, two at a time; returns the workers that had pictures, and what it printed."""
+    (tmp_path / "in").mkdir()
+    for number in range(40):
+        (tmp_path / "in" / f"{number}.jpg").write_bytes(b"picture")
+    worker = stand_in(tmp_path, f"open({str(tmp_path / 'seen')!r}, 'a').write(str(os.getpid()) + '\\n'); out.write(good)")
+    command = [Path(sys.executable).parent / "spark-submit", "--master", "local[2,4]", "--conf", "spark.ui.enabled=false", program,
+               "--input", tmp_path / "in", "--output", tmp_path / "out", "--model", "shapes", "--worker", worker, "--partitions", "20"]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, timeout=600, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return set((tmp_path / "seen").read_text().split()), done.stdout
+
+
+def test_a_job_has_one_worker_for_each_python_worker(tmp_path):
+    processes, output = processes_of_job(tmp_path, apus_spark.__file__)
+    assert "40 pictures, 40 rows, 0 of them with an error" in output and 1 <= len(processes) <= 2, processes
+
+
+def test_a_program_that_imports_the_module_sends_it_to_the_machines(tmp_path):
+    """The machines find the module, although only the driver has it on its path."""
+    (tmp_path / "program.py").write_text(f"""
+import sys
+sys.path.append({str(Path(apus_spark.__file__).parent)!r})
+from apus_spark import detect, read_pictures
+sys.path.pop()
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.getOrCreate()
+for _ in range(2):
+    rows = detect(read_pictures(spark, sys.argv[2]).repartition(20), "shapes", worker=sys.argv[8]).collect()
+    print(len(rows), {{row["error"] for row in rows}})
+""")
+    processes, output = processes_of_job(tmp_path, tmp_path / "program.py")
+    assert output.count("40 {None}") == 2 and 1 <= len(processes) <= 2, (output, processes)
+
+
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
 def test_a_model_that_cannot_be_loaded_fails_the_job(spark, pictures, tmp_path):
     (tmp_path / "broken.tflite").write_bytes(b"TFL3 no")
