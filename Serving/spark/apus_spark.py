@@ -238,7 +238,7 @@ def _row(answer):
         return None, f"the answer of apus-worker cannot be read: {type(error).__name__}: {_line(str(error))}"
 
 
-# One child for each Python worker, kept between tasks: Spark reuses Python workers.
+# One child for each Python worker, kept between tasks, by its command: Spark reuses Python workers.
 _workers = {}
 
 
@@ -254,8 +254,9 @@ def _worker(command):
     worker = _workers.get(key)
     if worker is not None and worker.is_alive() and worker.files == files:
         return worker
-    if worker is not None:
-        worker.close()
+    # Those of other options, too: each keeps a model in memory.
+    while _workers:
+        _workers.popitem()[1].close()
     for _ in range(10):
         worker = _workers[key] = Worker(command, files)
         # What changed while the worker started may have been read before or after.

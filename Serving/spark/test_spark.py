@@ -652,6 +652,18 @@ for _ in range(2):
 
 
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_session_keeps_no_workers_of_former_options(spark, tmp_path):
+    for number in range(8):
+        (tmp_path / f"{number}.jpg").write_bytes(b"picture")
+    worker = stand_in(tmp_path, "out.write(good)")
+    pictures = apus_spark.read_pictures(spark, str(tmp_path)).repartition(4)
+    for threshold in (0.1, 0.2, 0.3, 0.4, 0.5):
+        rows = apus_spark.detect(pictures, "shapes", worker=worker, score_threshold=threshold).collect()
+        assert len(rows) == 8 and all(row["error"] is None for row in rows)
+    assert 1 <= len(children(worker)) <= 2
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
 def test_a_model_that_cannot_be_loaded_fails_the_job(spark, pictures, tmp_path):
     (tmp_path / "broken.tflite").write_bytes(b"TFL3 no")
     with pytest.raises(Exception, match="model"):
