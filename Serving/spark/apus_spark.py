@@ -319,6 +319,15 @@ class _Listing:
         self.plain = []
         self.roots = []
         self.left_out = []
+        # The paths of files, and the paths or inodes of folders, that are in the listing: paths that are given may overlap.
+        self.known = set()
+
+    def is_new(self, identity):
+        """Whether a file or a folder is not yet in the listing; from now on it is."""
+        if identity in self.known:
+            return False
+        self.known.add(identity)
+        return True
 
     def is_picture(self, name):
         import fnmatch
@@ -380,7 +389,7 @@ def _list(listing, place):
     system = root.getFileSystem(listing.spark._jsc.hadoopConfiguration())
     if system.getUri().getScheme() == "file":
         local = place[len("file:"):] if place.startswith("file:") else place
-        local = "/" + local.lstrip("/") if place.startswith("file:") else os.path.abspath(local)
+        local = os.path.abspath("/" + local.lstrip("/") if place.startswith("file:") else local)
         if os.path.lexists(local):
             return _list_local(listing, os.fsencode(local))
     found = system.globStatus(root)
@@ -391,8 +400,10 @@ def _list(listing, place):
         if system.getUri().getScheme() == "file":
             _list_local(listing, os.fsencode(path.toUri().getPath()))
         elif status.isDirectory():
-            listing.roots.append(_escaped(path.toString()))
-            _list_folder(listing, system, path, False)
+            # A folder that is known is below another one: Spark reads it, or Python where its name is hidden there.
+            if listing.is_new(path.toString()):
+                listing.roots.append(_escaped(path.toString()))
+                _list_folder(listing, system, path, False)
         elif _note(listing, path.toString(), status.getModificationTime() / 1e3, status.getLen(),
                    not _is_hidden(path.getName())):
             listing.roots.append(_escaped(path.toString()))
@@ -413,11 +424,11 @@ def _is_hidden(name, is_folder=False):
 
 def _list_local(listing, root):
     """Every file below a folder of this machine, each once; links are followed."""
-    known = set()
-
     def note(path):
         shown = "file:" + path.decode("utf-8", "backslashreplace")
         name = os.path.basename(path).decode("utf-8", "backslashreplace")
+        if not listing.is_new(path):
+            return
         try:
             status = os.stat(path)
         except OSError as error:
@@ -427,8 +438,7 @@ def _list_local(listing, root):
                 listing.left_out.append((shown, error.strerror))
             return
         if stat.S_ISDIR(status.st_mode):
-            if (status.st_dev, status.st_ino) not in known:
-                known.add((status.st_dev, status.st_ino))
+            if listing.is_new((status.st_dev, status.st_ino)):
                 folders.append(path)
         elif not stat.S_ISREG(status.st_mode):
             listing.left_out.append((shown, "it is no regular file"))
@@ -465,7 +475,8 @@ def _list_folder(listing, system, folder, is_hidden):
     for path, is_folder, modified, length in found:
         hidden = is_hidden or _is_hidden(path.rsplit("/", 1)[-1], is_folder)
         if is_folder:
-            _list_folder(listing, system, hadoop.fs.Path(path), hidden)
+            if listing.is_new(path):
+                _list_folder(listing, system, hadoop.fs.Path(path), hidden)
         else:
             _note(listing, path, modified / 1e3, length, not hidden)
 
@@ -490,7 +501,9 @@ def _entry(text, folder):
 
 
 def _note(listing, path, modified, length, is_plain):
-    """Lists a file; returns whether Spark reads it itself."""
+    """Lists a file, unless it is known; returns whether Spark is to read it itself."""
+    if not listing.is_new(path):
+        return False
     if not listing.is_picture(path.rsplit("/", 1)[-1]):
         listing.left_out.append((path, "it is not named as a picture"))
     elif is_plain and 0 < length <= LONGEST_PICTURE:

@@ -601,6 +601,26 @@ def test_the_text_of_a_status_is_read_where_it_says_all():
         assert apus_spark._entry(wrong, "h://n") is None, wrong
 
 
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_picture_below_several_paths_has_one_row(spark, tmp_path):
+    folder = tmp_path / "in"
+    names = ["one.jpg", "below/two.jpg", "_hidden/three.jpg", "_four.jpg", "below/deep/five.jpg"]
+    for name in names:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(b"picture")
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{folder}")
+    worker = stand_in(tmp_path, "out.write(good)")
+    for places in (["", "below"], ["below", ""], ["", "one.jpg"], ["one.jpg", ""], ["_hidden", ""], ["", "_hidden"], ["", "_four.jpg"],
+                   ["*", "_hidden/three.jpg", "below/../below/deep"], ["", "", "below/*"]):
+        for store in (f"file:{folder}", "viewfs://store/in", str(folder)):
+            listing = apus_spark._listed(spark, [f"{store}/{place}" for place in places])
+            paths = sorted(path.split("/in/", 1)[1] for path, *_ in listing.files + listing.plain)
+            assert paths == sorted(names), (store, places)
+            if store.startswith("viewfs") and places in (["", "below"], ["_hidden", ""], ["", "_four.jpg"]):
+                rows = apus_spark.detect(listing.pictures(), "shapes", worker=worker).collect()
+                assert sorted(row["path"].split("/in/", 1)[1] for row in rows) == sorted(names), places
+
+
 def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):
     for name in ("_a.jpg", "b.Jpg", "notes.txt"):
         (tmp_path / "in").mkdir(exist_ok=True)
