@@ -799,25 +799,29 @@ def _summarize(spark, arguments, listing):
     """Prints what was given and what was written, with the names of what was left out; whether every picture has a row."""
     given = spark.read.parquet(arguments.input).select("path") if listing is None else listing.paths()
     rows = spark.read.parquet(arguments.output)
-    count = given.count()
+    missing = given.join(rows.select("path"), "path", "left_anti")
+    count, absent = given.count(), missing.count()
     written, failed = rows.count(), rows.where("error IS NOT NULL").count()
     print(f"{count} pictures, {written} rows, {failed} of them with an error")
+    if written != count - absent:
+        later = rows.join(given, "path", "left_anti").count()
+        print(f"{later} rows are of files that came while the job ran")
     left_out = [] if listing is None else listing.left_out
     if left_out:
         print(f"{len(left_out)} files were left out:")
         _print_names([f"{json.dumps(path)}: {reason}" for path, reason in left_out])
-    if written != count:
-        missing = given.join(rows.select("path"), "path", "left_anti")
-        print(f"error: {missing.count()} pictures have no row:", file=sys.stderr)
-        _print_names([json.dumps(row["path"]) for row in missing.limit(21).collect()], sys.stderr)
-    return written == count
+    if absent:
+        print(f"error: {absent} pictures have no row:", file=sys.stderr)
+        _print_names([json.dumps(row["path"]) for row in missing.limit(20).collect()], sys.stderr, absent)
+    return not absent
 
 
-def _print_names(lines, file=None):
+def _print_names(lines, file=None, count=None):
+    """Prints the first lines, and how many there are beside them."""
     for line in lines[:20]:
         print("  " + line, file=file)
-    if len(lines) > 20:
-        print(f"  and {len(lines) - 20} more", file=file)
+    if (count or len(lines)) > 20:
+        print(f"  and {(count or len(lines)) - 20} more", file=file)
 
 
 if __name__ == "__main__":

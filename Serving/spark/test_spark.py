@@ -635,6 +635,45 @@ def test_a_job_counts_and_names_what_it_left_out(sample, tmp_path):
     shutil.rmtree(tmp_path / "out")
 
 
+# A program that is the job on pictures of viewfs, `IN`; `changes` is Python that runs once they are listed.
+JOB_OF_A_STORE = """
+import sys
+sys.path.append({folder!r})
+import apus_spark, os
+listed = apus_spark._listed
+def changed(*arguments):
+    listing = listed(*arguments)
+    {changes}
+    return listing
+apus_spark._listed = changed
+apus_spark.main()
+"""
+
+
+def job_of_a_store(tmp_path, changes, *options):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}.jpg").write_bytes(b"picture")
+    (tmp_path / "job.py").write_text(JOB_OF_A_STORE.format(folder=str(Path(apus_spark.__file__).parent), changes=changes))
+    worker = stand_in(tmp_path, "out.write(good)")
+    command = [Path(sys.executable).parent / "spark-submit", "--master", "local[2,4]", "--conf", "spark.ui.enabled=false",
+               "--conf", f"spark.hadoop.fs.viewfs.mounttable.store.link./in=file://{folder}", tmp_path / "job.py",
+               "--input", "viewfs://store/in", "--output", tmp_path / "out", "--model", "shapes", "--worker", worker, *options]
+    done = subprocess.run(command, timeout=600, capture_output=True, text=True, cwd=folder)
+    import pyarrow.parquet
+
+    rows = pyarrow.parquet.read_table(tmp_path / "out").to_pylist() if (tmp_path / "out").exists() else []
+    return done, {row["path"].rsplit("/", 1)[1]: row["error"] for row in rows}, len(rows)
+
+
+def test_a_picture_that_comes_while_a_job_runs_is_no_error(tmp_path):
+    done, errors, count = job_of_a_store(tmp_path, "open('new.jpg', 'w').write('picture')")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert count == 7 and set(errors.values()) == {None}
+    assert "6 pictures, 7 rows, 0 of them with an error\n1 rows are of files that came while the job ran\n" in done.stdout
+
+
 def processes_of_job(tmp_path, program):
     """Runs a program by spark-submit with 20 tasks, two at a time; returns the workers that had pictures, and what it printed."""
     (tmp_path / "in").mkdir()
