@@ -303,6 +303,7 @@ def read_pictures(spark, path, glob=None):
     Every file that is named as a picture has a row; `glob` chooses others by their names. On a file system of the machines
     themselves, such as a disk that all of them mount, Python reads the files. Elsewhere Spark's binaryFile source does; as it
     leaves out empty files and most names that begin with `_` or `.`, Python reads those. `error` says why a file has no content.
+    A file that Spark itself cannot read fails what is done with the DataFrame; a job of this file looks at it again, and goes on.
     """
     return _listed(spark, path, glob).pictures(reads=True)
 
@@ -345,10 +346,11 @@ class _Listing:
         rows = [(file[0],) for file in self.files + self.plain]
         return self.spark.createDataFrame(rows, "path string")
 
-    def pictures(self, reads=False):
-        """The pictures with their contents, or with the names of their files in `file` where `detect` reads them itself."""
-        from pyspark.sql import functions
+    def pictures(self, reads=False, skips=False):
+        """The pictures with their contents, or with the names of their files in `file` where `detect` reads them itself.
 
+        A file that Spark cannot read fails the job, or has no row if `skips`.
+        """
         _ship(self.spark)
         rows = [(path, _moment(modified), length, name) for path, modified, length, name in self.files]
         size = sum(min(length, LONGEST_PICTURE) + (64 << 10) for _, _, length, _ in self.files)
@@ -359,13 +361,43 @@ class _Listing:
         # `detect` reads only what has a name on the machines, and the columns must be those of what Spark reads.
         if reads or self.plain or any(name is None for _, _, _, name in self.files):
             read = read.mapInArrow(_read_files, READ_SCHEMA)
-        if not self.plain:
-            return read
-        spark_reads = (self.spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(self.roots))
+        return self._read_by_spark(self.roots, skips).unionByName(read) if self.plain else read
+
+    def _read_by_spark(self, places, skips):
+        from pyspark.sql import functions
+
+        reader = self.spark.read.format("binaryFile").option("recursiveFileLookup", "true")
+        if skips:
+            reader = reader.option("ignoreCorruptFiles", "true").option("ignoreMissingFiles", "true")
         wanted = functions.udf(_is_named_as(self.glob), "boolean")
-        spark_reads = spark_reads.where(wanted("path") & (functions.col("length") <= LONGEST_PICTURE)).select(
+        return reader.load(places).where(wanted("path") & (functions.col("length") <= LONGEST_PICTURE)).select(
             "path", "modificationTime", "length", "content", functions.lit(None).cast("string").alias("error"))
-        return spark_reads.unionByName(read)
+
+    def again(self, rows):
+        """Yields pictures that are not among some rows, for a second look: those that Spark can read now; then those that Python
+        tries to read, each with an error if it cannot. The rows are read anew each time."""
+        hadoop = self.spark._jvm.org.apache.hadoop.fs
+        missing = self.missing(rows())
+        # Files that are gone would stop the job.
+        system = hadoop.Path(missing[0][0]).getFileSystem(self.spark._jsc.hadoopConfiguration()) if missing else None
+        there = [file[0] for file in missing if system.exists(hadoop.Path(file[0]))]
+        for start in range(0, len(there), 10_000):
+            yield self._read_by_spark([_escaped(path) for path in there[start:start + 10_000]], True)
+        if there:
+            missing = self.missing(rows())
+        if missing:
+            unread = _Listing(self.spark, self.glob)
+            unread.files = missing
+            from pyspark.sql import functions
+
+            yield unread.pictures().withColumn("error", functions.concat(
+                functions.lit("Spark cannot read the file, and neither can Python: "), "error"))
+
+    def missing(self, rows):
+        """The pictures of those that Spark reads that are not among some rows."""
+        paths = self.spark.createDataFrame([(file[0],) for file in self.plain], "path string")
+        found = {row["path"] for row in paths.join(rows.select("path"), "path", "left_anti").collect()}
+        return [file for file in self.plain if file[0] in found]
 
 
 def _is_named_as(glob):
@@ -771,15 +803,28 @@ def main():
         if spark.sparkContext.getConf().get(name) is None:
             spark.conf.set(name, value)
     listing = None if arguments.packed else _listed(spark, arguments.input)
-    pictures = spark.read.parquet(arguments.input) if arguments.packed else listing.pictures()
+    pictures = spark.read.parquet(arguments.input) if arguments.packed else listing.pictures(skips=True)
     if arguments.partitions:
         pictures = pictures.repartition(arguments.partitions)
     _remove_empty(spark, arguments.output)
-    detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,
-           score_threshold=arguments.score_threshold, max_results=arguments.max_results,
-           iou_threshold=arguments.iou_threshold, class_agnostic=arguments.class_agnostic, multi_label=arguments.multi_label,
-           allow=arguments.allow, deny=arguments.deny, deadline=arguments.deadline,
-           **{name: getattr(arguments, name) for name in READINGS}).write.mode("errorifexists").parquet(arguments.output)
+    # Where Spark reads files, some may need a second look, and `_SUCCESS` comes after it.
+    has_second_look = listing is not None and bool(listing.plain)
+
+    def look(pictures, mode):
+        found = detect(pictures, arguments.model, worker=arguments.worker, labels=arguments.labels,
+                       score_threshold=arguments.score_threshold, max_results=arguments.max_results,
+                       iou_threshold=arguments.iou_threshold, class_agnostic=arguments.class_agnostic,
+                       multi_label=arguments.multi_label, allow=arguments.allow, deny=arguments.deny, deadline=arguments.deadline,
+                       **{name: getattr(arguments, name) for name in READINGS}).write.mode(mode)
+        if has_second_look:
+            found = found.option("mapreduce.fileoutputcommitter.marksuccessfuljobs", "false")
+        found.parquet(arguments.output)
+
+    look(pictures, "errorifexists")
+    if has_second_look:
+        for pictures in listing.again(lambda: spark.read.parquet(arguments.output)):
+            look(pictures, "append")
+        _mark_success(spark, arguments.output)
     complete = _summarize(spark, arguments, listing)
     spark.stop()
     if not complete:
@@ -793,6 +838,11 @@ def _remove_empty(spark, output):
     system = path.getFileSystem(spark._jsc.hadoopConfiguration())
     if system.exists(path) and system.getFileStatus(path).isDirectory() and not list(system.listStatus(path)):
         system.delete(path, False)
+
+
+def _mark_success(spark, output):
+    path = spark._jvm.org.apache.hadoop.fs.Path(output, "_SUCCESS")
+    path.getFileSystem(spark._jsc.hadoopConfiguration()).create(path, True).close()
 
 
 def _summarize(spark, arguments, listing):

@@ -667,6 +667,19 @@ def job_of_a_store(tmp_path, changes, *options):
     return done, {row["path"].rsplit("/", 1)[1]: row["error"] for row in rows}, len(rows)
 
 
+def test_a_file_that_spark_cannot_read_costs_its_row_only(tmp_path):
+    """One whose checksum is wrong, one that is gone, and one that is damaged for a while."""
+    changes = ("open('.1.jpg.crc', 'wb').write(b'crc\\0\\0\\0\\2\\0' + b'1234'); os.remove('2.jpg'); os.rename('3.jpg', '3.away'); "
+               "first = apus_spark._Listing.again; "
+               "apus_spark._Listing.again = lambda *words: (os.rename('3.away', '3.jpg'), first(*words))[1]")
+    done, errors, count = job_of_a_store(tmp_path, changes)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert count == 6 and sorted(errors) == [f"{number}.jpg" for number in range(6)]
+    assert [name for name, error in sorted(errors.items()) if error] == ["1.jpg", "2.jpg"]
+    assert all(errors[name].startswith("Spark cannot read the file, and neither can Python: ") for name in ("1.jpg", "2.jpg"))
+    assert "6 pictures, 6 rows, 2 of them with an error" in done.stdout and (tmp_path / "out" / "_SUCCESS").exists()
+
+
 def test_a_picture_that_comes_while_a_job_runs_is_no_error(tmp_path):
     done, errors, count = job_of_a_store(tmp_path, "open('new.jpg', 'w').write('picture')")
     assert done.returncode == 0, done.stderr[-3000:]
