@@ -635,7 +635,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
-    takes longer than `deadline` seconds, is a row with an `error`; so is one at which two workers end, write what is no
+    takes longer than `deadline` seconds (0 for any time), is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
     knows; the column `model` is the SHA-256 of the file. `allow` and `deny` are lists of labels; the other options are those of
     `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
@@ -643,6 +643,8 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
     """
     from pyspark.sql import functions
 
+    if not 0 <= deadline <= 86_400:
+        raise ValueError(f"the deadline is {deadline}, not 0 to 86400 seconds")
     options = ["--deadline", str(deadline), "--threads", str(threads)]
     for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results),
                         ("--iou-threshold", iou_threshold), ("--labels", labels), ("--pixels", pixels),
@@ -653,7 +655,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
             options += [f"{name}={value}"]
     options += [name for name, is_on in (("--class-agnostic", class_agnostic), ("--multi-label", multi_label)) if is_on]
     binary = worker or os.environ.get("APUS_WORKER") or "apus-worker"
-    limit = deadline + patience
+    limit = deadline + patience if deadline else threading.TIMEOUT_MAX / 2
 
     def rows(batches):
         import pyarrow
@@ -789,7 +791,7 @@ def main():
         parser.add_argument("--" + name, action="append", default=[], help=f"a label, as apus detect --{name} has it")
     for name in READINGS:
         parser.add_argument("--" + name.replace("_", "-"), help=f"as apus detect --{name.replace('_', '-')} has it")
-    parser.add_argument("--deadline", type=float, default=30.0, help="seconds for a picture")
+    parser.add_argument("--deadline", type=float, default=30.0, help="seconds for a picture; 0 for any time")
     parser.add_argument("--packed", action="store_true",
                         help="the input is Parquet files with the columns of read_pictures(), not pictures")
     parser.add_argument("--partitions", type=int, help="how many tasks; by default by the size of the files")

@@ -687,6 +687,19 @@ def test_a_picture_that_comes_while_a_job_runs_is_no_error(tmp_path):
     assert "6 pictures, 7 rows, 0 of them with an error\n1 rows are of files that came while the job ran\n" in done.stdout
 
 
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_deadline_of_0_is_any_time(spark, tmp_path):
+    """As for `apus-worker`."""
+    (tmp_path / "one.jpg").write_bytes(b"picture")
+    worker = stand_in(tmp_path, "import time; time.sleep(1); out.write(good)")
+    pictures = apus_spark.read_pictures(spark, str(tmp_path))
+    row, = apus_spark.detect(pictures, "shapes", worker=worker, deadline=0, patience=0.2).collect()
+    assert row["error"] is None and row["milliseconds"] > 1000
+    for wrong in (-1, math.nan, 1e6):
+        with pytest.raises(ValueError, match="the deadline is"):
+            apus_spark.detect(pictures, "shapes", worker=worker, deadline=wrong)
+
+
 def processes_of_job(tmp_path, program):
     """Runs a program by spark-submit with 20 tasks, two at a time; returns the workers that had pictures, and what it printed."""
     (tmp_path / "in").mkdir()
