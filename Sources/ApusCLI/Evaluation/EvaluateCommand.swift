@@ -217,14 +217,20 @@ struct EvaluateCommand: ParsableCommand {
   }
 
   /// Answers for all files, in their order.
+  ///
+  /// - Parameter reading: How answers are read, by names, where neither the model nor an option says it: results that were read in
+  ///   another way are refused.
   func outcomes<Answer: Codable & Sendable>(
-    for items: [EvaluationItem], isUndecided: @escaping @Sendable () -> Bool = { false },
+    for items: [EvaluationItem], reading: [String: String] = [:],
+    isUndecided: @escaping @Sendable () -> Bool = { false },
     warnings: @escaping @Sendable () -> [String] = { [] },
     answer: @escaping @Sendable (EvaluationItem) throws(ApusError) -> Answer
   ) throws -> [EvaluationRunner<Answer>.Outcome] {
     let results: ResultsFile<Answer>? = try resume.map { path in
       try ResultsFile(
-        path, header: .init(task: task.rawValue, model: fileSHA256(model), settings: settings()))
+        path,
+        header: .init(
+          task: task.rawValue, model: fileSHA256(model), settings: settings().merging(reading) { $1 }))
     }
     return try EvaluationRunner(
       items: items, jobs: jobs, isQuiet: quiet, results: results, isUndecided: isUndecided,

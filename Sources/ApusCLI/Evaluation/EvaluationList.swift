@@ -41,7 +41,8 @@ struct EvaluationList {
     let bytes = try readWholeFile(
       at: path == "-" ? "/dev/stdin" : path, limit: Self.maximumFileSize, check: check)
     try check(bytes)
-    var lines: [String: Int] = [:]
+    // By bytes: names may differ in Unicode's form alone.
+    var lines: [[UInt8]: Int] = [:]
     // Line by line: an array of them would take many times the memory of a file of line feeds.
     var rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
     var place = -1
@@ -56,7 +57,7 @@ struct EvaluationList {
       guard entries.count < Self.maximumCount else {
         throw ApusError(.resourceLimit, "the list '\(path)' has more than \(Self.maximumCount) lines")
       }
-      if let other = lines.updateValue(place + 1, forKey: name.plainPath) {
+      if let other = lines.updateValue(place + 1, forKey: Array(name.plainPath.utf8)) {
         throw ApusError(
           .invalidArgument, "line \(place + 1) of '\(path)' has '\(name)', which line \(other) has already")
       }

@@ -40,7 +40,8 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
 
   private let path: String
   private let descriptor: Int32
-  private let known: [String: Line]
+  /// The answers by the bytes of their files' names: Swift's texts are equal for two names that differ in Unicode's form alone.
+  private let known: [[UInt8]: Line]
   private let turn = Mutex(())
 
   /// The maximum size of such a file, in bytes.
@@ -81,7 +82,7 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
 
   /// The answer about a file; nil if there is none, or the file has changed since.
   func answer(of item: EvaluationItem) -> Answer? {
-    guard let line = known[item.name], let modified = line.modified,
+    guard let line = known[Array(item.name.utf8)], let modified = line.modified,
       EvaluationFileState(bytes: line.bytes, modified: modified) == item.state
     else { return nil }
     return line.answer
@@ -112,7 +113,7 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
 
   private static func lines(
     of bytes: [UInt8], _ header: Header, _ path: String
-  ) throws(ApusError) -> [String: Line] {
+  ) throws(ApusError) -> [[UInt8]: Line] {
     guard !bytes.isEmpty else { return [:] }
     let refusal = ApusError(
       .invalidArgument,
@@ -126,13 +127,13 @@ final class ResultsFile<Answer: Codable & Sendable>: Sendable {
     let decoder = JSONDecoder()
     guard let found = try? decoder.decode(Header.self, from: Data(first)) else { throw refusal }
     try check(found, header, path)
-    var known: [String: Line] = [:]
+    var known: [[UInt8]: Line] = [:]
     for (number, line) in lines.enumerated().dropFirst() {
       guard let line = try? decoder.decode(Line.self, from: Data(line)) else {
         throw ApusError(
           .invalidData, "line \(number + 1) of the results '\(path)' is damaged; remove the line or the file")
       }
-      known[line.file] = line
+      known[Array(line.file.utf8)] = line
     }
     return known
   }
