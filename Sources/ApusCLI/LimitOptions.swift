@@ -9,7 +9,7 @@ struct TimeLimitOptions: ParsableArguments {
   @Option(
     name: .long,
     help:
-      "The maximum wall time of a command, in seconds; with several pictures, of preparing the model, and of each picture. 0 means no limit."
+      "The maximum wall time of a command, in seconds; with several pictures, sounds or files, of preparing the model, and of each one. 0 means no limit."
   )
   var timeLimit = 15.0
 
@@ -23,7 +23,7 @@ struct TimeLimitOptions: ParsableArguments {
   fileprivate static let start = Moment.now
 
   /// A function that throws once the time limit is over: for what follows a model's run. It counts from the command's beginning, or, where
-  /// there are several pictures, from now.
+  /// there are several pictures, sounds or files, from now.
   func watch(_ what: String, isShared: Bool) -> () throws(ApusError) -> Void {
     guard timeLimit > 0 else { return { () throws(ApusError) in } }
     let end = (isShared ? .now : Self.start) + .seconds(timeLimit)

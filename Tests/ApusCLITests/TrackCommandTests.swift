@@ -52,6 +52,18 @@ struct TrackCommandTests {
     }
   }
 
+  @Test("a gap of a billion frames ends at the time limit")
+  func obeysTheTimeLimit() throws {
+    try withTemporaryFolder { folder in
+      let lines = [1, 2, 3, 1_000_000_000].map { "\($0),-1,10,10,20,20,0.9\n" }.joined()
+      try Data(lines.utf8).write(to: folder.appending(path: "det.txt"))
+      let command = "$APUS track det.txt --lost-time 86400 --frame-rate 10000 --time-limit 1"
+      let answer = try shell(command, in: folder)
+      #expect(
+        answer.status == 1 && answer.errors.contains("longer than the limit of 1.0 seconds"), "\(answer)")
+    }
+  }
+
   @Test(
     "refuses with one line",
     arguments: [

@@ -228,6 +228,24 @@ struct TransformCommandTests {
     }
   }
 
+  @Test("the time limit is that of each sound, not of its windows")
+  func limitsSounds() throws {
+    try withFiles(["ear": "loudness"]) { folder throws in
+      // Three million samples of silence, with a window for each.
+      let sampleCount = 3_000_000
+      var sound = Data(ramp.prefix(44)) + Data(count: 4 * sampleCount)
+      for (place, value) in [(4, 36 + 4 * sampleCount), (40, 4 * sampleCount)] {
+        for byte in 0..<4 { sound[place + byte] = UInt8(truncatingIfNeeded: value >> (8 * byte)) }
+      }
+      for name in ["a.wav", "b.wav"] { try sound.write(to: folder.appending(path: name)) }
+      let options = "--model ear.tflite --rate 16000 --overlap 0.999 --time-limit 1"
+      let answer = try apus("hear a.wav b.wav \(options)", in: folder)
+      let lines = answer.errors.split(separator: "\n")
+      #expect(answer.status == 2 && lines.count == 2, "\(answer.errors)")
+      #expect(lines.allSatisfy { $0.contains("longer than the limit of 1.0 seconds; --time-limit") })
+    }
+  }
+
   @Test("models that take no waveform are refused by what they take")
   func refusesSoundModels() throws {
     let models = Self.sounds.filter { $0.error != nil }

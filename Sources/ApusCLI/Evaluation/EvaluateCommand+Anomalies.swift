@@ -135,6 +135,7 @@ extension EvaluateCommand {
           + "are \(tensors.outputs.map(\.description).joined(separator: ", "))")
     }
     let (type, step) = (TensorFile.RawType(try elementType, for: input), step ?? window)
+    let time = self.input.limits.time
     return try outcomes(
       for: items, warnings: { type.warnings(items) },
       answer: { item throws(ApusError) in
@@ -145,8 +146,10 @@ extension EvaluateCommand {
             "the file has \(reals.count) elements, fewer than the \(window) of the input \(input)")
         }
         let width = bytes.count / reals.count
+        let checkTime = time.watch("looking at its windows", isShared: items.count > 1)
         var (sum, windows) = (0.0, 0)
         for start in stride(from: 0, through: reals.count - window, by: step) {
+          try checkTime()
           let numbers = try tensors.numbers(for: bytes[start * width..<(start + window) * width])
           sum +=
             resultCount == 1 && window > 1

@@ -71,8 +71,10 @@ extension EvaluateCommand {
       )
     }
     var classifier = try classifier(for: items, labels: detector.categories.labelMap)
+    var reading: [String: String] = [:]
     if classifier.classCount == 1, classifier.labels == nil, let pair = try pairOfNames(for: items) {
       classifier = try self.classifier(for: items, labels: pair)
+      reading["one score as"] = "two classes"
     }
     try detector.categories.check(classifier.labels)
     let names = try ClassNames(
@@ -85,7 +87,7 @@ extension EvaluateCommand {
       truths.append(index)
     }
     let outcomes = try outcomes(
-      for: items, isUndecided: classifier.isUndecided, warnings: classifier.warnings,
+      for: items, reading: reading, isUndecided: classifier.isUndecided, warnings: classifier.warnings,
       answer: classifier.answer)
     var accuracy = ClassificationAccuracy()
     var failures: [EvaluationFailure] = []
@@ -209,6 +211,7 @@ extension EvaluateCommand {
     input.limits.apply(to: &options.interpreter, isShared: count > 1)
     let classifier = try AudioClassifier(
       model: Model(contentsOfFile: model), labels: labels, options: options)
+    let time = input.limits.time
     var notes = EvaluatedClassifier.headWarning(classifier.headCount)
     if let rate = classifier.readings.first(where: { $0.subject == "sample rate" }), rate.source == .guess {
       notes.append("the model's file does not say its sample rate: \(rate.value) is a guess, --rate decides")
@@ -217,7 +220,9 @@ extension EvaluateCommand {
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
       warnings: { [notes] in classifier.warnings + notes },
       answer: { item throws(ApusError) in
-        ClassAnswer(try classifier.classify(AudioClip(contentsOfFile: item.path)).categories)
+        let checkTime = time.watch("hearing it", isShared: count > 1)
+        return ClassAnswer(
+          try classifier.classify(AudioClip(contentsOfFile: item.path), checkTime: checkTime).categories)
       })
   }
 

@@ -34,6 +34,8 @@ struct TrackCommand: ParsableCommand {
   @Option(name: .long, help: "Where to write the tracks, in the form of the detections.")
   var output: String?
 
+  @OptionGroup var timeLimits: TimeLimitOptions
+
   @Flag(help: "Print counts as JSON.")
   var json = false
 
@@ -84,13 +86,20 @@ struct TrackCommand: ParsableCommand {
     var counts = Counts()
     var lines = ""
     var next = frames.first?.number ?? 0
+    let watch = timeLimits.watch("counting the frames without a line", isShared: false)
+    var emptyCount = 0
+    func failure(_ error: TrackingError, _ frame: Int) -> ApusError {
+      ApusError(.invalidData, "\(name): frame \(frame): \(error.message)")
+    }
     for frame in frames {
+      // Frames without a line; when all tracks have ended, they change nothing.
+      while next < frame.number, !tracker.isIdle {
+        emptyCount += 1
+        if emptyCount.isMultiple(of: 1 << 16) { try watch() }
+        do { try tracker.update([]) } catch { throw failure(error, next) }
+        next += 1
+      }
       do {
-        // Frames without a line; when all tracks have ended, they change nothing.
-        while next < frame.number, !tracker.isIdle {
-          try tracker.update([])
-          next += 1
-        }
         let tracked = try tracker.update(frame.detections).filter { $0.state == .tracked }
         next = frame.number + 1
         counts.detections += frame.detections.count
@@ -99,7 +108,7 @@ struct TrackCommand: ParsableCommand {
         counts.tracks = max(counts.tracks, tracked.last?.id ?? 0)
         if output != nil { for track in tracked { lines += MOTChallenge.line(track, frame: frame.number) } }
       } catch {
-        throw ApusError(.invalidData, "\(name): frame \(frame.number): \(error.message)")
+        throw failure(error, frame.number)
       }
     }
     warnOfScores(in: frames)

@@ -29,7 +29,8 @@ struct HearCommand: TracedCommand {
   @Option(name: .long, help: "The maximum number of classes per window and sound.")
   var top = 5
 
-  @Option(name: .long, help: "The minimum score of a class.")
+  @Option(
+    name: .long, help: "The minimum score of a class; by default that of the model's metadata, or none.")
   var scoreThreshold: Float?
 
   @OptionGroup var scores: ScoreOptions
@@ -59,7 +60,8 @@ struct HearCommand: TracedCommand {
     warnings.write()
     for file in files {
       do throws(ApusError) {
-        let result = try classifier.classify(AudioClip(contentsOfFile: file))
+        let checkTime = limits.time.watch("hearing it", isShared: files.count > 1)
+        let result = try classifier.classify(AudioClip(contentsOfFile: file), checkTime: checkTime)
         warnings.write()
         guard json else {
           Output.write(text(result, of: file, by: classifier))
@@ -72,9 +74,8 @@ struct HearCommand: TracedCommand {
       } catch {
         failures += 1
         // The name stands before the message.
-        let message = ["the sound '\(file)': ", "cannot read the file '\(file)': "].reduce(error.message) {
-          $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0
-        }
+        let message = ["the sound '\(file)': ", "cannot read the file '\(file)': "]
+          .reduce(error.message(isPicture: false)) { $0.hasPrefix($1) ? String($0.dropFirst($1.count)) : $0 }
         Output.writeError(
           "error: \(file): " + message.split(whereSeparator: \.isNewline).joined(separator: " "))
         if json { try Output.writeJSON(SoundFailure(sound: file, error: message)) }

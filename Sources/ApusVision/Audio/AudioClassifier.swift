@@ -143,6 +143,15 @@ public final class AudioClassifier: Sendable {
   public func classify(
     _ clip: AudioClip, cancellation: Cancellation? = nil
   ) throws(ApusError) -> AudioClassificationResult {
+    try classify(clip, cancellation: cancellation) { () throws(ApusError) in }
+  }
+
+  /// As ``classify(_:cancellation:)``.
+  ///
+  /// - Parameter checkTime: Throws to end before the next window, such as where a limit on the whole sound is over.
+  package func classify(
+    _ clip: AudioClip, cancellation: Cancellation? = nil, checkTime: () throws(ApusError) -> Void
+  ) throws(ApusError) -> AudioClassificationResult {
     guard clip.frameCount > 0 else { throw ApusError(.invalidArgument, "the clip has no samples") }
     let clock = ContinuousClock()
     let start = clock.now
@@ -164,6 +173,7 @@ public final class AudioClassifier: Sendable {
     var samples: [Float] = []
     try interpreters.withInterpreter(cancellation: cancellation) { interpreter throws(ApusError) in
       for begin in stride(from: 0, to: count * hop, by: hop) {
+        try checkTime()
         let beginning = clock.now
         let preparing = Trace.now
         if begin > 0 { samples.removeFirst(hop) }
