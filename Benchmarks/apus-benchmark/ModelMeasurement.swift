@@ -13,7 +13,7 @@ struct ModelMeasurement {
   let runs: Int
   let profiles: Bool
   /// The file for a trace of the load and of all runs; nil for none.
-  let trace: String?
+  let trace: TraceOptions.EmptyFile?
   /// The file for the operators' times as node data; nil for none.
   let nodeData: String?
 

@@ -56,7 +56,9 @@ struct ModelsCommand: ParsableCommand {
     guard models.count == 1 || traceOptions.trace == nil && nodeData == nil else {
       throw ApusError(.invalidArgument, "--trace and --node-data take one model, not \(models.count)")
     }
-    if let path = traceOptions.trace { try TraceOptions.empty(path, of: "--trace") }
+    let trace = try traceOptions.trace.map { path throws(ApusError) in
+      try TraceOptions.empty(path, of: "--trace")
+    }
     if let nodeData { try TraceOptions.empty(nodeData, of: "--node-data", mark: "\"gradient\"") }
     var options = try engine.interpreterOptions
     options.timeLimit = timeLimit.map { .seconds($0) }
@@ -69,7 +71,7 @@ struct ModelsCommand: ParsableCommand {
       if models.count == 1 {
         let measurement = ModelMeasurement(
           path: model, options: options, warmup: warmup, runs: runs, profiles: profile,
-          trace: traceOptions.trace, nodeData: nodeData)
+          trace: trace, nodeData: nodeData)
         do { report = try measurement.report() } catch {
           throw ApusError(
             error.code, error.message.contains(model) ? error.message : "\(model): \(error.message)")

@@ -22,12 +22,26 @@ package struct TraceOptions: ParsableArguments {
   /// Runs `body`, and writes what its threads did to the file, if one is given; also when `body` throws.
   package func record(_ body: () throws -> Void) throws {
     guard let path = trace else { return try body() }
-    try Self.empty(path, of: "--trace")
+    let file = try Self.empty(path, of: "--trace")
     try Self.start()
     let outcome = Result { try body() }
     Trace.stop()
-    try Self.finish(path)
+    try Self.finish(file)
     try outcome.get()
+  }
+
+  /// A file that is empty until the work is done.
+  package struct EmptyFile {
+    let path: String
+    /// The standard stream that leads to the same file, which is written to behind what is there.
+    let stream: Int32?
+    /// What tells the file from another one of that name; nil for a stream, a pipe and a device.
+    let identity: Identity?
+
+    struct Identity: Equatable {
+      let device: dev_t
+      let number: ino_t
+    }
   }
 
   /// Empties a file for what is written after the work, so that a place that cannot be written to is known before it.
@@ -35,11 +49,29 @@ package struct TraceOptions: ParsableArguments {
   /// - Parameter option: What names the file on the command line.
   /// - Parameter mark: A text near the beginning of every such file.
   /// - Throws: `invalidArgument` for a file that is another one, such as a picture, a model or a list of labels.
+  @discardableResult
   package static func empty(_ path: String, of option: String, mark: String = "\"traceEvents\"")
-    throws(ApusError)
+    throws(ApusError) -> EmptyFile
   {
+    let stream = [Int32(1), 2].first { stream in
+      guard let identity = identity(of: path) else { return false }
+      var status = stat()
+      return unsafe fstat(stream, &status) == 0
+        && identity == EmptyFile.Identity(device: status.st_dev, number: status.st_ino)
+    }
+    if stream != nil { return EmptyFile(path: path, stream: stream, identity: nil) }
     try checkReplaced(path, option, mark)
     try write([], to: path)
+    return EmptyFile(path: path, stream: nil, identity: identity(of: path, isEmpty: true))
+  }
+
+  /// What tells a file from others; nil if there is none, or if it must be an empty regular file and is none.
+  private static func identity(of path: String, isEmpty: Bool = false) -> EmptyFile.Identity? {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0,
+      !isEmpty || status.st_mode & S_IFMT == S_IFREG && status.st_size == 0
+    else { return nil }
+    return EmptyFile.Identity(device: status.st_dev, number: status.st_ino)
   }
 
   /// How many bytes of a file are searched for its mark.
@@ -70,9 +102,22 @@ package struct TraceOptions: ParsableArguments {
   }
 
   /// Writes what was recorded, and says what is missing.
-  package static func finish(_ path: String) throws(ApusError) {
+  ///
+  /// - Throws: `invalidArgument` if the work has written another result there.
+  package static func finish(_ emptied: EmptyFile) throws(ApusError) {
     let recording = Trace.recording
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    let path = emptied.path
+    if let identity = emptied.identity, unsafe access(path, F_OK) == 0,
+      identity != self.identity(of: path, isEmpty: true)
+    {
+      throw ApusError(
+        .invalidArgument,
+        "the trace would replace '\(path)', which has another result by now: choose another place")
+    }
+    let file =
+      if let stream = emptied.stream { dup(stream) } else {
+        unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+      }
     guard file >= 0 else { throw unwritable(path) }
     let outcome = Result { () throws(ApusError) in
       try recording.writeChromeFile { bytes throws(ApusError) in

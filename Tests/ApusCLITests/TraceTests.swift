@@ -128,6 +128,23 @@ struct TraceTests {
     }
   }
 
+  @Test("a trace does not replace what the command has written, and follows what goes to the same stream")
+  func twoResults() throws {
+    try withTemporaryFolder { folder in
+      for command in ["detect --annotate a.png --trace a.png", "detect --annotate a.png --trace ./a.png"] {
+        let refused = try apus(command, in: folder)
+        #expect(refused.status == 1 && refused.errors.contains("has another result by now"), "\(refused)")
+        let picture = folder.appending(path: "a.png")
+        #expect(try Data(contentsOf: picture).starts(with: [0x89, 0x50]))
+        try FileManager.default.removeItem(at: picture)
+      }
+      let both = try shell("\"$APUS\" detect --json --trace /dev/stdout > both.txt", in: folder)
+      #expect(both.status == 0, "\(both)")
+      let text = try String(contentsOf: folder.appending(path: "both.txt"), encoding: .utf8)
+      #expect(text.hasPrefix("{") && text.contains("\"detections\"") && text.contains("\"traceEvents\""))
+    }
+  }
+
   @Test(
     "the benchmark's trace keeps the newest events, and says how many are lost",
     .enabled(if: builtExecutable("apus-benchmark") != nil, "apus-benchmark is missing"))
