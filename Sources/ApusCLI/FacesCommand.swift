@@ -60,6 +60,7 @@ struct FacesCommand: PictureCommand {
     let files = try annotation.files(for: sources)
     let stems = alignDir == nil ? [] : AnnotationOptions.stems(of: sources)
     try sources.protect(fromFilesIn: alignDir, stems: stems, of: "--align-dir")
+    try AnnotationOptions.check(files, apartFromFilesIn: alignDir, stems: stems, of: "--align-dir")
     let region = try input.regionRect
     var options = FaceDetector.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scores = scores.scores

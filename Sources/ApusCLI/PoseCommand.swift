@@ -87,6 +87,10 @@ struct PoseCommand: PictureCommand {
     let sources = try pictures.sources(areFrames: frames.fps != nil)
     let stems = maskDir == nil ? [] : AnnotationOptions.stems(of: sources)
     try sources.protect(fromFilesIn: maskDir, stems: stems, of: "--mask-dir")
+    if let maskDir {
+      try AnnotationOptions.check(
+        annotation.files(for: sources), apartFromFilesIn: maskDir, stems: stems, of: "--mask-dir")
+    }
     if let output {
       guard sources.count == 1 else {
         throw ValidationError("--output takes one picture, not \(sources.count); use --mask-dir")

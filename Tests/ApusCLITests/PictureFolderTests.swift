@@ -124,6 +124,23 @@ struct PictureFolderTests {
     }
   }
 
+  @Test(
+    "faces and masks do not replace annotated pictures",
+    arguments: [
+      ("faces photos/a.png --align-dir out --annotate out/a-0.png", "--align-dir"),
+      ("faces photos/a.png photos/a-0.png --align-dir out --annotate-dir ./out", "--align-dir"),
+      ("pose photos/a.png --mask-dir out --annotate out/a-12.png", "--mask-dir"),
+    ])
+  func keepsResultsApart(command: String, option: String) throws {
+    try withPhotos { folder throws in
+      #expect(try shell("cp photos/a.png photos/a-0.png; mkdir out", in: folder).status == 0)
+      let answer = try apus(command + " --model none.tflite", in: folder)
+      #expect(
+        answer.status == 64 && answer.errors.hasPrefix("error: \(option) and the annotated picture are both"),
+        "\(answer.errors)")
+    }
+  }
+
   @Test("results beside the pictures are written")
   func writesBesideSources() throws {
     try withPhotos { folder throws in

@@ -406,6 +406,7 @@ struct WatchCommandTests {
       ("test:testsrc2 --size 16384x16384", "--size 16384x16384 has more pixels than the limit"),
       ("file:///films/a.mp4", "name the file, /films/a.mp4"),
       ("test:testsrc2 --zone z:0,0,1,0,0.5,0", "without an area"),
+      ("0.png --save-frames .", "is the folder of the source"),
       ("text.mp4 --annotate ./text.mp4", "is the source"), ("text.mp4 --annotate link.mp4", "is the source"),
       ("test:testsrc2 --zone z:1,1,2,2", "--zone"), ("test:testsrc2 --zone /:0,0,1,0,1,1", "--zone"),
       ("test:testsrc2 --line a:0,0,1,1 --zone a:0,0,1,0,1,1", "'a'"), ("test:testsrc2 --size 4x4", "--size"),
@@ -454,7 +455,7 @@ struct WatchCommandTests {
   func refuses(arguments: String, message: String) throws {
     try withTemporaryFolder { folder in
       try Data("no film\n".utf8).write(to: folder.appending(path: "text.mp4"))
-      let answer = try shell("ln -s text.mp4 link.mp4; timeout 60 $APUS watch \(arguments)", in: folder)
+      let answer = try shell("ln -s text.mp4 link.mp4; touch 0.png; timeout 60 $APUS watch \(arguments)", in: folder)
       #expect((1...64).contains(answer.status) && !answer.signal, "\(answer)")
       #expect(
         answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"

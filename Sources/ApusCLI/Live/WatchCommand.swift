@@ -210,6 +210,15 @@ struct WatchCommand: ParsableCommand {
     if let annotate, try VideoLocation(source).isFile(at: annotate) {
       throw ValidationError("--annotate \(annotate) is the source, and would replace it while it is read")
     }
+    for (option, folder, form) in [("--save-frames", saveFrames, ".png"), ("--snapshots", snapshots, ".jpg")]
+    {
+      guard let folder, source.hasSuffix(form), let name = source.split(separator: "/").last,
+        try VideoLocation(source).isFile(at: "\(folder)/\(name)")
+      else { continue }
+      throw ValidationError(
+        "\(option) \(folder) is the folder of the source, which may be replaced while it is read: choose another folder"
+      )
+    }
     let finder = try task.finder(self)
     finder.warnings.write()
     var options = VideoSource.Options()

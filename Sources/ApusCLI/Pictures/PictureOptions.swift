@@ -91,6 +91,26 @@ struct AnnotationOptions: ParsableArguments {
     }
   }
 
+  /// As ``check(_:apartFrom:of:)`` for any number of files of a picture, `stem-number.png` in a folder.
+  ///
+  /// - Parameter folder: Where they go; nil for nowhere.
+  static func check(_ files: [String], apartFromFilesIn folder: String?, stems: [String], of option: String)
+    throws
+  {
+    guard let folder else { return }
+    let (stems, identity) = (Set(stems), FileIdentity(ofFolderAt: folder))
+    let others = files.filter { file in
+      let name = file.split(separator: "/").last ?? ""
+      guard name.hasSuffix(".png"), let dash = name.lastIndex(of: "-"), stems.contains(String(name[..<dash])),
+        name[dash...].dropFirst().dropLast(4).allSatisfy(\.isWholeNumber)
+      else { return false }
+      let parent = parentFolder(of: file)
+      return parent.plainPath == folder.plainPath
+        || identity != nil && identity == FileIdentity(ofFolderAt: parent)
+    }
+    try check(files, apartFrom: others, of: option)
+  }
+
   /// A different file name without its extension for each picture.
   static func stems(of sources: PictureSources) -> [String] {
     var taken: Set<String> = []
