@@ -12,10 +12,14 @@ import Synchronization
 /// Results go to standard output, everything else to standard error.
 package enum Output {
   /// Makes writing to a closed pipe, or beyond a limit on files, a failure rather than a signal that ends the
-  /// process.
+  /// process; and keeps what the process opens from taking the place of a standard stream that is closed.
   package static func surviveRefusedWrites() {
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
+    // Opened the wrong way, so that reading and writing fail as they did. The system gives the least free number.
+    for stream in Int32(0)...2 where fcntl(stream, F_GETFD) < 0 {
+      _ = unsafe open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY)
+    }
   }
 
   /// How long lines of results for people are: as the variable `COLUMNS` says, by default 80 characters.

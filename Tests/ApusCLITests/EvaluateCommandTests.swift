@@ -291,6 +291,51 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("results of one score that was read as one class are not those of two, nor the other way round")
+  func resumesPairsAsTheyWereRead() throws {
+    try withFiles { folder in
+      try Data(constantModel(side: 8, [(shape: [1, 1], values: [0.75])])).write(
+        to: folder.appending(path: "pair.tflite"))
+      try copy("picture.png", to: "a.png", in: folder)
+      try copy("picture.png", to: "b.png", in: folder)
+      try write("a.png,0\n", to: "one.csv", in: folder)
+      try write("a.png,0\nb.png,1\n", to: "two.csv", in: folder)
+      let options = "--model pair.tflite --task classify --scores probability"
+      for (first, second) in [("one", "two"), ("two", "one")] {
+        let resume = "--resume \(first).jsonl"
+        #expect(try apus("evaluate \(first).csv \(options) \(resume)", in: folder).status == 0)
+        let refused = try apus("evaluate \(second).csv \(options) \(resume)", in: folder)
+        #expect(refused.status == 1 && refused.errors.contains("those with one score as "), "\(refused)")
+        #expect(try apus("evaluate \(first).csv \(options) \(resume)", in: folder).status == 0)
+      }
+    }
+  }
+
+  @Test("names that differ in Unicode's form alone are those of two files")
+  func tellsFormsOfNamesApart() throws {
+    try withFiles { folder in
+      for name in ["\u{E9}.png", "e\u{301}.png"] { try copy("picture.png", to: name, in: folder) }
+      try write("\u{E9}.png,0\ne\u{301}.png,1\n", to: "list.csv", in: folder)
+      let command = "evaluate list.csv --model classifier.tflite --task classify --json --resume done.jsonl"
+      #expect(try report(command.replacing(" --json", with: ""), in: folder)["files"] as? Int == 2)
+      _ = try apus(command, in: folder)
+      // A line for the head, and one for each file, however often it goes on.
+      let lines = try String(contentsOf: folder.appending(path: "done.jsonl"), encoding: .utf8)
+      #expect(lines.split(separator: "\n").count == 3)
+    }
+  }
+
+  @Test("with closed standard streams, no message is written into a file of results")
+  func keepsMessagesOutOfFiles() throws {
+    try withFiles { folder in
+      try write("no picture", to: "set/1/broken.png", in: folder)
+      let command = "evaluate set --model classifier.tflite --task classify --resume done.jsonl"
+      #expect(try shell("exec \"$APUS\" \(command) <&- 2>&-", in: folder).status == 2)
+      let again = try apus(command, in: folder)
+      #expect(again.status == 2 && !again.errors.contains("damaged"), "\(again)")
+    }
+  }
+
   @Test("a file that fails is named, and the others count")
   func countsTheRest() throws {
     try withFiles { folder in
