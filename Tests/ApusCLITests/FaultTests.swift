@@ -39,6 +39,32 @@ struct FaultTests {
     }
   }
 
+  @Test("a file with the longest name is replaced")
+  func replacingLongNames() throws {
+    try withTemporaryFolder { folder in
+      let line = "exec \"$APUS\" detect --annotate \(String(repeating: "l", count: 251)).png"
+      #expect(try shell(line, in: folder).status == 0)
+      let again = try shell(line, in: folder)
+      #expect(again.status == 0, "\(again.errors)")
+      #expect(try files(in: folder).count == 1)
+    }
+  }
+
+  private static let mayMount =
+    (try? shell("unshare -rm true", in: FileManager.default.temporaryDirectory).status == 0) ?? false
+
+  @Test("a file that is a mount of its own is written where it is", .enabled(if: mayMount, "no mounts here"))
+  func replacingMounts() throws {
+    try withTemporaryFolder { folder in
+      let mounted = try shell(
+        "echo old > host; touch a.png; exec unshare -rm sh -c 'mount --bind host a.png && exec \"$APUS\" detect --annotate a.png'",
+        in: folder)
+      #expect(mounted.status == 0, "\(mounted.errors)")
+      #expect(try Data(contentsOf: folder.appending(path: "host")).starts(with: [0x89, 0x50]))
+      #expect(try files(in: folder) == ["a.png", "host"])
+    }
+  }
+
   /// Writes a bitmap of `side` × `side` pixels as a sparse file, with data only for its header.
   private func bitmap(side: Int, at file: URL) throws {
     var header = Array("BM".utf8)

@@ -50,9 +50,12 @@ package func writeWholeFile(
   if exists { try refuseModel(path) }
   // A user who may not write to the file may not replace it.
   guard unsafe !exists || access(target, W_OK) == 0 else { throw unwritable(path) }
-  let partial = "\(target).\(getpid())-\(UInt32.random(in: 0...(.max))).part"
+  // Without the file's own name, which may be as long as names can be.
+  let partial = "\(parentFolder(of: target))/.apus-\(getpid())-\(UInt32.random(in: 0...(.max))).part"
   let mode = exists ? status.st_mode & 0o7777 : 0o666
   var failure: ApusError?
+  // Why the system takes no file beside this one, or none in its place.
+  var refusal: Int32 = 0
   let nameless = openNameless(beside: target, mode)
   if nameless >= 0 {
     failure = writeAll(piece, to: nameless, path)
@@ -65,15 +68,22 @@ package func writeWholeFile(
       unsafe unlink(target)
       throw failure
     }
-    if failure == nil, !isNamed { failure = writeNamed(piece, to: partial, mode, path) }
+    if failure == nil, !isNamed { failure = writeNamed(piece, to: partial, O_EXCL, mode, path, &refusal) }
   } else {
-    failure = writeNamed(piece, to: partial, mode, path)
+    failure = writeNamed(piece, to: partial, O_EXCL, mode, path, &refusal)
   }
-  if failure == nil, unsafe rename(partial, target) != 0 { failure = unwritable(path) }
-  if let failure {
-    unsafe unlink(partial)
-    throw failure
+  if failure == nil {
+    guard unsafe rename(partial, target) != 0 else { return }
+    refusal = errno
+    failure = unwritable(path)
   }
+  unsafe unlink(partial)
+  if exists, [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(refusal) {
+    // What has no first piece does not empty the file.
+    _ = try piece(0)
+    failure = writeNamed(piece, to: target, O_TRUNC, mode, path, &refusal)
+  }
+  if let failure { throw failure }
 }
 
 /// Refuses a path at which no file can be created or replaced, before the work whose result it is for.
@@ -122,10 +132,15 @@ private func name(_ descriptor: Int32, _ path: String) -> Bool {
   unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
 }
 
-/// Writes a file that does not exist yet; says what went wrong.
-private func writeNamed(_ piece: Pieces, to path: String, _ mode: mode_t, _ asked: String) -> ApusError? {
-  let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-  guard descriptor >= 0 else { return unwritable(asked) }
+/// Writes a file that does not exist yet (`O_EXCL`), or one that is emptied (`O_TRUNC`); says what went wrong.
+private func writeNamed(
+  _ piece: Pieces, to path: String, _ flag: Int32, _ mode: mode_t, _ asked: String, _ refusal: inout Int32
+) -> ApusError? {
+  let descriptor = unsafe open(path, O_WRONLY | O_CREAT | flag | O_CLOEXEC, mode)
+  guard descriptor >= 0 else {
+    refusal = errno
+    return unwritable(asked)
+  }
   var failure = writeAll(piece, to: descriptor, asked)
   // Some file systems report a full disk only here.
   if close(descriptor) != 0, failure == nil { failure = unwritable(asked) }
