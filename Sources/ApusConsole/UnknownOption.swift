@@ -15,6 +15,11 @@ struct UnknownOption {
   /// How many letters may be wrong, missing, too many or exchanged.
   private static let maximumMistakes = 3
 
+  /// What a command answers with a text and status 0.
+  static let helpWords: Set = [
+    "help", "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help",
+  ]
+
   /// Looks for the first one; nil if there is none.
   ///
   /// - Parameter root: The program's command.
@@ -85,11 +90,14 @@ struct UnknownOption {
 extension ParsableCommand {
   /// Parses the command line.
   ///
-  /// - Throws: What the parser throws. An option that the command does not have goes before a missing one, which it may be meant for.
+  /// - Throws: What the parser throws. An option that the command does not have goes before a missing one, which it may be meant for,
+  ///   and before help that nobody asked for: the parser finds its `-h` in a word such as `-threads`.
   package static func parseCommandLine() throws -> any ParsableCommand {
     do { return try parseAsRoot() } catch {
-      guard exitCode(for: error) == .validationFailure,
-        let unknown = UnknownOption(in: Array(CommandLine.arguments.dropFirst()), of: self)
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      let wantsHelp = arguments.prefix { $0 != "--" }.contains { UnknownOption.helpWords.contains($0) }
+      guard exitCode(for: error) == .validationFailure || exitCode(for: error) == .success && !wantsHelp,
+        let unknown = UnknownOption(in: arguments, of: self)
       else { throw error }
       throw ValidationError(unknown.message)
     }

@@ -65,6 +65,8 @@ struct CommandLineTests {
       ("gallery add anna a.png --gallry g --model m", "'--gallry'. Did you mean '--gallery'?"),
       ("run --model m.tflite", "'--model'."), ("filter a.png b.png --zzzzzzzz 1", "'--zzzzzzzz'."),
       ("--modle m.tflite", "'--modle'."),
+      ("run m.tflite -threads 2", "'-threads'. Did you mean '--threads'?"),
+      ("classify -dash.png --model m.tflite", "'-dash.png'."),
     ])
   func namesUnknownOptions(arguments: String, expected: String) throws {
     try withTemporaryFolder { folder in
