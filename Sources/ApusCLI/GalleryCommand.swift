@@ -224,6 +224,8 @@ extension GalleryCommand {
         }, text: nil
       ).runToEnd()
       let added = embeddings.withLock { $0.sorted { $0.key < $1.key } }
+      // A gallery of nothing would know nobody, where a missing one is an error.
+      if added.isEmpty, known.entries.isEmpty, let failure { throw failure }
       let gallery = try file.update(isNewAllowed: true) { gallery in
         if gallery.entries != known.entries { try finder.check(gallery, file) }
         if gallery.entries.isEmpty { gallery.preparation = finder.preparation }
