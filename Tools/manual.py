@@ -104,8 +104,14 @@ def page(root, version):
         ".SH ENVIRONMENT",
         ".TP", "\\fBAPUS_KERNELS\\fR", escaped("The kernel set to use; apus kernels lists them. The option --kernels takes precedence."),
         ".TP", "\\fBAPUS_PROVE\\fR", escaped("With 1, a kernel set is compared with plain Swift before its first use, and passed over if it differs."),
+        ".TP", "\\fBCOLUMNS\\fR", escaped("How long lines for people are; 80 characters by default."),
         ".SH EXIT STATUS",
-        escaped("0 if all went well; otherwise 1 to 64, with one line on standard error that says what was found where."),
+        escaped("Except for 0, one line on standard error says what was found where."),
+        ".TP", "0", "All went well.",
+        ".TP", "1", "A model, an option or a list is wrong, nothing could be written, or 'apus diff' or 'apus doctor' found a difference.",
+        ".TP", "2", "A picture, a sound or a file failed, or a folder has files that are not read; the others have results.",
+        ".TP", "64", "The command line is wrong.",
+        ".TP", "141", "Whoever reads the results has closed the pipe.",
     ]
     return "\n".join(lines) + "\n"
 

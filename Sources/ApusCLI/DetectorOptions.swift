@@ -8,7 +8,11 @@ import ArgumentParser
 struct DetectorOptions: ParsableArguments {
   @OptionGroup var categories: CategoryOptions
 
-  @Option(name: .long, help: "The minimum score; of 'apus detect' 0.5 by default, for YOLO above 0.25.")
+  @Option(
+    name: .long,
+    help:
+      "The minimum score; of 'apus detect' by default that of the model's metadata, or else 0.5, for YOLO above 0.25."
+  )
   var scoreThreshold: Float?
 
   @Option(

@@ -14,8 +14,8 @@ struct InspectCommand: ParsableCommand {
     discussion: """
       Inputs, outputs, operators, metadata, labels, memory; of a .task bundle, of
       each model in it. With --as, what a task assumes about the model: enough to
-      reproduce its results with other means. Lines have 80 characters, or as many
-      as the variable COLUMNS says.
+      reproduce its results with other means, in lines of any length. Other lines
+      have 80 characters, or as many as the variable COLUMNS says.
 
       For example:
         apus inspect detect.tflite
