@@ -179,6 +179,20 @@ def test_pictures_do_not_decide_how_later_ones_are_read(tmp_path):
     assert answers(places) == [alone[place] for place in places]
 
 
+def test_long_deadlines_keep_no_memory():
+    """A timer for each picture would be kept until its time."""
+    def peak(count):
+        worker = subprocess.Popen([WORKER, "detect", "shapes", "--deadline", "86400"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        worker.stdin.write(frame(1, b"") * count)
+        worker.stdin.close()
+        _, status, usage = os.wait4(worker.pid, 0)
+        worker.returncode = os.waitstatus_to_exitcode(status)
+        assert worker.returncode == 0
+        return usage.ru_maxrss * 1024
+
+    assert peak(200_000) < peak(1_000) + (16 << 20)
+
+
 def test_names_command_no_terminal():
     done = subprocess.run([WORKER, "detect", "/no/\x1b[31mmodel\x07.tflite"], input=b"", capture_output=True, timeout=120)
     assert done.returncode != 0 and b"model" in done.stderr and not {0x1B, 0x07} & set(done.stderr)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusServing
-import Dispatch
 import Foundation
 import NIOCore
 
@@ -11,15 +10,16 @@ struct FrameLoop {
   static let longestFrame = 64 << 20
 
   let worker: PictureWorker
-  /// How long a picture may take, in seconds.
-  let deadline: Double?
+  /// Ends pictures that take too long; nil if they may take any time.
+  private let alarm: Alarm?
 
   private let input = FileHandle.standardInput
   private let output = FileHandle.standardOutput
 
+  /// - Parameter deadline: How long a picture may take, in seconds; nil for any time.
   init(worker: PictureWorker, deadline: Double?) {
     self.worker = worker
-    self.deadline = deadline
+    alarm = deadline.map { Alarm(after: $0) }
   }
 
   /// - Throws: `unwritableFile` if a line cannot be written, as when the disk is full or the reader has closed the pipe.
@@ -46,11 +46,10 @@ struct FrameLoop {
 
   private func answer(_ id: UInt32, _ file: [UInt8]) -> ByteBuffer {
     let cancellation = Cancellation()
-    guard let deadline else { return worker.line(id: id, picture: file, cancellation: cancellation) }
-    let alarm = DispatchWorkItem { cancellation.cancel() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + deadline, execute: alarm)
-    defer { alarm.cancel() }
-    return worker.line(id: id, picture: file, cancellation: cancellation)
+    guard let alarm else { return worker.line(id: id, picture: file, cancellation: cancellation) }
+    return alarm.limiting(cancellation) {
+      worker.line(id: id, picture: file, cancellation: cancellation)
+    }
   }
 
   private static func number(_ bytes: Data) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
