@@ -193,6 +193,16 @@ def test_long_deadlines_keep_no_memory():
     assert peak(200_000) < peak(1_000) + (16 << 20)
 
 
+def test_an_input_that_cannot_be_read_is_an_error(tmp_path):
+    """A folder is not the end of the input."""
+    folder = os.open(tmp_path, os.O_RDONLY)
+    try:
+        done = subprocess.run([WORKER, "detect", "shapes"], stdin=folder, capture_output=True, timeout=120)
+    finally:
+        os.close(folder)
+    assert done.returncode == 1 and done.stderr == b"error: cannot read from standard input\n" and done.stdout == b"", done
+
+
 def test_names_command_no_terminal():
     done = subprocess.run([WORKER, "detect", "/no/\x1b[31mmodel\x07.tflite"], input=b"", capture_output=True, timeout=120)
     assert done.returncode != 0 and b"model" in done.stderr and not {0x1B, 0x07} & set(done.stderr)

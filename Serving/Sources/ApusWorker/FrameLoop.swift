@@ -22,20 +22,21 @@ struct FrameLoop {
     alarm = deadline.map { Alarm(after: $0) }
   }
 
-  /// - Throws: `unwritableFile` if a line cannot be written, as when the disk is full or the reader has closed the pipe.
+  /// - Throws: `unreadableFile` if the input cannot be read, as a folder; `unwritableFile` if a line cannot be written, as when the disk is
+  ///   full or the reader has closed the pipe.
   func run() throws(ApusError) {
-    while let head = read(8), head.count == 8 {
+    while let head = try read(8), head.count == 8 {
       let length = Self.number(head.prefix(4))
       let id = UInt32(Self.number(head.suffix(4)))
       guard length <= Self.longestFrame else {
-        let isWhole = skip(length)
+        let isWhole = try skip(length)
         try write(
           PictureWorker.line(
             id: id, error: "the frame has \(length) bytes, more than \(Self.longestFrame)"))
         guard isWhole else { return }
         continue
       }
-      let file = length == 0 ? Data() : read(length)
+      let file = length == 0 ? Data() : try read(length)
       guard let file, file.count == length else {
         try write(PictureWorker.line(id: id, error: "the input ends within the frame"))
         return
@@ -55,13 +56,17 @@ struct FrameLoop {
   private static func number(_ bytes: Data) -> Int { bytes.reversed().reduce(0) { $0 << 8 | Int($1) } }
 
   /// Reads `count` bytes, or fewer where the input ends; nil at its end.
-  private func read(_ count: Int) -> Data? { (try? input.read(upToCount: count)) ?? nil }
+  private func read(_ count: Int) throws(ApusError) -> Data? {
+    do { return try input.read(upToCount: count) } catch {
+      throw ApusError(.unreadableFile, "cannot read from standard input")
+    }
+  }
 
   /// Reads over bytes; false where the input ends before.
-  private func skip(_ count: Int) -> Bool {
+  private func skip(_ count: Int) throws(ApusError) -> Bool {
     var left = count
     while left > 0 {
-      guard let part = read(min(left, 1 << 20)), !part.isEmpty else { return false }
+      guard let part = try read(min(left, 1 << 20)), !part.isEmpty else { return false }
       left -= part.count
     }
     return true
