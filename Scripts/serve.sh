@@ -6,6 +6,9 @@
 #   curl --data-binary @picture.jpg http://127.0.0.1:8000/v1/detect
 set -euo pipefail
 serving="$(cd "$(dirname "$0")/../Serving" && pwd)"
-"$serving/../Scripts/setup.sh" --serving 1>&2
+setup=(--serving)
+# ffmpeg reads all cameras but devices.
+for argument in "$@"; do case $argument in --camera | --camera=*) setup+=(--cameras) ;; esac; done
+"$serving/../Scripts/setup.sh" "${setup[@]}" 1>&2
 swift build -c release --package-path "$serving" --product apus-server 1>&2
 exec "$(swift build -c release --package-path "$serving" --show-bin-path)/apus-server" "$@"

@@ -5,6 +5,7 @@
 #   --tests           what the engine's tests use: binutils for x86-64 and arm64, an emulator of arm64, ffmpeg, Debian's packaging
 #                     tools, and LiteRT in a Python environment under .build/
 #   --serving         what the server is built with: zlib
+#   --cameras         what reads the server's cameras: ffmpeg
 #   --serving-tests   what its tests use: curl, OpenSSL, Chromium, protoc, ZeroMQ, and clients in a Python environment under .build/
 #   --tracking-tests  trackers, supervision and motmetrics in a Python environment under .build/
 #   --evaluation-tests  pycocotools and scikit-learn, with LiteRT, in a Python environment under .build/
@@ -13,23 +14,25 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-tests= serving= serving_tests= cluster_tests= tracking_tests= evaluation_tests= video_tests=
+tests= serving= cameras= serving_tests= cluster_tests= tracking_tests= evaluation_tests= video_tests=
 for option in "$@"; do
   case $option in
     --tests) tests=1 ;;
     --serving) serving=1 ;;
+    --cameras) cameras=1 ;;
     --serving-tests) serving=1 serving_tests=1 ;;
     --tracking-tests) tracking_tests=1 ;;
     --evaluation-tests) evaluation_tests=1 ;;
     --video-tests) video_tests=1 ;;
     --cluster-tests) serving=1 cluster_tests=1 ;;
-    *) echo "error: unknown option '$option': --tests, --serving, --serving-tests, --tracking-tests, --evaluation-tests, --video-tests and --cluster-tests are known" >&2; exit 64 ;;
+    *) echo "error: unknown option '$option': --tests, --serving, --cameras, --serving-tests, --tracking-tests, --evaluation-tests, --video-tests and --cluster-tests are known" >&2; exit 64 ;;
   esac
 done
 
 packages=(libopenblas0 libturbojpeg0-dev libpng-dev libcairo2-dev libwebp7 libpangocairo-1.0-0 pkg-config fonts-dejavu-core)
 if [[ $tests ]]; then packages+=(binutils binutils-aarch64-linux-gnu qemu-user python3-venv git dpkg-dev ffmpeg); fi
 if [[ $serving ]]; then packages+=(zlib1g-dev); fi
+if [[ $cameras || $serving_tests ]]; then packages+=(ffmpeg); fi
 if [[ $serving_tests ]]; then packages+=(python3-venv curl openssl chromium protobuf-compiler libzmq5); fi
 if [[ $tracking_tests || $evaluation_tests ]]; then packages+=(python3-venv); fi
 if [[ $video_tests ]]; then
