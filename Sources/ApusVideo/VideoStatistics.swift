@@ -6,8 +6,9 @@ public struct VideoStatistics: Hashable, Sendable {
   public internal(set) var arrived = 0
   /// The frames that a newer one replaced before they were read; always 0 for files.
   public internal(set) var dropped = 0
-  /// The frames that came damaged, or cut short. Those of a camera were left out. For everything else, it is the minimum by the messages of
-  /// ffmpeg, which leaves out some of them, and fills in what is missing of others. A file that ends after a whole frame is not noticed.
+  /// The frames that came damaged, or cut short. Those of a camera were left out, but for JPEGs that could be decoded to their end. For
+  /// everything else, it is the minimum by the messages of ffmpeg, which leaves out some of them, and fills in what is missing of others.
+  /// A file that ends after a whole frame is not noticed.
   public internal(set) var damaged = 0
   /// The message of ffmpeg about the first damaged frame; nil if there is none, and for cameras.
   package internal(set) var damageReason: String?

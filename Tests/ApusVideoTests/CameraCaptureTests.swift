@@ -228,6 +228,32 @@ import Testing
     #expect(source.statistics.damaged == 300 && source.statistics.restarts == 0)
   }
 
+  @Test("frames of Motion-JPEG with damaged pixels are counted, and read", .timeLimit(.minutes(1)))
+  func countsDamagedJPEGs() throws {
+    var random = SeededGenerator(seed: 9)
+    let pixels = (0..<64 * 48).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let whole = try ImageBuffer(bytes: pixels, width: 64, height: 48, format: .gray).encoded(as: .jpeg)
+    var damaged = whole
+    for index in whole.count / 2..<whole.count - 64 {
+      damaged[index] = UInt8.random(in: 0...254, using: &random)
+    }
+    // Many cameras fill up their frames so; no pixel is wrong.
+    let padded = Array(whole.dropLast(2)) + [0, 0, 0, 0] + whole.suffix(2)
+    for (frame, count) in [(whole, 0), (damaged, 1), (padded, 0)] {
+      let camera = FakeCamera([.frame(frame)], codes: ["MJPG"], bufferByteCount: 1 << 14)
+      camera.state.withLock { ($0.width, $0.height) = (64, 48) }
+      let source = try VideoSource(camera: VideoLocation("/dev/video9"), VideoSource.Options()) {
+        () throws(ApusError) -> any V4L2Driver in camera
+      }
+      let read = try source.waitForNext()
+      #expect(read?.raw.width == 64)
+      let statistics = source.statistics
+      source.stop()
+      #expect(statistics.arrived == 1 && statistics.damaged == count, "\(statistics)")
+      #expect((statistics.damageReason == nil) == (count == 0), "\(statistics)")
+    }
+  }
+
   @Test func aReaderSlowerThanTheCameraGetsNewFrames() throws {
     // Thirty frames a second against a reader of 100 ms.
     let header = "printf 'YUV4MPEG2 W4 H2 F30:1 C420jpeg\\n';"

@@ -172,6 +172,15 @@ package struct CameraFormat: Hashable, Sendable {
   package func picture(_ bytes: [UInt8], width: Int, height: Int, stride: Int, color: VideoColor)
     throws(ApusError) -> RawPicture
   {
+    try decoded(bytes, width: width, height: height, stride: stride, color: color).picture
+  }
+
+  /// Makes a picture of a frame's bytes, and tells the damage of a JPEG that could be decoded all the same.
+  ///
+  /// Parameters and errors are those of ``picture(_:width:height:stride:color:)``.
+  package func decoded(_ bytes: [UInt8], width: Int, height: Int, stride: Int, color: VideoColor)
+    throws(ApusError) -> (picture: RawPicture, flaw: String?)
+  {
     try ImageBuffer.check(width: width, height: height)
     if form == .jpeg { return try Self.decoded(bytes, width: width, height: height) }
     let stride = max(stride, minimumStride(width))
@@ -185,14 +194,29 @@ package struct CameraFormat: Hashable, Sendable {
         "a frame of \(width) × \(height) \(code) pixels takes \(needed) bytes, but has \(bytes.count)")
     }
     if case .layout(let layout) = form {
-      return try RawPicture(
+      let picture = try RawPicture(
         bytes: bytes, width: width, height: height, bytesPerRow: stride, layout: layout, color: color)
+      return (picture, nil)
     }
     let (layout, unpacked) = unpack(bytes, width, height, stride, color)
-    return try RawPicture(bytes: unpacked, width: width, height: height, layout: layout, color: color)
+    return (
+      try RawPicture(bytes: unpacked, width: width, height: height, layout: layout, color: color), nil
+    )
   }
 
-  private static func decoded(_ bytes: [UInt8], width: Int, height: Int) throws(ApusError) -> RawPicture {
+  /// Whether a decoder's message is about a few bytes before the marker of a JPEG's end: many cameras fill up their frames so, and no pixel
+  /// is wrong. More bytes are pixels that damage has left over.
+  private static func isHarmless(_ flaw: String) -> Bool {
+    // `Corrupt JPEG data: 2 extraneous bytes before marker 0xd9`
+    guard let place = flaw.firstRange(of: " extraneous bytes before marker 0xd9"),
+      let count = flaw[..<place.lowerBound].split(separator: " ").last.flatMap({ Int($0) })
+    else { return false }
+    return count <= 64
+  }
+
+  private static func decoded(
+    _ bytes: [UInt8], width: Int, height: Int
+  ) throws(ApusError) -> (picture: RawPicture, flaw: String?) {
     guard ImageFileFormat(detecting: bytes) == .jpeg else {
       throw ApusError(.malformedImage, "a frame is no JPEG: it begins with \(bytes.prefix(4))")
     }
@@ -210,8 +234,9 @@ package struct CameraFormat: Hashable, Sendable {
       case .bgr: .bgr24
       default: .rgb24
       }
-    return try RawPicture(
+    let raw = try RawPicture(
       bytes: picture.bytes, width: picture.width, height: picture.height, layout: layout,
       color: VideoColor(range: .full))
+    return (raw, picture.flaw.flatMap { isHarmless($0) ? nil : $0 })
   }
 }

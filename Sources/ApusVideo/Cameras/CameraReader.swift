@@ -44,7 +44,8 @@ struct CameraReader: Sendable {
         if let bytes = delivery.bytes {
           last = now
           do throws(ApusError) {
-            let raw = try capture.picture(bytes)
+            let (raw, flaw) = try capture.decoded(bytes)
+            if let flaw { queue.countDamage(flaw, count: 1) }
             // The driver's time is earlier than this one by what the frame has waited.
             let age = max(0, min(now - (delivery.timestamp ?? now), 10_000_000_000))
             let arrival = ContinuousClock.now.advanced(by: .nanoseconds(-age))

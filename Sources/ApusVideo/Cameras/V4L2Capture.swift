@@ -298,7 +298,12 @@ package final class V4L2Capture {
   /// The picture of a frame's bytes.
   ///
   /// - Throws: `malformedImage` for too few bytes, or a damaged JPEG.
-  package func picture(_ bytes: [UInt8]) throws(ApusError) -> RawPicture {
-    try format.picture(bytes, width: width, height: height, stride: bytesPerRow, color: color)
+  package func picture(_ bytes: [UInt8]) throws(ApusError) -> RawPicture { try decoded(bytes).picture }
+
+  /// The picture of a frame's bytes, and the damage of a JPEG that could be decoded all the same.
+  ///
+  /// - Throws: `malformedImage` for too few bytes, or a damaged JPEG.
+  package func decoded(_ bytes: [UInt8]) throws(ApusError) -> (picture: RawPicture, flaw: String?) {
+    try format.decoded(bytes, width: width, height: height, stride: bytesPerRow, color: color)
   }
 }
