@@ -12,7 +12,7 @@ package struct FoundSoftware: Encodable, Sendable {
   package let purpose: String
   /// Its file, or the folder of fonts; nil if the system lacks it.
   package let file: String?
-  /// A further fact, such as the number of fonts, or how to install what is missing; nil if there is neither.
+  /// A further fact, such as the number of fonts or the version of ffmpeg, or how to install what is missing; nil if there is neither.
   package let note: String?
 
   /// A library, the names by which it is loaded, one of its functions, and its package.
@@ -49,7 +49,8 @@ package struct FoundSoftware: Encodable, Sendable {
     found.append(
       FoundSoftware(
         name: "ffmpeg", purpose: "videos and streams", file: ffmpeg,
-        note: ffmpeg == nil ? "apt-get install ffmpeg" : nil))
+        note: ffmpeg.map { FFmpeg.version(of: $0).map { "version \($0)" } ?? "does not say its version" }
+          ?? "apt-get install ffmpeg"))
     found.append(fonts())
     return found
   }

@@ -10,7 +10,28 @@ import ApusVision
 #endif
 
 /// The program ffmpeg.
-enum FFmpeg {
+package enum FFmpeg {
+  /// The version of a program by its own words, such as `5.1.6-0+deb12u1`; nil if it does not say one within five seconds.
+  package static func version(of program: String) -> String? {
+    guard let process = try? ChildProcess(program, ["-hide_banner", "-version"], pipe: .output) else {
+      return nil
+    }
+    var text = [UInt8](repeating: 0, count: 256)
+    let start = monotonicNanoseconds()
+    let count: Int
+    switch process.read(
+      into: &text, timeout: 5_000, isWanted: { monotonicNanoseconds() - start < 5_000_000_000 })
+    {
+    case .done: count = text.count
+    case .ended(let after): count = after
+    case .stalled: return nil
+    }
+    // `ffmpeg version 5.1.6-0+deb12u1 Copyright (c) …`
+    let line = String(decoding: text[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let words = line.split(separator: " ")
+    return words.count > 2 && words[1] == "version" ? String(words[2].prefix(64)) : nil
+  }
+
   /// The oldest version that reads and writes videos.
   static let minimumVersion = "ffmpeg 4.2"
 

@@ -38,6 +38,10 @@ struct DoctorCommandTests {
       #expect(try #require(machine["processors"] as? Int) > 0)
       let software = try #require(document["software"] as? [[String: Any]])
       #expect(Set(software.compactMap { $0["name"] as? String }).isSuperset(of: ["ffmpeg", "fonts"]))
+      let ffmpeg = try #require(software.first { $0["name"] as? String == "ffmpeg" })
+      if ffmpeg["file"] != nil {
+        #expect((ffmpeg["note"] as? String)?.hasPrefix("version ") == true, "\(ffmpeg)")
+      }
     }
   }
 
