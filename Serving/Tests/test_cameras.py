@@ -670,6 +670,17 @@ def test_watch_ends_in_time_where_no_frame_comes():
             watch.kill()
 
 
+def test_ffmpeg_has_no_sockets_of_the_server(live):
+    """It outlives a server that is killed, for a moment: nothing must listen on its ports then."""
+    wait(live, "pattern", lambda camera: camera["state"] == "running")
+    children = subprocess.run(["ps", "-o", "pid=,comm=", "--ppid", str(live.process.pid)], capture_output=True, text=True).stdout.split("\n")
+    pids = [int(line.split()[0]) for line in children if "ffmpeg" in line]
+    assert pids
+    for pid in pids:
+        files = {name: os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")}
+        assert not [file for file in files.values() if file.startswith(("socket:", "anon_inode:"))], files
+
+
 def test_metrics_count_frames(live):
     wait(live, "pattern", lambda camera: camera["answered"] > 3)
     text = live.request("/metrics")[2].decode()

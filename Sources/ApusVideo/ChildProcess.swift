@@ -5,7 +5,8 @@ import ApusVision
 import Dispatch
 import Synchronization
 
-/// A program that runs beside this one, without a shell: its arguments are those given, its environment is ``variables``.
+/// A program that runs beside this one, without a shell: its arguments are those given, its environment is ``variables``, and its open
+/// files are its standard streams.
 ///
 /// It has a process group of its own, so that Ctrl-C in a terminal reaches this process alone. Where util-linux is installed, the system
 /// kills it when the thread that started it ends, and so with this process. That thread must live as long.
@@ -87,6 +88,11 @@ package final class ChildProcess: Sendable {
       unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
     }
     unsafe posix_spawn_file_actions_adddup2(&actions, reports[1], 2)
+    // Sockets and files of this process, such as one that a server listens on, would stay open in the program. One that is closed in
+    // the meantime is no error.
+    for descriptor in Self.openDescriptors() {
+      unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+    }
 
     // No signal is blocked or ignored in the program, whatever is here.
     unsafe posix_spawnattr_init(&attributes)
@@ -98,8 +104,12 @@ package final class ChildProcess: Sendable {
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    unsafe posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP))
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP
+    #if canImport(Darwin)
+      unsafe posix_spawnattr_setflags(&attributes, Int16(flags | POSIX_SPAWN_CLOEXEC_DEFAULT))
+    #else
+      unsafe posix_spawnattr_setflags(&attributes, Int16(flags))
+    #endif
 
     let environment = Self.variables.compactMap { name in
       unsafe getenv(name).map { unsafe "\(name)=\(String(cString: $0))" }

@@ -25,4 +25,18 @@ import Testing
     }
     #expect(FFmpeg.version(of: "/no/ffmpeg") == nil)
   }
+
+  #if os(Linux)
+    @Test("a program has no open files of this process")
+    func inheritsNoFiles() throws {
+      // Without the mark that closes it in other programs, and not a number that the shell takes for its own pipes.
+      let descriptor = fcntl(0, F_DUPFD, 100)
+      defer { close(descriptor) }
+      #expect(descriptor >= 100)
+      try withProgram("echo ffmpeg version :$(ls /proc/$$/fd | tr '\\n' :) end") { program in
+        let files = try #require(FFmpeg.version(of: program)).split(separator: ":").map(String.init)
+        #expect(Set(files).isSuperset(of: ["0", "1", "2"]) && !files.contains("\(descriptor)"), "\(files)")
+      }
+    }
+  #endif
 }
