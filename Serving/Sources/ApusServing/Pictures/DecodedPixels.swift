@@ -19,29 +19,39 @@ final class DecodedPixels: @unchecked Sendable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// The sizes for which room is made, one after the other, until a picture fits.
-  private static let steps = [1 << 22, 1 << 24]
+  /// The least room that is made for a picture, so that tiny ones take turns, too.
+  private static let minimum = 1 << 16
 
-  /// Decodes a picture and hands it to `body`. Waits while pictures of other threads leave no room for it.
+  /// Decodes a picture and hands it to `body`, with room for its pixels until `body` returns. Waits while pictures of other threads leave no
+  /// room for it.
   func withPicture<Value>(
     _ file: [UInt8], _ limits: ImageLimits, _ body: (ImageBuffer) throws(ApusError) -> Value
   ) throws(ApusError) -> Value {
-    for step in Self.steps where step < limits.maximumPixelCount {
+    // The decoder has the last word: where it finds another size than the header says, room for the greatest one is made.
+    if let count = Self.pixelCount(file), count < limits.maximumPixelCount {
       var smaller = limits
-      smaller.maximumPixelCount = step
-      take(step)
-      defer { give(step) }
-      let picture: ImageBuffer
+      smaller.maximumPixelCount = max(count, Self.minimum)
+      take(smaller.maximumPixelCount)
+      defer { give(smaller.maximumPixelCount) }
+      let picture: ImageBuffer?
       do throws(ApusError) { picture = try ImageBuffer(decoding: file, limits: smaller) } catch {
-        // The picture's header says its size: nothing was decoded.
-        if error.code == .resourceLimit { continue }
-        throw error
+        guard error.code == .resourceLimit else { throw error }
+        picture = nil
       }
-      return try body(picture)
+      if let picture { return try body(picture) }
     }
     take(limits.maximumPixelCount)
     defer { give(limits.maximumPixelCount) }
     return try body(ImageBuffer(decoding: file, limits: limits))
+  }
+
+  /// The pixels of a picture by its header, which is not checked; nil if it does not say.
+  private static func pixelCount(_ file: [UInt8]) -> Int? {
+    guard let (width, height) = ImageBuffer.storedSize(ofFile: file), width > 0, height > 0 else {
+      return nil
+    }
+    let (count, isTooLarge) = width.multipliedReportingOverflow(by: height)
+    return isTooLarge ? nil : count
   }
 
   /// Reserves room for pixels; serves callers in order. A count above the limit is granted once no other caller holds room.
