@@ -5,6 +5,9 @@ import ApusFormat
 /// The type of a tensor's elements: all 23 that the `.tflite` schema names.
 ///
 /// Source: `TensorType` in `schema.fbs`, version 3.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ElementType: String, CaseIterable, Hashable, Sendable {
   /// A 32-bit float of IEEE 754.
   case float32

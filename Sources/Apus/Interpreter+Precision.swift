@@ -7,6 +7,9 @@ extension Interpreter {
   /// var options = Interpreter.Options()
   /// options.precision = .bfloat16
   /// ```
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Precision: String, CaseIterable, Hashable, Sendable {
     /// The precision of the model's floats.
     case float32

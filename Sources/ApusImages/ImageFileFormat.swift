@@ -3,6 +3,9 @@ import Apus
 import ApusFormat
 
 /// The kinds of picture files that are read.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ImageFileFormat: String, CaseIterable, Hashable, Sendable {
   /// JPEG, baseline and progressive; written too.
   case jpeg

@@ -3,6 +3,9 @@ import ApusSystem  // Links the functions of mathematics.
 
 extension ObjectTracker {
   /// How detections become tracks.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Method: String, CaseIterable, Hashable, Sendable, Codable {
     /// SORT: one matching, a filter of center, area and ratio (Bewley et al., "Simple Online and Realtime Tracking", ICIP 2016,
     /// arXiv:1602.00763).

@@ -6,6 +6,9 @@ import ApusVision
 /// The pixels of a video's frame as its source delivers them.
 public struct RawPicture: Hashable, Sendable {
   /// Where luma, chroma or colors lie.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Layout: String, CaseIterable, Hashable, Sendable {
     /// A plane of luma, then one of U and V in turn, each for two by two pixels.
     case nv12

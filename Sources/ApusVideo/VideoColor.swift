@@ -4,6 +4,9 @@ import ApusPixels
 /// How luma and chroma stand for red, green and blue.
 public struct VideoColor: Hashable, Sendable {
   /// The weights of red, green and blue in luma.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Matrix: String, CaseIterable, Hashable, Sendable {
     /// ITU-R BT.601: standard definition, JPEG, and most cameras.
     case bt601

@@ -3,6 +3,9 @@
 /// A setting of a camera, such as exposure, zoom or brightness.
 public struct CameraControl: Hashable, Codable, Sendable {
   /// The kinds of settings.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Kind: String, Hashable, Codable, Sendable {
     /// A number in steps.
     case integer

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The kinds of detection models, by what their outputs hold.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   /// Boxes, classes, scores and usually a count: suppression is part of the model.
   case postProcessed = "post-processed"

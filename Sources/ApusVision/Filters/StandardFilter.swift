@@ -8,8 +8,14 @@ import Apus
 ///
 /// The rules are those of the filters of the same names in GPUImage 2, with integers in place of textures: results are
 /// rounded to the nearest of 0 to 255 where a texture would be.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum StandardFilter: Hashable, Sendable {
   /// Which numbers edges are found in.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum EdgeSource: String, CaseIterable, Hashable, Sendable {
     /// The red channel; that of a gray picture.
     case red

@@ -4,6 +4,9 @@
 ///
 /// JPEG files can be decoded at ½, ¼ and ⅛ of their size in less time: each pixel is then about the mean of those it
 /// replaces, computed from the file's frequencies. Other files are read at full size.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ImageReduction: Hashable, Sendable {
   /// Every pixel is read.
   case none

@@ -4,6 +4,9 @@
 ///
 /// Every channel is one byte; colors are taken as sRGB. Alpha is carried along and otherwise ignored:
 /// nothing here premultiplies or blends.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum PixelFormat: String, CaseIterable, Hashable, Sendable {
   /// Red, green, blue.
   case rgb

@@ -37,6 +37,9 @@ import ApusFormat
 /// ```
 public struct LabelMap: Hashable, Sendable {
   /// How a label file is written.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Format: String, CaseIterable, Hashable, Sendable {
     /// Decided by the extension of a file, where it is `json`, `yaml`, `yml`, `csv`, `tsv`, `pbtxt` or `names`, and by
     /// what the text looks like.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a picture is fitted into a model's input when their shapes differ.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum FitPolicy: Hashable, Sendable {
   /// The whole picture, with its sides scaled independently.
   case stretch

@@ -18,6 +18,9 @@ import ApusRuntime
 /// ```
 public struct ImageProcessor: Hashable, Sendable {
   /// The channels of a model's input, in order.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum Channels: String, CaseIterable, Hashable, Sendable {
     /// Red, green, blue.
     case rgb

@@ -3,6 +3,9 @@
 import Apus
 
 /// How 8-bit pixels become the numbers that a model was trained on.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum Normalization: Hashable, Sendable {
   /// `v / 255`: 0 to 1.
   case unit

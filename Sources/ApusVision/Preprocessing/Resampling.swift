@@ -8,6 +8,9 @@ import Apus
 /// up to 32,768 in each axis, and a value is `(Σ wy · wx · v + 2²⁹) >> 30`: one rounding, no floating point,
 /// the same bytes on every machine, with every kernel set and any number of threads. Pixels beyond the edge
 /// repeat the edge.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum Resampling: String, CaseIterable, Hashable, Sendable {
   /// `area` if a side shrinks to less than half (`S > 2D`), `bilinear` otherwise.
   case automatic

@@ -28,6 +28,9 @@ public final class ModelStore: Sendable {
   }
 
   /// The state of the store.
+  #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+  #endif
   public enum State: Hashable, Sendable {
     /// There is no model.
     case empty

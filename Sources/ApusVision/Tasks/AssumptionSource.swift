@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where the reading of a model comes from, the most certain first.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum AssumptionSource: String, Codable, Hashable, Sendable, CaseIterable {
   /// The caller's options.
   case given

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The form of a model's scores.
+#if hasAttribute(nonexhaustive)
+  @nonexhaustive
+#endif
 public enum ScoreForm: String, Codable, Hashable, Sendable, CaseIterable {
   /// Probabilities, 0 to 1.
   case probability

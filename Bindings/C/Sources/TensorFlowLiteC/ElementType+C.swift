@@ -29,6 +29,8 @@ extension ElementType {
     case .uint4: 21
     case .float8E4M3FN: 22
     case .float8E5M2: 23
+    // A type of a later version: `kTfLiteNoType`.
+    @unknown default: 0
     }
   }
 
@@ -64,6 +66,7 @@ extension ElementType {
     case .uint4: "UINT4"
     case .float8E4M3FN: "FLOAT8E4M3FN"
     case .float8E5M2: "FLOAT8E5M2"
+    @unknown default: "Unknown type"
     }
   }
 
