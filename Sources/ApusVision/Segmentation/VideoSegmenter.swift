@@ -39,6 +39,24 @@ public final class VideoSegmenter: VisionTask {
     return result
   }
 
+  /// Segments the next picture.
+  ///
+  /// - Throws: What ``ImageSegmenter/segment(_:in:after:cancellation:)`` throws; the result before then stays.
+  public func segment(_ frame: ImageBuffer, in region: PixelRect? = nil, cancellation: Cancellation? = nil)
+    throws(ApusError) -> SegmentationResult
+  {
+    try answer(frame, in: region, cancellation: cancellation)
+  }
+
+  /// Segments the next picture, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`; the result before then stays.
+  @concurrent
+  public func segment(_ frame: ImageBuffer, in region: PixelRect? = nil) async throws -> SegmentationResult {
+    try await cancellable { cancellation throws(ApusError) in
+      try self.answer(frame, in: region, cancellation: cancellation)
+    }
+  }
+
   /// Segments several pictures, one after the other.
   public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
     -> [SegmentationResult]

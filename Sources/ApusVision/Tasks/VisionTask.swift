@@ -3,9 +3,13 @@ import Apus
 
 /// A model that answers one kind of question about pictures.
 ///
-/// Tasks are immutable and can be shared: each concurrent caller gets an interpreter of its own, and all share the
-/// model's weights. Code for any task calls ``answer(_:in:cancellation:)``; each task also has a verb of its own,
-/// such as ``ObjectDetector/detect(_:in:cancellation:)``.
+/// Tasks can be shared by threads: each concurrent caller gets an interpreter of its own, and all share the model's weights. Most are
+/// immutable. Those of one video remember its frames, so that every video needs its own: ``LandmarkTracker``, ``HolisticTracker`` and
+/// ``VideoSegmenter``.
+///
+/// Code for any task calls ``answer(_:in:)``; each task also has a verb of its own, such as ``ObjectDetector/detect(_:in:cancellation:)``.
+/// Forms with and without `async` have one name. In an `async` function, Swift takes the one with `async`; the other is there with
+/// `cancellation: nil`.
 public protocol VisionTask: Sendable {
   /// The type of the task's results.
   associatedtype Answer: VisionResult
@@ -35,6 +39,32 @@ public protocol VisionTask: Sendable {
 }
 
 extension VisionTask {
+  /// The result for a picture, whatever the time.
+  public func answer(
+    _ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> Answer {
+    try answer(frame, in: region, cancellation: cancellation)
+  }
+
+  /// The result for a picture. Blocks the caller.
+  public func answer(_ image: ImageBuffer, in region: PixelRect? = nil) throws(ApusError) -> Answer {
+    try answer(image, in: region, cancellation: nil)
+  }
+
+  /// The results for several pictures. Blocks the caller.
+  public func answers(_ images: [ImageBuffer]) throws(ApusError) -> [Answer] {
+    try answers(images, cancellation: nil)
+  }
+
+  /// The results for several pictures, away from the caller's actor. Cancelling the caller's task stops the run,
+  /// which then throws `CancellationError`.
+  @concurrent
+  public func answers(_ images: [ImageBuffer]) async throws -> [Answer] {
+    try await cancellable { cancellation throws(ApusError) in
+      try answers(images, cancellation: cancellation)
+    }
+  }
+
   /// The result for a picture, away from the caller's actor. Cancelling the caller's task stops the run,
   /// which then throws `CancellationError`.
   @concurrent
