@@ -172,6 +172,20 @@ import Testing
     }
   }
 
+  @Test("frames of a queue are smoothed by their times", arguments: LandmarkGolden.of("walks"))
+  func smoothsFramesOfAQueue(golden: LandmarkGolden) async throws {
+    let (times, raw) = (try #require(golden.times), try #require(golden.raw))
+    let (direct, queued) = (LandmarkTracker(try Script(raw)), LandmarkTracker(try Script(raw)))
+    let latest = LatestFrames(queued)
+    var results = latest.results.makeAsyncIterator()
+    for time in times {
+      let expected = try await direct.track(picture(), at: time).subjects.first?.numbers
+      latest.submit(try picture(), at: time)
+      let result = try #require(await results.next())
+      #expect(try result.time == time && result.answer.get().subjects.first?.numbers == expected)
+    }
+  }
+
   @Test("frames that several tasks ask about at once have times in order")
   func ordersConcurrentFrames() async throws {
     let tracker = LandmarkTracker(try Seer())

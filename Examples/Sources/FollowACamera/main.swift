@@ -15,7 +15,7 @@ let camera = LatestFrames(classifier, deadline: .seconds(2))
 let source = Task.detached {
   defer { camera.finish() }
   for try await frame in frames {
-    camera.submit(frame.picture())  // returns at once, whether there is time for the frame or not
+    camera.submit(frame.picture(), at: frame.time)  // returns at once, also when there is no time for it
   }
 }
 

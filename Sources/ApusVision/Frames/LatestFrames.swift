@@ -13,7 +13,7 @@ import Synchronization
 ///     show(try result.frame.drawing(detections))
 ///   }
 /// }
-/// camera.submit(frame)  // from any thread; returns at once
+/// camera.submit(frame, at: time)  // from any thread; returns at once
 /// ```
 ///
 /// While a frame is processed, the next one waits. A newer one takes its place, so results are never about a frame that
@@ -36,6 +36,7 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
   /// A frame that waits for its turn.
   private struct Waiting {
     let frame: ImageBuffer
+    let time: Double?
     let number: Int
     let arrival: ContinuousClock.Instant
   }
@@ -80,14 +81,24 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
   ///
   /// - Returns: The frame's number, from 0.
   @discardableResult
-  public func submit(_ frame: ImageBuffer) -> Int {
+  public func submit(_ frame: ImageBuffer) -> Int { submit(frame, at: nil) }
+
+  /// Submits a frame with its time. It replaces one that still waits. Returns at once, from any thread.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - time: The frame's time in seconds, by which trackers smooth landmarks, and which the result has; nil for the moment at which its turn
+  ///     comes. Either all frames have times, or none.
+  /// - Returns: The frame's number, from 0.
+  @discardableResult
+  public func submit(_ frame: ImageBuffer, at time: Double?) -> Int {
     let arrival = ContinuousClock.now
     let (number, starts) = state.withLock { state in
       let number = state.statistics.submitted
       state.statistics.submitted += 1
       if state.isFinished || state.waiting != nil { state.statistics.dropped += 1 }
       guard !state.isFinished else { return (number, false) }
-      state.waiting = Waiting(frame: frame, number: number, arrival: arrival)
+      state.waiting = Waiting(frame: frame, time: time, number: number, arrival: arrival)
       let starts = !state.isBusy
       state.isBusy = true
       return (number, starts)
@@ -112,7 +123,8 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
       let answer: Result<Asked.Answer, ApusError>
       do throws(ApusError) {
         let cancellation = Cancellation(deadline: expiry)
-        answer = .success(try task.answer(next.frame, in: region, cancellation: cancellation))
+        answer = .success(
+          try task.answer(next.frame, at: next.time, in: region, cancellation: cancellation))
       } catch {
         answer = .failure(error)
       }
@@ -123,7 +135,8 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
       }
       if !isLate {
         let result = FrameResult(
-          frame: next.frame, number: next.number, answer: answer, latency: end - next.arrival)
+          frame: next.frame, number: next.number, time: next.time, answer: answer,
+          latency: end - next.arrival)
         switch continuation.yield(result) {
         case .dropped: state.withLock { $0.statistics.unread += 1 }
         // Without a reader, no frame is worth the work.

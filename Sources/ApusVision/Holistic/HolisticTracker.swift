@@ -58,9 +58,19 @@ public final class HolisticTracker: VisionTask {
   public func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> HolisticResult
   {
-    // The time is taken where the frame's turn comes, so that frames of several tasks have times in order.
+    try answer(image, at: nil, in: region, cancellation: cancellation)
+  }
+
+  /// The result for the next frame: of a live video without a time, whose time is now.
+  ///
+  /// - Throws: `invalidArgument` for a time that is not later than that of the frame before; what the task throws. The tracker is then as
+  ///   it was.
+  public func answer(
+    _ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?
+  ) throws(ApusError) -> HolisticResult {
+    // Without a time, it is taken where the frame's turn comes, so that frames of several tasks have times in order.
     try follow(
-      image, at: (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation)
+      frame, at: time ?? (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation)
   }
 
   /// The result for the next frame.

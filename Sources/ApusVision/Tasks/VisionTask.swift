@@ -33,6 +33,16 @@ public protocol VisionTask: Sendable {
   func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) throws(ApusError)
     -> Answer
 
+  /// The result for a frame of a video. Tasks that remember frames use its time; others have this function of the protocol, which does not.
+  ///
+  /// - Parameters:
+  ///   - frame: The frame.
+  ///   - time: The frame's time in seconds; nil for now.
+  ///   - region: The part of the frame, after orientation; nil for the whole frame.
+  ///   - cancellation: A flag that stops the run.
+  func answer(_ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?)
+    throws(ApusError) -> Answer
+
   /// The results for several pictures: those that ``answer(_:in:cancellation:)`` has for each. They share runs if it is proved that
   /// this changes none of them.
   func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer]
