@@ -164,15 +164,73 @@ private final class SlowTask: VisionTask {
     let (frames, source) = AsyncThrowingStream<ImageBuffer, any Error>.makeStream()
     source.onTermination = { _ in ended.open() }
     source.yield(picture)
-    for await _ in detector.latestAnswers(to: frames) { break }
+    for try await _ in detector.latestAnswers(to: frames) { break }
     await ended.wait()
     let failing = AsyncThrowingStream<ImageBuffer, any Error> {
       $0.yield(picture)
       $0.finish(throwing: Broken())
     }
-    var count = 0
-    for await _ in detector.latestAnswers(to: failing) { count += 1 }
-    #expect(count <= 1)
+    let count = Mutex(0)
+    await #expect(throws: Broken.self) {
+      for try await _ in detector.latestAnswers(to: failing) { count.withLock { $0 += 1 } }
+    }
+    #expect(count.withLock { $0 } <= 1)
+  }
+
+  @Test("a reader that is cancelled gets no error, and no more frames are taken")
+  func endsWithItsTask() async throws {
+    let detector = try ObjectDetector.shapes()
+    let ended = Gate()
+    let (frames, source) = AsyncThrowingStream<ImageBuffer, any Error>.makeStream()
+    source.onTermination = { _ in ended.open() }
+    let reader = Task { for try await _ in detector.latestAnswers(to: frames) {} }
+    try await Task.sleep(for: .milliseconds(20))
+    reader.cancel()
+    try await reader.value
+    await ended.wait()
+  }
+
+  @Test("results have the times of their frames, and the task gets them")
+  func handsTimesOn() async throws {
+    final class Clock: VisionTask {
+      struct Answer: VisionResult {
+        var imageWidth = 1
+        var imageHeight = 1
+        var timings = StageTimings()
+        var time: Double?
+      }
+      let assumptions: TaskAssumptions
+      let imageReduction = ImageReduction.none
+      init() throws { assumptions = try ObjectDetector.shapes().assumptions }
+      func answer(_ image: ImageBuffer, in region: PixelRect?, cancellation: Cancellation?) throws(ApusError)
+        -> Answer
+      { Answer() }
+      func answer(
+        _ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?
+      ) throws(ApusError) -> Answer { Answer(time: time) }
+      func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] { [] }
+    }
+    let latest = LatestFrames(try Clock())
+    var results = latest.results.makeAsyncIterator()
+    for time in [2.5, 7, nil] {
+      latest.submit(try frame(1), at: time)
+      let result = try #require(await results.next())
+      #expect(try result.time == time && result.answer.get().time == time)
+    }
+  }
+
+  @Test("code for any task calls it in the plain way, without and with async")
+  func answersGenerically() async throws {
+    func plain<T: VisionTask>(_ task: T, _ picture: ImageBuffer) throws -> [T.Answer] {
+      [try task.answer(picture)] + (try task.answers([picture]))
+    }
+    func suspending<T: VisionTask>(_ task: T, _ picture: ImageBuffer) async throws -> [T.Answer] {
+      [try await task.answer(picture)] + (try await task.answers([picture]))
+    }
+    let detector = try ObjectDetector.shapes()
+    let picture = try ImageBuffer(decoding: EmbeddedShapes.pictureBytes)
+    let found = try plain(detector, picture) + (await suspending(detector, picture))
+    #expect(found.count == 4 && Set(found.map(\.detections)).count == 1)
   }
 
   /// Waits for something to happen.

@@ -77,7 +77,8 @@ public final class LatestFrames<Asked: VisionTask>: Sendable {
   /// The counts of frames so far, by outcome.
   public var statistics: Statistics { state.withLock(\.statistics) }
 
-  /// Submits a frame, which replaces one that still waits. Returns at once, from any thread.
+  /// Submits a frame, which replaces one that still waits. Returns at once, from any thread. Trackers take the moment at which its turn comes
+  /// for its time.
   ///
   /// - Returns: The frame's number, from 0.
   @discardableResult
@@ -167,48 +168,20 @@ extension VisionTask {
   /// Results for the newest frames of a sequence, until it ends or fails. The sequence never waits for results.
   ///
   /// ```swift
-  /// for await result in detector.latestAnswers(to: camera.frames) { … }
+  /// for await result in detector.latestAnswers(to: stream) { … }
   /// ```
-  /// When the reader ends its loop and drops the results, or its task is cancelled, no more frames are taken.
+  /// When the reader ends its loop and drops the results, or its task is cancelled, no more frames are taken. An error of the sequence ends
+  /// the results, and the reader gets it. Of a sequence that cannot fail, such as an `AsyncStream`, results need no `try`.
   ///
   /// - Parameters:
-  ///   - frames: The frames, as they come; `source.map { $0.picture() }` for a `VideoSource` or a `Camera`. An error of the sequence ends the results.
+  ///   - frames: The frames, as they come. A `VideoSource` or a `Camera` is one of `VideoFrame`s, which have times: ApusVideo takes it as it is.
   ///   - region: The part of each frame to look at; nil for the whole frame.
   ///   - deadline: The maximum time from a frame's arrival to its result; nil means no limit.
+  /// - Returns: The results, for one reader.
   public func latestAnswers<Frames: AsyncSequence & Sendable>(
     to frames: Frames, in region: PixelRect? = nil, deadline: Duration? = nil
-  ) -> AsyncStream<FrameResult<Answer>> where Frames.Element == ImageBuffer {
-    let latest = LatestFrames(self, region: region, deadline: deadline)
-    let pump = FramePump(
-      Task.detached {
-        defer { latest.finish() }
-        do {
-          for try await frame in frames {
-            // A sequence need not end when its reader is cancelled.
-            if Task.isCancelled { break }
-            latest.submit(frame)
-          }
-        } catch {}
-      })
-    let results = latest.results
-    // The pump lives as long as the stream that the reader has: `results` itself is kept by the pump.
-    return AsyncStream {
-      withExtendedLifetime(pump) {}
-      var next = results.makeAsyncIterator()
-      return await next.next()
-    } onCancel: {
-      pump.cancel()
-    }
+  ) -> some AsyncSequence<FrameResult<Answer>, Frames.Failure> & Sendable
+  where Frames.Element == ImageBuffer {
+    LatestAnswers(LatestFrames(self, region: region, deadline: deadline), to: frames) { ($0, nil) }
   }
-}
-
-/// The task that submits frames. It is cancelled with the last reference.
-private final class FramePump: Sendable {
-  private let task: Task<Void, Never>
-
-  init(_ task: Task<Void, Never>) { self.task = task }
-
-  deinit { task.cancel() }
-
-  func cancel() { task.cancel() }
 }
