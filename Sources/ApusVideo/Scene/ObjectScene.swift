@@ -187,8 +187,9 @@ public struct ObjectScene: Sendable {
     let scaled = detections.map { detection in
       var scaled = detection
       let rect = detection.rect
-      scaled.rect = PixelRect(x: rect.x * x, y: rect.y * y, width: rect.width * x, height: rect.height * y)
-      return scaled
+      return Detection(
+        category: detection.category, boundingBox: detection.boundingBox,
+        rect: PixelRect(x: rect.x * x, y: rect.y * y, width: rect.width * x, height: rect.height * y))
     }
     let (objects, events) = try update(scaled, at: time)
     return (zip(detections, objects).map { Object(detection: $0, track: $1.track) }, events)

@@ -5,9 +5,9 @@ public struct Face: Hashable, Sendable {
   /// The model's confidence, 0 to 1.
   public var score: Float
   /// The box in fractions of the picture after orientation.
-  public var boundingBox: BoundingBox
+  public let boundingBox: BoundingBox
   /// The box in pixels of the picture after orientation.
-  public var rect: PixelRect
+  public let rect: PixelRect
   /// Eyes, nose, mouth and ears, in the order of ``keypointNames``.
   public var keypoints: [Keypoint]
 

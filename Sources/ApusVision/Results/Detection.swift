@@ -5,9 +5,9 @@ public struct Detection: Hashable, Sendable {
   /// The class, with its score.
   public var category: Category
   /// The box in fractions of the picture after orientation.
-  public var boundingBox: BoundingBox
+  public let boundingBox: BoundingBox
   /// The box in pixels of the picture after orientation.
-  public var rect: PixelRect
+  public let rect: PixelRect
 
   /// The object's points; empty for most models.
   public var keypoints: [Keypoint]
