@@ -152,6 +152,26 @@ import Testing
     }
   }
 
+  @Test("a scene refuses places in pixels, and what a text is refused for")
+  func refusesPlacesOfPrograms() throws {
+    func place(_ name: String, _ points: [(Double, Double)]) -> ScenePlace {
+      ScenePlace(name: name, points: points.map { TrackingPoint(x: $0.0, y: $0.1) })
+    }
+    func scene(_ lines: [ScenePlace], _ zones: [ScenePlace] = []) throws -> ObjectScene {
+      try ObjectScene(lines: lines, zones: zones, tracking: .byteTrack, width: 320, height: 240)
+    }
+    for line in [
+      place("door", [(160, 0), (160, 240)]), place("door", [(2, 0), (2, 1)]), place("door", [(0.5, 0)]),
+      place("door", [(0.5, 0), (0.5, 0)]), place("", [(0.5, 0), (0.5, 1)]), place("door", []),
+      place("door", [(.nan, 0), (0.5, 1)]),
+    ] {
+      let error = #expect(throws: ApusError.self) { try scene([line]) }
+      #expect(error?.code == .invalidArgument && error?.message.hasPrefix("the line '") == true)
+    }
+    #expect(throws: ApusError.self) { try scene([], [place("z", [(0, 0), (0.5, 0.5), (1, 1)])]) }
+    _ = try scene([place("door", [(0.5, 0), (0.5, 1)])], [place("z", [(0, 0), (1, 0), (1, 1)])])
+  }
+
   @Test("two lines or zones of one name are refused")
   func refusesNamesTwice() throws {
     let (line, zone) = (try ScenePlace(parsing: "a:0,0,1,1"), try ScenePlace(parsing: "a:0,0,1,0,1,1"))

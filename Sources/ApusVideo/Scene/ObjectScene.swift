@@ -118,7 +118,8 @@ public struct ObjectScene: Sendable {
   ///   - height: The height of the pictures after orientation, in pixels.
   ///   - crossingFrames: The frames running on the other side that make a crossing, an entry or an exit.
   ///   - usesTime: Whether frames may be unequally far apart; otherwise each is one nominal frame after the last.
-  /// - Throws: `invalidArgument` for options or places that are not possible.
+  /// - Throws: `invalidArgument` for options that are not possible, and places with which nothing can be counted, such as those beside the
+  ///   picture.
   public init(
     lines: [ScenePlace] = [], zones: [ScenePlace] = [], tracking: ObjectTracker.Options?, width: Int,
     height: Int, crossingFrames: Int = 1, usesTime: Bool = true
@@ -127,6 +128,8 @@ public struct ObjectScene: Sendable {
       guard let name = ScenePlace.repeatedName(in: places) else { continue }
       throw ApusError(.invalidArgument, "two \(kind) are called '\(name)'")
     }
+    for place in lines { try place.check(calledAs: "the line '\(place.name.prefix(80))'") }
+    for place in zones { try place.check(calledAs: "the zone '\(place.name.prefix(80))'") }
     self.usesTime = usesTime
     (self.width, self.height) = (width, height)
     end = TrackingPoint(x: Double(width).nextDown, y: Double(height).nextDown)

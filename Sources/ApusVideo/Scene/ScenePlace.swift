@@ -9,7 +9,8 @@ public struct ScenePlace: Hashable, Sendable {
   /// The points in fractions of the picture: two of a line, three or more of a zone.
   public let points: [TrackingPoint]
 
-  /// Makes a place.
+  /// Makes a place from points in fractions of the picture. An ``ObjectScene`` refuses those that ``init(parsing:)`` refuses, such as points
+  /// in pixels.
   public init(name: String, points: [TrackingPoint]) {
     self.name = name
     self.points = points
@@ -25,20 +26,37 @@ public struct ScenePlace: Hashable, Sendable {
     let numbers =
       parts.count == 2
       ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map { Double($0) ?? .nan } : []
-    func require(_ holds: Bool, _ problem: String) throws(ApusError) {
-      guard holds else { throw ApusError(.invalidArgument, "\(text.prefix(80)) \(problem)") }
+    guard !numbers.isEmpty && numbers.count.isMultiple(of: 2) && numbers.allSatisfy(Self.isPossible) else {
+      throw ApusError(
+        .invalidArgument, "\(text.prefix(80)) is not NAME:X1,Y1,X2,Y2,… with fractions of the picture")
     }
-    try require(
-      !numbers.isEmpty && numbers.count.isMultiple(of: 2) && numbers.allSatisfy { abs($0) <= 100 },
-      "is not NAME:X1,Y1,X2,Y2,… with fractions of the picture")
-    try require(
-      (1...40).contains(name.count)
-        && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" },
-      "has a name that is not of 1 to 40 letters, digits, - and _")
     self.name = name
     points = stride(from: 0, to: numbers.count, by: 2).map {
       TrackingPoint(x: numbers[$0], y: numbers[$0 + 1])
     }
+    try check(calledAs: String(text.prefix(80)))
+  }
+
+  /// Whether a number can be a fraction of the picture, or lie beside it.
+  private static func isPossible(_ number: Double) -> Bool { abs(number) <= 100 }
+
+  /// Throws `invalidArgument` for a name or points with which nothing can be counted.
+  ///
+  /// - Parameter text: The place in an error's message.
+  func check(calledAs text: String) throws(ApusError) {
+    func require(_ holds: Bool, _ problem: String) throws(ApusError) {
+      guard holds else { throw ApusError(.invalidArgument, "\(text) \(problem)") }
+    }
+    try require(
+      (1...40).contains(name.count)
+        && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" },
+      "has a name that is not of 1 to 40 letters, digits, - and _")
+    try require(
+      (2...ZoneCounter.maximumCorners).contains(points.count),
+      "has \(points.count) points, not 2 to \(ZoneCounter.maximumCorners)")
+    try require(
+      points.allSatisfy { Self.isPossible($0.x) && Self.isPossible($0.y) },
+      "has points that are not fractions of the picture, of 0 to 1")
     let isFlat = points.allSatisfy { point in
       let (one, two) = (points[0], points.first { $0 != points[0] } ?? points[0])
       return (two.x - one.x) * (point.y - one.y) == (two.y - one.y) * (point.x - one.x)
@@ -48,9 +66,6 @@ public struct ScenePlace: Hashable, Sendable {
     try require(
       Self.meetsPicture(points),
       "lies outside of the picture: its points are fractions of 0 to 1, such as \(name):0,0.5,1,0.5")
-    try require(
-      (2...ZoneCounter.maximumCorners).contains(points.count),
-      "has \(points.count) points, not 2 to \(ZoneCounter.maximumCorners)")
   }
 
   /// Whether a line or zone has a point within the picture or on its edge.
