@@ -3,7 +3,7 @@
 /// Follows objects from frame to frame: boxes in, numbered tracks out.
 ///
 /// ```swift
-/// var tracker = try ObjectTracker(.byteTrack.withoutScoreThresholds)
+/// var tracker = try ObjectTracker()
 /// for frame in frames {
 ///   for track in try tracker.update(detections(of: frame)) where track.state == .tracked {
 ///     show(track.id, track.box)
@@ -26,10 +26,15 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
   /// Makes a tracker without tracks.
   ///
   /// - Throws: `invalidArgument` for an option outside its range.
-  public init(_ options: Options = .byteTrack) throws(TrackingError) {
+  public init(options: Options = .byteTrack.withoutScoreThresholds) throws(TrackingError) {
     try options.check()
     self.options = options
   }
+
+  /// Makes a tracker without tracks.
+  ///
+  /// - Throws: `invalidArgument` for an option outside its range.
+  public init(_ options: Options) throws(TrackingError) { try self.init(options: options) }
 
   /// All confirmed tracks, those that are lost included, by number.
   public var tracks: [Track] {

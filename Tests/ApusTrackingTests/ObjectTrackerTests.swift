@@ -37,6 +37,16 @@ import Testing
     }
   }
 
+  @Test("without options, every detection can start a track")
+  func followsDoubtfulObjects() throws {
+    var tracker = try ObjectTracker()
+    let object = [TrackingDetection(box: TrackingBox(x: 10, y: 10, width: 40, height: 80), score: 0.26)]
+    for _ in 0..<3 { try tracker.update(object) }
+    #expect(tracker.tracks.map(\.id) == [1])
+    #expect(try ObjectTracker() == ObjectTracker(options: .byteTrack.withoutScoreThresholds))
+    #expect(try ObjectTracker(.sort) == ObjectTracker(options: .sort))
+  }
+
   @Test func predictsLostObjectsAndFindsThemAgain() throws {
     var tracker = try ObjectTracker(.byteTrack)
     func frame(_ x: Double) -> [TrackingDetection] {
