@@ -25,6 +25,7 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
 
   /// Makes a tracker without tracks.
   ///
+  /// - Parameter options: The method and its thresholds. By default, every detection can start a track: detectors leave out what they doubt.
   /// - Throws: `invalidArgument` for an option outside its range.
   public init(options: Options = .byteTrack.withoutScoreThresholds) throws(TrackingError) {
     try options.check()
@@ -56,6 +57,13 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
   public mutating func update(_ detections: [TrackingDetection], at time: Double? = nil) throws(TrackingError)
     -> [Track]
   {
+    try update(detections, positions: nil, at: time)
+  }
+
+  /// Takes detections whose positions are those in another list, which has further ones; nil for their own positions.
+  package mutating func update(_ detections: [TrackingDetection], positions: [Int]?, at time: Double?)
+    throws(TrackingError) -> [Track]
+  {
     try check(detections)
     let step = try step(to: time)
     if let seconds = step.seconds { removeOverdue(after: seconds) }
@@ -77,6 +85,11 @@ public struct ObjectTracker: Hashable, Sendable, Codable {
       start(left, of: detections)
     }
     removeLost(usesTime: step.seconds != nil)
+    if let positions {
+      for index in objects.indices {
+        if let own = objects[index].detectionIndex { objects[index].detectionIndex = positions[own] }
+      }
+    }
     return tracks
   }
 

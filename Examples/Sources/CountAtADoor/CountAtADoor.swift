@@ -26,12 +26,12 @@ struct CountAtADoor {
 
     let source = try VideoSource(path)
     let detector = try ObjectDetector.shapes()
-    var tracker = try ObjectTracker(.byteTrack.withoutScoreThresholds)
+    var tracker = try ObjectTracker()
     var door = try LineCounter(
       from: TrackingPoint(x: 160, y: 0), to: TrackingPoint(x: 160, y: 240), minimumCrossingFrames: 2)
     for try await frame in source {
       let detections = try await detector.detect(frame.picture()).detections
-      let tracks = try tracker.update(detections.compactMap { TrackingDetection($0) }, at: frame.time)
+      let tracks = try tracker.update(detections, at: frame.time)
       for crossing in door.update(tracks) { print("\(crossing.trackID) \(crossing.direction.rawValue)") }
     }
     print("in \(door.inCount), out \(door.outCount)")

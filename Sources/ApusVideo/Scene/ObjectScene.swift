@@ -221,9 +221,9 @@ public struct ObjectScene: Sendable {
     }
     var events: [Event] = []
     do {
-      let tracks = try tracker.update(usable, at: usesTime ? time : nil)
+      let tracks = try tracker.update(usable, positions: indices, at: usesTime ? time : nil)
       self.tracker = tracker
-      for track in tracks { if let index = track.detectionIndex { objects[indices[index]].track = track.id } }
+      for track in tracks { if let index = track.detectionIndex { objects[index].track = track.id } }
       let placed = tracks.map(placed)
       for index in lines.indices {
         for crossing in lines[index].counter.update(placed, areAll: true) {
