@@ -131,10 +131,22 @@ final class FrameQueue: Sendable {
   }
 
   /// Ends the sequence after the frames that wait; the first end counts.
-  func finish(_ end: Outcome) {
+  func finish(_ end: Outcome) { finish(end, dropsFrames: false) }
+
+  /// - Parameter dropsFrames: Whether the frames that wait do not count: how far the source has read ahead varies from run to run.
+  private func finish(_ end: Outcome, dropsFrames: Bool) {
     let (reader, wakes) = state.withLock { state in
-      if state.end == nil { state.end = end }
+      var isCut = false
+      if dropsFrames {
+        state.statistics.arrived -= state.frames.count
+        // Without the frames that wait, the source's end is not reached; an error is.
+        if case .success? = state.end { isCut = !state.frames.isEmpty }
+        state.frames = []
+      }
+      if state.end == nil || isCut { state.end = end }
       let result = (state.reader, state.isSourceWaiting)
+      // The reader that waits gets the end, and an error is thrown once.
+      if state.reader != nil { state.end = .success(nil) }
       (state.reader, state.isSourceWaiting) = (nil, false)
       return result
     }
@@ -142,14 +154,12 @@ final class FrameQueue: Sendable {
     reader?(end)
   }
 
-  /// Ends the sequence at once, as its reader has enough. How far the source has read ahead varies from run to run, so the frames that
-  /// wait do not count.
-  func stop() {
-    state.withLock {
-      $0.statistics.arrived -= $0.frames.count
-      $0.frames = []
-    }
-    finish(.success(nil))
+  /// Ends the sequence at once, as its reader has enough.
+  func stop() { finish(.success(nil), dropsFrames: true) }
+
+  /// Ends the sequence at once, as its reader's task was cancelled. The reader gets an error: an end would say that there are no more frames.
+  private func cancel() {
+    finish(.failure(ApusError(.cancelled, "the task that reads frames was cancelled")), dropsFrames: true)
   }
 
   /// Calls `reader` with the next frame, at once or when there is one.
@@ -176,12 +186,12 @@ final class FrameQueue: Sendable {
     if let outcome { reader(outcome) }
   }
 
-  /// The next frame; nil at the end. Suspends the caller.
+  /// The next frame; nil at the end. Suspends the caller, and throws `cancelled` if the caller's task is cancelled.
   func next() async throws(ApusError) -> VideoFrame? {
     let outcome: Outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in take { continuation.resume(returning: $0) } }
     } onCancel: {
-      stop()
+      cancel()
     }
     return try outcome.get()
   }

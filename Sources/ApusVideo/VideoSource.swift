@@ -142,12 +142,16 @@ public final class VideoSource: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let source: VideoSource
 
-    /// The next frame, or nil at the end.
+    /// The next frame; nil at the end and after ``VideoSource/stop()``.
+    ///
+    /// - Throws: `cancelled` if the caller's task is cancelled, which ends the source; otherwise what keeps it from being read.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(ApusError) -> VideoFrame? {
       try await source.queue.next()
     }
 
-    /// The next frame, or nil at the end.
+    /// The next frame; nil at the end and after ``VideoSource/stop()``.
+    ///
+    /// - Throws: `cancelled` if the caller's task is cancelled, which ends the source; otherwise what keeps it from being read.
     public mutating func next() async throws(ApusError) -> VideoFrame? { try await source.queue.next() }
   }
 }

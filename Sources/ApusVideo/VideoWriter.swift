@@ -90,12 +90,15 @@ public final class VideoWriter: Sendable {
   ///   - picture: The picture, of the writer's size after orientation.
   ///   - time: When it is shown, in seconds; the first one's is the file's beginning. Nil for one frame after the last.
   /// - Throws: `invalidArgument` for another size, a time that is not finite, or one for which the last picture would be repeated more than
-  ///   100,000 times and for more than ``maximumGap``; `unwritableFile` with what ffmpeg said.
-  public func append(_ picture: ImageBuffer, at time: Double? = nil) async throws(ApusError) {
+  ///   100,000 times and for more than ``maximumGap``; `unwritableFile` with what ffmpeg said; `CancellationError` if the caller's task is
+  ///   cancelled, without adding the picture.
+  public func append(_ picture: ImageBuffer, at time: Double? = nil) async throws {
+    try Task.checkCancellation()
     try await perform { encoder throws(ApusError) in try encoder.append(picture, at: time) }
   }
 
-  /// Completes the file. Pictures that come later are refused.
+  /// Completes the file, also where the caller's task is cancelled: a program that is ended keeps the pictures so far. Pictures that come
+  /// later are refused.
   ///
   /// - Throws: `unwritableFile` with what ffmpeg said.
   public func finish() async throws(ApusError) {

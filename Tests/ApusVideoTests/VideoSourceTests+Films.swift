@@ -242,6 +242,26 @@ extension VideoSourceTests {
   }
 
   @Test(
+    "a cancelled task adds no picture to a film, and completes it",
+    .enabled(if: hasFFmpeg, "ffmpeg is missing"))
+  func completesFilmsOfCancelledTasks() async throws {
+    try await withTemporaryFolderAsync { folder in
+      let path = folder.appending(path: "film.mp4").path(percentEncoded: false)
+      let writer = try VideoWriter(path, width: 16, height: 16)
+      let picture = try ImageBuffer(
+        bytes: [UInt8](repeating: 9, count: 256), width: 16, height: 16, format: .gray)
+      let task = Task {
+        try await writer.append(picture)
+        withUnsafeCurrentTask { $0?.cancel() }
+        await #expect(throws: CancellationError.self) { try await writer.append(picture) }
+        try await writer.finish()
+      }
+      try await task.value
+      #expect(await collect(try VideoSource(path)).frames.count == 1)
+    }
+  }
+
+  @Test(
     "a film that does not fit on its disk is an error", .enabled(if: hasFFmpeg, "ffmpeg is missing"),
     arguments: ["mkv", "mp4", "mov", "avi"])
   func reportsAFullDisk(ending: String) async throws {

@@ -429,7 +429,31 @@ import Testing
     let task = Task { try await endless.first { _ in true } }
     try await Task.sleep(for: .milliseconds(200))
     task.cancel()
-    #expect(try await task.value == nil)
+    // An end without an error would say that there are no more frames.
+    let error = await #expect(throws: ApusError.self) { try await task.value }
+    #expect(error?.code == .cancelled)
+    #expect(try await endless.first { _ in true } == nil)
+  }
+
+  @Test("a cancelled reader gets an error though the source has ended, one that stops it the end")
+  func tellsAStopFromACancellation() async throws {
+    for isCancelled in [true, false] {
+      let film = try source(Self.header + Self.frame + ";" + Self.frame + ";" + Self.frame)
+      let reader = Task {
+        var frames = film.makeAsyncIterator()
+        _ = try await frames.next()
+        // The source has come to its end meanwhile, and its last frames wait.
+        try? await Task.sleep(for: .milliseconds(300))
+        if isCancelled { withUnsafeCurrentTask { $0?.cancel() } } else { film.stop() }
+        return try await frames.next()
+      }
+      if isCancelled {
+        let error = await #expect(throws: ApusError.self) { try await reader.value }
+        #expect(error?.code == .cancelled)
+      } else {
+        #expect(try await reader.value == nil)
+      }
+    }
   }
 
   @Test("a stream of which ffmpeg makes no frames stalls with what ffmpeg says of it")

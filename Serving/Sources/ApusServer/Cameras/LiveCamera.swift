@@ -205,7 +205,7 @@ final class LiveCamera: Service {
           noteEnd(of: source)
           if !source.isLive { break }
         } catch {
-          if isOver { break }
+          if isOver || Task.isCancelled { break }
           fail(Self.reason(error))
           // Frames of a file that were looked at would count again.
           if !source.isLive, report.answered > 0 {
