@@ -112,8 +112,7 @@ private let writeShapes: Download = { download in
       let forget: Download = { _ in }
       for (code, pin, download) in [
         (.wrongChecksum, textPin, writeShapes), (.malformedModel, textPin, writeText),
-        (.downloadFailed, textPin, fail), (.unreadableFile, textPin, forget),
-        (.cancelled, textPin, stop), (.invalidArgument, "12", writeShapes),
+        (.unreadableFile, textPin, forget), (.invalidArgument, "12", writeShapes),
         (.invalidArgument, String(repeating: "g", count: 64), writeShapes),
       ] as [(ApusError.Code, String, Download)] {
         let error = await #expect(throws: ApusError.self) {
@@ -123,6 +122,19 @@ private let writeShapes: Download = { download in
         #expect(store.latest?.version == "1")
         #expect(try names(folder).count == 2)
       }
+      // A download's error arrives as it is, and observers see it in an error of the store's.
+      var states = store.states.makeAsyncIterator()
+      _ = await states.next()
+      await #expect(throws: Offline.self) { try await store.update(to: "2", sha256: textPin, download: fail) }
+      await #expect(throws: CancellationError.self) {
+        try await store.update(to: "2", sha256: textPin, download: stop)
+      }
+      var codes: [ApusError.Code] = []
+      while codes.count < 2 {
+        if case .failed(version: "2", let error)? = await states.next() { codes.append(error.code) }
+      }
+      #expect(codes == [.downloadFailed, .cancelled])
+      #expect(try store.latest?.version == "1" && names(folder).count == 2)
       for name in ["", "a/b", "..", ".hidden", String(repeating: "a", count: 65), "a b", "é", "a\n"] {
         #expect(throws: ApusError.self) { try ModelStore(folder: folder.path, name: name) }
         await #expect(throws: ApusError.self) {
@@ -190,8 +202,40 @@ private let writeShapes: Download = { download in
       }
       try await Task.sleep(for: .milliseconds(20))
       task.cancel()
-      let error = await #expect(throws: ApusError.self) { try await task.value }
-      #expect(error?.code == .cancelled && store.latest == nil)
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(store.latest == nil)
+    }
+  }
+
+  @Test("a caller who is cancelled returns at once, and the others get the model all the same")
+  func keepsTheOthersDownload() async throws {
+    try await withFolder { folder in
+      let store = try ModelStore(folder: folder.path, name: "m")
+      let (gate, opening) = AsyncStream<Void>.makeStream()
+      let wait: Download = { download in
+        for await _ in gate {}
+        try Task.checkCancellation()
+        try await writeShapes(download)
+      }
+      let first = Task { try await store.update(to: "1", sha256: Self.shapesPin, download: wait) }
+      try await Task.sleep(for: .milliseconds(50))
+      let second = Task {
+        try await store.update(to: "1", sha256: Self.shapesPin) { _ in Issue.record("was downloaded twice") }
+      }
+      try await Task.sleep(for: .milliseconds(50))
+      first.cancel()
+      // The download still waits.
+      await #expect(throws: CancellationError.self) { try await first.value }
+      opening.finish()
+      #expect(try await second.value.version == "1")
+      // A caller that was cancelled before gets no download.
+      let late = Task {
+        while !Task.isCancelled { await Task.yield() }
+        try await store.update(to: "2", sha256: Self.shapesPin) { _ in Issue.record("was downloaded") }
+      }
+      late.cancel()
+      await #expect(throws: CancellationError.self) { try await late.value }
+      #expect(store.latest?.version == "1")
     }
   }
 }

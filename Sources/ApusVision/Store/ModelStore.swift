@@ -52,7 +52,7 @@ public final class ModelStore: Sendable {
   private let files: ModelFolder
   private let bundledFile: String?
   private let observers: StateObservers
-  private let inFlight = Mutex<[String: Task<Result<StoredModel, ApusError>, Never>]>([:])
+  private let downloads = SharedWork<StoredModel>()
   private let installing = Mutex(())
 
   /// Opens a store, and makes its folder if there is none.
@@ -133,79 +133,75 @@ public final class ModelStore: Sendable {
   /// - Parameters:
   ///   - version: The version's name: letters, digits, `.`, `_`, `-`.
   ///   - sha256: The file's checksum, in 64 hexadecimal digits.
-  ///   - download: Writes the file to the path it is given, and may report progress. Cancelling the task of the first caller
-  ///     cancels it.
-  /// - Throws: `invalidArgument`; `downloadFailed` with what `download` threw; `cancelled`; `wrongChecksum`; `malformedModel` for a
-  ///   file that is not a model; `unwritableFile`. The previous model stays.
+  ///   - download: Writes the file to the path it is given, and may report progress. Its task is cancelled when no caller waits for it any more.
+  /// - Throws: What `download` throws; `CancellationError` at once if the caller's task is cancelled; `invalidArgument`; `wrongChecksum`;
+  ///   `malformedModel` for a file that is not a model; `unwritableFile`. The previous model stays.
   @discardableResult
   public func update(
     to version: String, sha256: String, download: @escaping @Sendable (ModelDownload) async throws -> Void
-  ) async throws(ApusError) -> StoredModel {
+  ) async throws -> StoredModel {
     try Self.check(version, "version")
     let pin = sha256.lowercased()
     guard pin.utf8.count == 64, pin.allSatisfy(\.isHexDigit) else {
       throw ApusError(.invalidArgument, "'\(sha256.prefix(80))' is not a SHA-256 of 64 hexadecimal digits")
     }
-    let key = "\(version) \(pin)"
-    let (task, isOurs) = inFlight.withLock { inFlight in
-      if let task = inFlight[key] { return (task, false) }
-      let task = Task.detached { () async -> Result<StoredModel, ApusError> in
-        let result = await self.fetch(version, pin, download)
-        self.inFlight.withLock { $0[key] = nil }
-        return result
-      }
-      inFlight[key] = task
-      return (task, true)
+    return try await downloads.value(for: "\(version) \(pin)") {
+      try await self.fetch(version, pin, download)
     }
-    let result = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      if isOurs { task.cancel() }
-    }
-    return try result.get()
   }
 
   private func fetch(
     _ version: String, _ pin: String, _ download: @Sendable (ModelDownload) async throws -> Void
-  ) async -> Result<StoredModel, ApusError> {
-    if let current = files.current(), current.version == version, current.sha256 == pin,
-      (try? files.check(current.path, against: pin)) != nil
-    {
-      return .success(current)
+  ) async throws -> StoredModel {
+    let files = files
+    let isThere = try await cancellable { _ throws(ApusError) -> StoredModel? in
+      guard let current = files.current(), current.version == version, current.sha256 == pin,
+        (try? files.check(current.path, against: pin)) != nil
+      else { return nil }
+      return current
     }
+    if let isThere { return isThere }
     let part = files.temporaryPath()
     defer { files.remove(part) }
-    do throws(ApusError) {
-      observers.send(.downloading(version: version, fraction: 0))
+    do {
       let observers = observers
-      do {
-        try await download(
-          ModelDownload(path: part) { observers.send(.downloading(version: version, fraction: $0)) })
-        try Task.checkCancellation()
-      } catch is CancellationError {
-        throw ApusError(.cancelled, "the download of version \(version) was cancelled")
-      } catch {
-        throw ApusError(.downloadFailed, "version \(version) could not be downloaded: \(error)")
-      }
+      observers.send(.downloading(version: version, fraction: 0))
+      try await download(
+        ModelDownload(path: part) { observers.send(.downloading(version: version, fraction: $0)) })
+      try Task.checkCancellation()
       observers.send(.checking(version: version))
-      try files.check(part, against: pin)
-      _ = try Model(contentsOfFile: part)
-      let stored = try installing.withLock { _ throws(ApusError) in
-        try files.install(part, version: version, sha256: pin)
+      let stored = try await cancellable { cancellation throws(ApusError) in
+        try files.check(part, against: pin)
+        _ = try Model(contentsOfFile: part)
+        guard !cancellation.isCancelled else {
+          throw ApusError(.cancelled, "the download of version \(version) was cancelled")
+        }
+        return try self.installing.withLock { _ throws(ApusError) in
+          try files.install(part, version: version, sha256: pin)
+        }
       }
       observers.send(.ready(version: version))
-      return .success(stored)
+      return stored
     } catch {
-      observers.send(.failed(version: version, error))
-      return .failure(error)
+      observers.send(.failed(version: version, Self.reason(error, version)))
+      throw error
     }
+  }
+
+  /// The error that observers see.
+  private static func reason(_ error: any Error, _ version: String) -> ApusError {
+    if let error = error as? ApusError { return error }
+    if error is CancellationError {
+      return ApusError(.cancelled, "the download of version \(version) was cancelled")
+    }
+    return ApusError(.downloadFailed, "version \(version) could not be downloaded: \(error)")
   }
 }
 
 extension ApusError.Code {
   /// The bytes of a file are not those that were expected.
   public static let wrongChecksum = ApusError.Code(rawValue: "wrongChecksum")
-  /// A file did not arrive.
+  /// A file did not arrive: an observer of ``ModelStore/states`` sees it with what the download threw.
   public static let downloadFailed = ApusError.Code(rawValue: "downloadFailed")
   /// A file could not be created or written.
   public static let unwritableFile = ApusError.Code(rawValue: "unwritableFile")
