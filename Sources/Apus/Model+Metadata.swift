@@ -163,8 +163,8 @@ extension Model {
   /// More lines are no labels.
   private static let maximumLabels = 1 << 20
 
-  /// The labels of the outputs, one per line of ``labelFile``; empty if there are none, or none readable. `LabelMap` of ApusVision reads
-  /// the other forms of label files, too.
+  /// The lines of ``labelFile``, where it is a plain list of names; empty if there is none, or it has another form, such as JSON, protocol
+  /// buffer text or numbered lines. `LabelMap(of:)` of ApusVision reads all forms, and is what tasks use.
   ///
   /// Decoded at each access: keep the result.
   public var labels: [String] {
@@ -176,8 +176,25 @@ extension Model {
     let lines = bytes.split(
       separator: UInt8(ascii: "\n"), maxSplits: Self.maximumLabels, omittingEmptySubsequences: false)
     guard lines.count <= Self.maximumLabels else { return [] }
-    return lines.map { line in
+    let names = lines.map { line in
       String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+    }
+    return Self.isPlain(names, file: name) ? names : []
+  }
+
+  /// Whether the lines of a label file are names alone, not numbers with names, or parts of a text with another form.
+  private static func isPlain(_ lines: [String], file: String) -> Bool {
+    if let ending = parts(of: file)?.ending, [".pbtxt", ".csv", ".json", ".yaml", ".yml"].contains(ending) {
+      return false
+    }
+    let first = lines.first { line in line.contains { !$0.isWhitespace } }?.drop(while: \.isWhitespace) ?? ""
+    if first == "[" || ["{", "[\"", "['", "item {", "item{", "\""].contains(where: first.hasPrefix) {
+      return false
+    }
+    // A name may begin with a number, but not every one does.
+    return !lines.lazy.filter { $0.contains { !$0.isWhitespace } }.allSatisfy { line in
+      let rest = line.drop(while: \.isWholeNumber)
+      return rest.count < line.count && rest.first.map { !$0.isLetter } ?? false
     }
   }
 }

@@ -219,6 +219,23 @@ private func message(_ body: () throws -> Void) -> String? {
   }
 
   @Test(
+    "the labels of a model without a task are the lines of a plain list, and nothing of other forms",
+    arguments: [
+      ("labels.txt", "person\nbicycle\n", true), ("labels.txt", "7 eleven\nshop\n", true),
+      ("labels.txt", "0\n1\n2\n", true), ("labels.txt", "1st\n2nd\n", true),
+      ("labels.txt", "0 person\n\n1 bicycle\n", false), ("labels.txt", "0: person\n1: bicycle\n", false),
+      ("labels.txt", "item {\n  id: 1\n}\n", false), ("labels.txt", "[\"person\"]", false),
+      ("labelmap.pbtxt", "item {\n  id: 1\n}\n", false), ("labels.json", "[\n\"person\"\n]", false),
+      ("classes.csv", "id,name\n0,person\n", false), ("labels.yaml", "names:\n- person\n", false),
+    ])
+  func readsPlainLabels(name: String, text: String, isPlain: Bool) throws {
+    var labelled = model()
+    (labelled.appendedName, labelled.labels) = (name, text)
+    let found = try labelled.model().labels
+    #expect(found == (isPlain ? text.split(separator: "\n").map(String.init) : []))
+  }
+
+  @Test(
     "a calibration of scores is no list of labels; one that is missing or damaged is warned of",
     arguments: [
       ("calibration.txt", "2,0,0\n2,0,0\n", nil), ("calibration.txt", "2,0,0\ntwo\n", "line 2: 'two'"),
