@@ -165,7 +165,8 @@ public struct ObjectScene: Sendable {
     } catch let error as ApusError {
       throw error
     } catch {
-      throw ApusError(.invalidArgument, (error as? TrackingError)?.message ?? "\(error)")
+      guard let error = error as? TrackingError else { throw ApusError(.invalidArgument, "\(error)") }
+      throw ApusError(error)
     }
   }
 
@@ -178,7 +179,7 @@ public struct ObjectScene: Sendable {
   ///   - height: The height of the frame after orientation, in pixels.
   ///   - time: The time of the frame, in seconds.
   /// - Returns: The objects with their tracks, in pixels of the frame, and what they did.
-  /// - Throws: `invalidArgument` for an empty frame, `invalidData` for a time before that of the last frame.
+  /// - Throws: `invalidArgument` for an empty frame, `invalidTime` for a time that is not finite, or before that of the last frame.
   public mutating func update(_ detections: [Detection], width: Int, height: Int, at time: Double)
     throws(ApusError) -> (objects: [Object], events: [Event])
   {
@@ -204,7 +205,7 @@ public struct ObjectScene: Sendable {
   ///   - detections: What was found.
   ///   - time: The time of the frame, in seconds.
   /// - Returns: The objects with their tracks, and what they did.
-  /// - Throws: `invalidData` for a time before that of the last frame.
+  /// - Throws: `invalidTime` for a time that is not finite, or before that of the last frame.
   public mutating func update(_ detections: [Detection], at time: Double) throws(ApusError) -> (
     objects: [Object], events: [Event]
   ) {
@@ -240,7 +241,7 @@ public struct ObjectScene: Sendable {
         }
       }
     } catch {
-      throw ApusError(.invalidData, error.message)
+      throw ApusError(error)
     }
     return (objects, events)
   }
@@ -289,4 +290,14 @@ public struct ObjectScene: Sendable {
         )
       })
   }
+}
+
+extension ApusError.Code {
+  /// A time is not finite, or earlier than the one before: of ``ObjectScene``, with the name of `TrackingError`'s code.
+  public static let invalidTime = ApusError.Code(rawValue: TrackingError.Code.invalidTime.rawValue)
+}
+
+extension ApusError {
+  /// A tracker's error with its code.
+  fileprivate init(_ error: TrackingError) { self.init(Code(rawValue: error.code.rawValue), error.message) }
 }
