@@ -43,12 +43,12 @@ struct ElementwiseChainTests {
         (0..<shape.reduce(1, *)).map { _ in Float.random(in: -2...2, using: &random) }
       }
       var used = [0]
-      func tensor(_ index: Int) -> ElementwiseChain.Source {
+      func tensor(_ index: Int) -> Chain.Source {
         if !used.contains(index) { used.append(index) }
         return .tensor(used.firstIndex(of: index) ?? 0)
       }
       var results: [[Float]] = []
-      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      var stages: Chain.Stages = []
       for index in 0..<Int.random(in: 2...7, using: &random) {
         // Each reads the one before it, so that all are needed.
         let first = index == 0 ? tensor(0) : .stage(index - 1)
@@ -70,7 +70,7 @@ struct ElementwiseChainTests {
             (try #require(kernel.stage), [first, isTensor ? tensor(choice) : .stage(choice - tensors.count)]))
         }
       }
-      let chain = try ElementwiseChain(
+      let chain = try Chain(
         stages, tensorCount: used.count, using: seed.isMultiple(of: 4) ? .portable : kernels)
       let expected = try #require(results.last)
       for threads in [1, 3] {
@@ -126,9 +126,9 @@ struct ElementwiseChainTests {
       }
       var used = [0]
       var results: [[UInt8]] = []
-      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      var stages: Chain.Stages = []
       func add(
-        _ stage: ElementwiseStage?, _ sources: [ElementwiseChain.Source],
+        _ stage: ChainStage?, _ sources: [Chain.Source],
         _ run: (inout MutableRawSpan) -> Void
       )
         throws
@@ -149,7 +149,7 @@ struct ElementwiseChainTests {
           maximum: isSigned ? 127 : 255)
       }
       for index in 0..<Int.random(in: 2...5, using: &random) {
-        let source: ElementwiseChain.Source = index == 0 ? .tensor(0) : .stage(index - 1)
+        let source: Chain.Source = index == 0 ? .tensor(0) : .stage(index - 1)
         let left = index == 0 ? tensors[0] : results[index - 1]
         let choice = Int.random(in: 0..<shapes.count + 1, using: &random)
         guard choice < shapes.count else {
@@ -182,7 +182,7 @@ struct ElementwiseChainTests {
           kernel.run(left.span.bytes, right.span.bytes, to: &$0, threads: alone)
         }
       }
-      let chain = try ElementwiseChain(stages, tensorCount: used.count, using: kernels)
+      let chain = try Chain(stages, tensorCount: used.count, using: kernels)
       for threads in [1, 3] {
         var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
         var found = [UInt8](repeating: 0xA5, count: count)
@@ -207,13 +207,13 @@ struct ElementwiseChainTests {
     let values = (0..<40).map { Float($0) - 20.5 }
     for alpha in [0, -0.0] as [Float] {
       var floats = values
-      var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      var stages: Chain.Stages = []
       for function in [FloatFunction.leakyRelu(alpha: alpha), .negate] {
         let kernel = function.choose(count: values.count, using: kernels).kernel
         floats = result(values.count) { kernel.run(floats.span.bytes, to: &$0, threads: alone) }
         stages.append((try #require(kernel.stage), [stages.isEmpty ? .tensor(0) : .stage(0)]))
       }
-      let chain = try ElementwiseChain(stages, tensorCount: 1, using: kernels)
+      let chain = try Chain(stages, tensorCount: 1, using: kernels)
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: 1))
       let found = result(values.count) { output in
         var span = scratch.mutableSpan
@@ -247,12 +247,12 @@ struct ElementwiseChainTests {
       return values
     }
     let expected = bytesOf(last, scaled.span.bytes)
-    let stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = [
+    let stages: Chain.Stages = [
       (try #require(first.stage), [.tensor(0)]), (try #require(second.stage), [.stage(0)]),
       (try #require(third.stage), [.stage(1), .tensor(1)]), (try #require(last.stage), [.stage(2)]),
     ]
     let tabulated = unsafe factors.withUnsafeBytes { factors in
-      unsafe ElementwiseChain.tabulated(stages, [nil, factors], depth: depth)
+      unsafe Chain.tabulated(stages, [nil, factors], depth: depth)
     }
     switch try #require(tabulated) {
     case .table(let table):
@@ -270,7 +270,7 @@ struct ElementwiseChainTests {
         .stage,
     ]
     let parts = zip(whole.compactMap { $0 }, stages).map { (stage: $0, sources: $1.sources) }
-    let chain = try ElementwiseChain(parts, tensorCount: 2, using: kernels)
+    let chain = try Chain(parts, tensorCount: 2, using: kernels)
     #expect(chain.implementation.contains("generated loop of") == (kernels.generated != nil))
     for threads in [1, 3] {
       var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
@@ -289,13 +289,13 @@ struct ElementwiseChainTests {
     let product = kernels.prepare(FloatOperation(.multiply), try #require(BroadcastShapes(shape, shape)))
     let others = stages.prefix(2) + [(try #require(product.stage), [.stage(1), .tensor(1)]), stages[3]]
     let none = unsafe reals.withUnsafeBytes { reals in
-      unsafe ElementwiseChain.tabulated(Array(others), [nil, reals], depth: depth)
+      unsafe Chain.tabulated(Array(others), [nil, reals], depth: depth)
     }
     if none != nil { Issue.record("a chain of whole operands became a table") }
   }
 
   private func run(
-    _ chain: ElementwiseChain, _ tensors: [[Float]], to output: inout MutableRawSpan,
+    _ chain: Chain, _ tensors: [[Float]], to output: inout MutableRawSpan,
     _ scratch: inout MutableRawSpan, threads: Int
   ) {
     var inputs = ChainInputs()
@@ -311,16 +311,16 @@ struct ElementwiseChainTests {
     let long = try #require(FloatFunction.negate.choose(count: 10, using: kernels).kernel.stage)
     let short = try #require(FloatFunction.negate.choose(count: 9, using: kernels).kernel.stage)
     #expect(throws: Decline.self) {
-      try ElementwiseChain([(long, [.tensor(0)]), (short, [.stage(0)])], tensorCount: 1)
+      try Chain([(long, [.tensor(0)]), (short, [.stage(0)])], tensorCount: 1)
     }
-    #expect(throws: Decline.self) { try ElementwiseChain([(long, [.stage(0)])], tensorCount: 0) }
-    #expect(throws: Decline.self) { try ElementwiseChain([(long, [.tensor(1)])], tensorCount: 1) }
+    #expect(throws: Decline.self) { try Chain([(long, [.stage(0)])], tensorCount: 0) }
+    #expect(throws: Decline.self) { try Chain([(long, [.tensor(1)])], tensorCount: 1) }
     #expect(throws: Decline.self) {
-      try ElementwiseChain([(long, [.tensor(0)]), (long, [.tensor(0)])], tensorCount: 1)
+      try Chain([(long, [.tensor(0)]), (long, [.tensor(0)])], tensorCount: 1)
     }
-    _ = try ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 1)
+    _ = try Chain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 1)
     #expect(throws: Decline.self) {
-      try ElementwiseChain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 2)
+      try Chain([(long, [.tensor(0)]), (long, [.stage(0)])], tensorCount: 2)
     }
   }
 }

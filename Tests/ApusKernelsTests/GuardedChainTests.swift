@@ -11,7 +11,7 @@ import Testing
 struct GuardedChainTests {
   private static let sets = KernelSet.tested.filter { !$0.isEmulated }
 
-  private func run(_ chain: any ChainKernel, _ tensors: [[UInt8]], byteCount: Int) throws -> [UInt8] {
+  private func run(_ chain: Chain, _ tensors: [[UInt8]], byteCount: Int) throws -> [UInt8] {
     let inputs = try tensors.map { try #require(GuardedMemory($0)) }
     let output = try #require(GuardedMemory(count: byteCount, repeating: 0xAB))
     let scratch = try #require(GuardedMemory(count: chain.scratchByteCount(threads: 1), repeating: 0xCD))
@@ -41,10 +41,10 @@ struct GuardedChainTests {
       let last = FloatQuantization(scale: 0.011, zeroPoint: 128, range: 0...255).bytes(
         count: count, using: kernels)
       let stages = [first.stage, second.stage, third.stage, last.stage].compactMap { $0 }
-      let sources: [[ElementwiseChain.Source]] = [
+      let sources: [[Chain.Source]] = [
         [.tensor(0)], [.stage(0)], [.stage(1), .tensor(1)], [.stage(2)],
       ]
-      let chain = try ElementwiseChain(
+      let chain = try Chain(
         zip(stages, sources).map { (stage: $0, sources: $1) }, tensorCount: 2,
         using: kernels)
       var floats = [Float](repeating: 0, count: count)
@@ -79,11 +79,11 @@ struct GuardedChainTests {
         Reduction(dimensions: [rows, depth], isFolded: [false, true]).stage(.sum, divisor: depth))
       let difference = try #require(kernels.prepare(FloatOperation(.subtract), narrow).stage)
       let product = try #require(kernels.prepare(FloatOperation(.multiply), row).stage)
-      let chain = try RowChain(
+      let chain = try Chain(
         [
-          (.reduction(mean), [.tensor(0)]), (.elements(difference), [.tensor(0), .stage(0)]),
-          (.elements(product), [.stage(1), .tensor(1)]),
-        ], tensorCount: 2, rows: rows, depth: depth, using: kernels)
+          (mean, [.tensor(0)]), (difference, [.tensor(0), .stage(0)]),
+          (product, [.stage(1), .tensor(1)]),
+        ], tensorCount: 2, using: kernels)
       let found = try run(chain, [bytes(x), bytes(gamma)], byteCount: 4 * rows * depth)
       let expected = x.indices.map { index -> Float in
         let start = index / depth * depth

@@ -23,13 +23,15 @@ struct RowChainTests {
     case narrow
     case number
     case rows
+    case narrowRows
+    case groups
   }
 
   /// A value that stages may read.
   private struct Value {
     let shape: Shape
     let floats: [Float]
-    let source: ElementwiseChain.Source
+    let source: Chain.Source
   }
 
   /// A chain under construction, and what its kernels compute alone.
@@ -41,7 +43,7 @@ struct RowChainTests {
     var random: SeededGenerator
     var tensors: [[Float]] = []
     var values: [Value] = []
-    var stages: [(stage: RowChain.Stage, sources: [ElementwiseChain.Source])] = []
+    var stages: Chain.Stages = []
 
     var rows: Int { groups * height }
 
@@ -63,6 +65,8 @@ struct RowChainTests {
       case .narrow: [groups, height, 1]
       case .number: []
       case .rows: [height, depth]
+      case .narrowRows: [height, 1]
+      case .groups: [groups, 1, 1]
       }
     }
 
@@ -75,7 +79,7 @@ struct RowChainTests {
       return value
     }
 
-    mutating func append(_ stage: RowChain.Stage, _ sources: [Value], _ shape: Shape, _ floats: [Float])
+    mutating func append(_ stage: ChainStage, _ sources: [Value], _ shape: Shape, _ floats: [Float])
       -> Value
     {
       stages.append((stage, sources.map(\.source)))
@@ -101,7 +105,7 @@ struct RowChainTests {
           threads: RowChainTests.alone)
       }
       return append(
-        .reduction(stage), [value], .narrow, divisor.map { count in sums.map { $0 / Float(count) } } ?? sums)
+        stage, [value], .narrow, divisor.map { count in sums.map { $0 / Float(count) } } ?? sums)
     }
 
     mutating func unary(_ value: Value) throws -> Value {
@@ -111,7 +115,7 @@ struct RowChainTests {
       let floats = RowChainTests.result(value.floats.count) {
         kernel.run(value.floats.span.bytes, to: &$0, threads: RowChainTests.alone)
       }
-      return append(.elements(try #require(kernel.stage)), [value], value.shape, floats)
+      return append(try #require(kernel.stage), [value], value.shape, floats)
     }
 
     mutating func binary(_ first: Value, _ second: Value) throws -> Value {
@@ -123,7 +127,7 @@ struct RowChainTests {
         kernel.run(first.floats.span.bytes, second.floats.span.bytes, to: &$0, threads: RowChainTests.alone)
       }
       return append(
-        .elements(try #require(kernel.stage)), [first, second], isWhole ? .whole : .narrow, floats)
+        try #require(kernel.stage), [first, second], isWhole ? .whole : .narrow, floats)
     }
   }
 
@@ -136,7 +140,7 @@ struct RowChainTests {
     return values
   }
 
-  private static func run(_ chain: RowChain, _ tensors: [[Float]], count: Int, threads: Int) -> [Float] {
+  private static func run(_ chain: Chain, _ tensors: [[Float]], count: Int, threads: Int) -> [Float] {
     var scratch = [UInt8](repeating: 0xA5, count: chain.scratchByteCount(threads: threads))
     return result(count) { output in
       var inputs = ChainInputs()
@@ -181,9 +185,9 @@ struct RowChainTests {
       if folded == nil {
         last = try made.reduce(last.shape == .whole ? last : made.binary(last, made.tensor(.row)))
       }
-      func chain() throws(Decline) -> RowChain {
-        try RowChain(
-          made.stages, tensorCount: made.tensors.count, rows: made.rows, depth: made.depth,
+      func chain() throws(Decline) -> Chain {
+        try Chain(
+          made.stages, tensorCount: made.tensors.count,
           using: seed.isMultiple(of: 4) ? .portable : kernels)
       }
       guard (4...4096).contains(made.depth) else {
@@ -239,10 +243,9 @@ struct RowChainTests {
       }
       let stage = try #require(reduction.stage(.sum, divisor: rows))
       let difference = try #require(kernel.stage)
-      let chain = try RowChain(
-        [(.elements(difference), [.tensor(0), .tensor(1)]), (.reduction(stage), [.stage(0)])],
-        tensorCount: 2,
-        rows: rows, depth: depth, using: kernels)
+      let chain = try Chain(
+        [(difference, [.tensor(0), .tensor(1)]), (stage, [.stage(0)])],
+        tensorCount: 2, using: kernels)
       for threads in [1, 3] {
         let found = Self.run(chain, [x, mean], count: depth, threads: threads)
         #expect(Self.isSame(found, sums.prefix(depth).map { $0 / Float(rows) }), "\(rows)×\(depth)")
@@ -253,29 +256,25 @@ struct RowChainTests {
   @Test("stages that do not fit each other make no chain")
   func misfits() throws {
     let kernels = KernelSet.portable
-    func negation(_ count: Int) throws -> RowChain.Stage {
-      .elements(try #require(FloatFunction.negate.choose(count: count, using: kernels).kernel.stage))
+    func negation(_ count: Int) throws -> ChainStage {
+      try #require(FloatFunction.negate.choose(count: count, using: kernels).kernel.stage)
     }
     let reduction = Reduction(dimensions: [6, 8], isFolded: [false, true])
-    let mean = RowChain.Stage.reduction(try #require(reduction.stage(.sum, divisor: 8)))
-    func chain(_ stages: [(RowChain.Stage, [ElementwiseChain.Source])], rows: Int = 6, tensors: Int = 1)
-      -> Bool
-    {
-      (try? RowChain(stages.map { (stage: $0.0, sources: $0.1) }, tensorCount: tensors, rows: rows, depth: 8))
-        != nil
+    let mean = try #require(reduction.stage(.sum, divisor: 8))
+    func chain(_ stages: Chain.Stages, tensors: Int = 1) -> Bool {
+      (try? Chain(stages, tensorCount: tensors)) != nil
     }
     #expect(chain([(try negation(48), [.tensor(0)]), (mean, [.stage(0)])]))
     #expect(chain([(mean, [.tensor(0)]), (try negation(6), [.stage(0)])]))
-    // Nothing is folded, a stage is not read, another matrix, rows read as elements, a tensor too few and one too many.
-    #expect(!chain([(try negation(48), [.tensor(0)]), (try negation(48), [.stage(0)])]))
+    // A stage is not read, another matrix, rows read as elements, a tensor too few and one too many.
     #expect(!chain([(try negation(48), [.tensor(0)]), (mean, [.tensor(0)])]))
-    #expect(!chain([(try negation(48), [.tensor(0)]), (mean, [.stage(0)])], rows: 12))
+    #expect(!chain([(try negation(24), [.tensor(0)]), (mean, [.stage(0)])]))
     #expect(!chain([(mean, [.tensor(0)]), (try negation(48), [.stage(0)])]))
     #expect(!chain([(mean, [.tensor(1)]), (try negation(6), [.stage(0)])]))
     #expect(!chain([(mean, [.tensor(0)]), (try negation(6), [.stage(0)])], tensors: 2))
     // Columns are folded last.
     let columns = Reduction(dimensions: [6, 8], isFolded: [true, false])
-    let sum = RowChain.Stage.reduction(try #require(columns.stage(.sum)))
+    let sum = try #require(columns.stage(.sum))
     #expect(chain([(try negation(48), [.tensor(0)]), (sum, [.stage(0)])]))
     #expect(!chain([(sum, [.tensor(0)]), (try negation(6), [.stage(0)])]))
     #expect(columns.stage(.maximum) == nil)

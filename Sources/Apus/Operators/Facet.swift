@@ -32,10 +32,10 @@ enum Facet {
   /// Several operators in one pass over their tensors.
   case chain(ChainOperator)
   /// A reduction of a float matrix.
-  case reduction(ReductionStep)
+  case reduction(ChainStep)
 
   /// Its elementwise function, if it does nothing else.
-  var elementwise: ElementwiseStep? {
+  var elementwise: ChainStep? {
     switch self {
     case .unary(let unary): unary.elementwise
     case .binary(let binary): binary.elementwise
@@ -43,6 +43,9 @@ enum Facet {
     case .plain, .done, .foreign, .deferred, .view, .padding, .draft, .product, .chain, .reduction: nil
     }
   }
+
+  /// Its elementwise function or its reduction, as a stage of a chain.
+  var chainStep: ChainStep? { reduction ?? elementwise }
 
   /// The inputs where its only output may lie: it reads each element before it writes the one in its place.
   var overwritableInputs: [TensorSlot] {
@@ -103,5 +106,5 @@ enum Facet {
   var gatedProduct: GatedProduct? { if case .binary(let binary) = self { binary.gatedProduct } else { nil } }
 
   /// The reduction, if it is one.
-  var reduction: ReductionStep? { if case .reduction(let step) = self { step } else { nil } }
+  var reduction: ChainStep? { if case .reduction(let step) = self { step } else { nil } }
 }

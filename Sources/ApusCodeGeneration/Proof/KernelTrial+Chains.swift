@@ -12,7 +12,7 @@ extension KernelTrial {
   private static let (height, depth) = (9, 80)
   private static let count = height * depth
 
-  private typealias Stages = [(stage: ElementwiseStage?, sources: [ElementwiseChain.Source])]
+  private typealias Stages = [(stage: ChainStage?, sources: [Chain.Source])]
 
   // MARK: Elementwise chains
 
@@ -74,14 +74,14 @@ extension KernelTrial {
   private static let floats = floatBytes(count, seed: 21)
   private static let row = floatBytes(depth, seed: 22)
 
-  private static func unary(_ function: FloatFunction, _ set: KernelSet) -> ElementwiseStage? {
+  private static func unary(_ function: FloatFunction, _ set: KernelSet) -> ChainStage? {
     function.choose(count: count, using: set).kernel.stage
   }
 
   /// An operation of a whole tensor and one of another shape.
   private static func binary(
     _ kind: FloatOperation.Kind, _ set: KernelSet, _ other: [Int]
-  ) -> ElementwiseStage? {
+  ) -> ChainStage? {
     guard let shapes = BroadcastShapes([height, depth], other) else { return nil }
     let operation = FloatOperation(kind)
     return set.choose(otherwise: operation.kernel(shapes)) { set throws(Decline) in
@@ -90,25 +90,23 @@ extension KernelTrial {
   }
 
   private static func chain(
-    _ name: String, isFloat: Bool, _ tensors: [[UInt8]], _ stages: @escaping @Sendable (KernelSet) -> Stages
+    _ name: String, isFloat: Bool, _ tensors: [[UInt8]], outputs: Int = count,
+    _ stages: @escaping @Sendable (KernelSet) -> Stages
   ) -> KernelTrial {
     KernelTrial(name: name, isFloat: isFloat) { set throws(Decline) in
-      var known: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+      var known: Chain.Stages = []
       for (stage, sources) in stages(set) {
         guard let stage else { throw Decline("an operator cannot be a stage") }
         known.append((stage, sources))
       }
-      let chain = try ElementwiseChain(known, tensorCount: tensors.count, using: set)
-      return run(chain, tensors, byteCount: isFloat ? 4 * count : count)
-    }
-  }
-
-  private static func run(_ chain: some ChainKernel, _ tensors: [[UInt8]], byteCount: Int) -> [UInt8] {
-    output(byteCount, scratch: chain.scratchByteCount(threads: 1)) { output, scratch, threads in
-      withExtendedLifetime(tensors) {
-        var inputs = ChainInputs()
-        for tensor in tensors { unsafe inputs.add(tensor.span.bytes) }
-        chain.run(inputs, to: &output, scratch: &scratch, threads: threads)
+      let chain = try Chain(known, tensorCount: tensors.count, using: set)
+      return output((isFloat ? 4 : 1) * outputs, scratch: chain.scratchByteCount(threads: 1)) {
+        output, scratch, threads in
+        withExtendedLifetime(tensors) {
+          var inputs = ChainInputs()
+          for tensor in tensors { unsafe inputs.add(tensor.span.bytes) }
+          chain.run(inputs, to: &output, scratch: &scratch, threads: threads)
+        }
       }
     }
   }
@@ -116,43 +114,22 @@ extension KernelTrial {
   // MARK: Chains over rows
 
   private static let rowChains: [KernelTrial] = [
-    rowChain("the variance of rows in a chain", outputs: height) { set, mean in
+    chain("the variance of rows in a chain", isFloat: true, [floats], outputs: height) { set in
       [
-        (mean, [.tensor(0)]),
-        (elements(binary(.squaredDifference, set, [height, 1])), [.tensor(0), .stage(0)]),
+        (mean, [.tensor(0)]), (binary(.squaredDifference, set, [height, 1]), [.tensor(0), .stage(0)]),
         (mean, [.stage(1)]),
       ]
     },
-    rowChain("rows minus their means in a chain", outputs: count) { set, mean in
+    chain("rows minus their means in a chain", isFloat: true, [floats, row]) { set in
       [
-        (mean, [.tensor(0)]), (elements(binary(.subtract, set, [height, 1])), [.tensor(0), .stage(0)]),
-        (elements(binary(.multiply, set, [depth])), [.stage(1), .tensor(1)]),
+        (mean, [.tensor(0)]), (binary(.subtract, set, [height, 1]), [.tensor(0), .stage(0)]),
+        (binary(.multiply, set, [depth]), [.stage(1), .tensor(1)]),
       ]
     },
   ]
 
-  private static func elements(_ stage: ElementwiseStage?) -> RowChain.Stage? { stage.map { .elements($0) } }
-
-  private static func rowChain(
-    _ name: String, outputs: Int,
-    _ stages:
-      @escaping @Sendable (KernelSet, RowChain.Stage) -> [(
-        stage: RowChain.Stage?, sources: [ElementwiseChain.Source]
-      )]
-  ) -> KernelTrial {
-    KernelTrial(name: name, isFloat: true) { set throws(Decline) in
-      let reduction = Reduction(dimensions: [height, depth], isFolded: [false, true])
-      guard let mean = reduction.stage(.sum, divisor: depth) else { throw Decline("there are no rows") }
-      var known: [(stage: RowChain.Stage, sources: [ElementwiseChain.Source])] = []
-      for (stage, sources) in stages(set, .reduction(mean)) {
-        guard let stage else { throw Decline("an operator cannot be a stage") }
-        known.append((stage, sources))
-      }
-      let tensors = outputs == count ? [floats, row] : [floats]
-      let chain = try RowChain(known, tensorCount: tensors.count, rows: height, depth: depth, using: set)
-      return run(chain, tensors, byteCount: 4 * outputs)
-    }
-  }
+  private static let mean = Reduction(dimensions: [height, depth], isFolded: [false, true])
+    .stage(.sum, divisor: depth)
 
   // MARK: Products
 

@@ -10,8 +10,8 @@ package protocol BinaryKernel: Sendable {
   /// A kernel that also applies `tail` to the results in the same pass; nil if this kernel cannot.
   func followed(by tail: PostOperation) -> (any BinaryKernel)?
 
-  /// The kernel as a stage of a chain; nil if an operand is broadcast in a way that ``ElementwiseStage`` cannot describe.
-  var stage: ElementwiseStage? { get }
+  /// The kernel as a stage of a chain; nil if an operand is broadcast in a way that ``ChainStage`` cannot describe.
+  var stage: ChainStage? { get }
 
   /// Whether the result may overwrite the first or the second operand in place. The other operand must then not overlap the
   /// result, or must be the same elements in the same order.
@@ -27,7 +27,7 @@ extension BinaryKernel {
   package var notes: [String] { [] }
   package var implementation: String { "portable loops" }
   package func followed(by tail: PostOperation) -> (any BinaryKernel)? { nil }
-  package var stage: ElementwiseStage? { nil }
+  package var stage: ChainStage? { nil }
   package var mayOverwrite: (lhs: Bool, rhs: Bool) { (false, false) }
 }
 
@@ -189,9 +189,9 @@ extension BinaryFunction {
     return "\(loopDescription), \(rows)"
   }
 
-  package var stage: ElementwiseStage? {
+  package var stage: ChainStage? {
     guard let patterns else { return nil }
-    return unsafe ElementwiseStage(
+    return unsafe ChainStage(
       fill: fill, loopDescription: loopDescription, tail: tail, formula: formula,
       operands: [
         .init(period: patterns.lhs.period, stride: strides.lhs, repeats: patterns.lhs.repeats),

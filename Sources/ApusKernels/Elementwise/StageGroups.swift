@@ -14,27 +14,20 @@ struct StageGroup {
   let stageCount: Int
   /// The group's operands: tensors and results of groups. Until ``StageGroups`` renumbers them, a group has
   /// the number of its last stage.
-  var sources: [ElementwiseChain.Source]
-}
-
-/// The properties of a stage that decide its group.
-struct GroupedStage {
-  /// The stage's computation, if generated code may do it.
-  let formula: FloatFormula?
-  let sources: [ElementwiseChain.Source]
-  /// Only stages of the same level are grouped: those with the same number of elements.
-  let level: Int
+  var sources: [Chain.Source]
 }
 
 /// Groups stages if only others of the group read their results, so that the group is one formula.
 enum StageGroups {
   /// The groups in the order of their last stages, with sources that name groups.
   ///
-  /// - Parameter code: returns the code of a formula with these sources, with the reason if there is none; nil if the kernel of
-  ///   the last stage does as well.
+  /// - Parameters:
+  ///   - lengths: the number of elements that each stage reads of a row; only stages with the same number are grouped.
+  ///   - code: returns the code of a formula with these sources, with the reason if there is none; nil if the kernel of the last
+  ///     stage does as well.
   static func groups(
-    of stages: [GroupedStage],
-    code: (FloatFormula, _ last: Int, [ElementwiseChain.Source]) -> KernelSet.Chosen<FormulaCode?>?
+    of stages: Chain.Stages, lengths: [Int],
+    code: (FloatFormula, _ last: Int, [Chain.Source]) -> KernelSet.Chosen<FormulaCode?>?
   ) -> [StageGroup] {
     var readers = Array(repeating: [Int](), count: stages.count)
     for (index, stage) in stages.enumerated() {
@@ -45,11 +38,11 @@ enum StageGroups {
     for last in stages.indices.reversed() where !isTaken[last] {
       isTaken[last] = true
       var group = StageGroup(last: last, stageCount: 1, sources: stages[last].sources)
-      if let own = stages[last].formula {
+      if let own = stages[last].stage.formula {
         var members = [last]
         for index in (0..<last).reversed() {
-          guard !isTaken[index], stages[index].formula?.sums == false,
-            stages[index].level == stages[last].level,
+          guard !isTaken[index], stages[index].stage.formula?.sums == false,
+            lengths[index] == lengths[last],
             !readers[index].isEmpty, readers[index].allSatisfy(members.contains),
             sources(of: members + [index], stages).count <= FloatFormula.maximumInputs
           else { continue }
@@ -81,8 +74,8 @@ enum StageGroups {
   }
 
   /// The operands of stages that are not results of one of them.
-  private static func sources(of members: [Int], _ stages: [GroupedStage]) -> [ElementwiseChain.Source] {
-    var sources: [ElementwiseChain.Source] = []
+  private static func sources(of members: [Int], _ stages: Chain.Stages) -> [Chain.Source] {
+    var sources: [Chain.Source] = []
     for member in members.sorted() {
       for source in stages[member].sources where !sources.contains(source) {
         if case .stage(let number) = source, members.contains(number) { continue }
@@ -94,12 +87,12 @@ enum StageGroups {
 
   /// The formula of stages in their order; nil if one of them has none.
   private static func formula(
-    _ members: [Int], _ last: FloatFormula, _ sources: [ElementwiseChain.Source], _ stages: [GroupedStage]
+    _ members: [Int], _ last: FloatFormula, _ sources: [Chain.Source], _ stages: Chain.Stages
   ) -> FloatFormula? {
     var joined = FloatFormula(inputCount: sources.count)
     var results = [FloatFormula.Operand?](repeating: nil, count: stages.count)
     for member in members {
-      guard let formula = stages[member].formula else { return nil }
+      guard let formula = stages[member].stage.formula else { return nil }
       var operands: [FloatFormula.Operand] = []
       for source in stages[member].sources {
         if case .stage(let number) = source, let result = results[number] {
@@ -143,28 +136,5 @@ extension KernelSet {
   func code(of formula: FloatFormula, _ isRepeated: [Bool]) throws(Decline) -> FormulaCode {
     guard let formula = formula.repeating(isRepeated) else { throw Decline("bytes are repeated along rows") }
     return try generatedKernels().formula(formula)
-  }
-}
-
-/// At most eight elements stored inline, which a run reads without counting references.
-struct UpToEight<Element: BitwiseCopyable & Sendable>: Sendable {
-  private var elements: (Element, Element, Element, Element, Element, Element, Element, Element)
-  let count: Int
-
-  /// The first eight elements of an array that is not empty.
-  init(_ array: [Element]) {
-    func element(_ index: Int) -> Element { array[min(index, array.count - 1)] }
-    elements = (
-      element(0), element(1), element(2), element(3), element(4), element(5), element(6), element(7)
-    )
-    count = min(array.count, 8)
-  }
-
-  @inline(__always)
-  subscript(index: Int) -> Element {
-    precondition((0..<8).contains(index))
-    return unsafe withUnsafeBytes(of: elements) {
-      unsafe $0.load(fromByteOffset: index &* MemoryLayout<Element>.stride, as: Element.self)
-    }
   }
 }

@@ -8,7 +8,7 @@ package protocol UnaryKernel: Sendable {
   func run(_ input: RawSpan, to output: inout MutableRawSpan, threads: ThreadTeam)
 
   /// The kernel as a stage of a chain; nil if it does not compute element by element.
-  var stage: ElementwiseStage? { get }
+  var stage: ChainStage? { get }
 
   /// Whether the result may overwrite the operand in place.
   var mayOverwrite: Bool { get }
@@ -18,7 +18,7 @@ package protocol UnaryKernel: Sendable {
 }
 
 extension UnaryKernel {
-  package var stage: ElementwiseStage? { nil }
+  package var stage: ChainStage? { nil }
   package var mayOverwrite: Bool { false }
   package var implementation: String { "portable loops" }
 }

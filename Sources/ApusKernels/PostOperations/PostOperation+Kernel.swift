@@ -15,8 +15,8 @@ private struct PostOperationKernel: UnaryKernel {
   private static let loopDescription = "copies of \(PostOperation.stretch) floats, changed in place"
   var implementation: String { Self.loopDescription }
 
-  var stage: ElementwiseStage? {
-    unsafe ElementwiseStage(
+  var stage: ChainStage? {
+    unsafe ChainStage(
       fill: { output, count, input, _, _, _ in unsafe Self.copy(output, input, count: count) },
       loopDescription: Self.loopDescription, tail: operation,
       formula: operation.floatFunction.flatMap { FloatFormula($0) },

@@ -2,9 +2,9 @@
 import ApusAssembly
 import ApusKernels
 
-/// An elementwise operator, as a stage of a chain.
-struct ElementwiseStep {
-  let stage: ElementwiseStage
+/// An elementwise operator, or a reduction of a float matrix, as a stage of a chain.
+struct ChainStep {
+  let stage: ChainStage
   let operands: [TensorSlot]
   let output: TensorSlot
 }
@@ -41,8 +41,7 @@ extension PlanDraft {
   private func chain(endingAt end: Int, writers: [Int]) -> [Int] {
     guard let last = steps[end].facet.elementwise else { return [] }
     return members(
-      endingAt: end, atMost: ElementwiseChain.maximumStages, writers: writers,
-      operands: { $0.facet.elementwise?.operands ?? [] },
+      endingAt: end, writers: writers,
       accepts: { step, tensor in
         guard let stage = step.facet.elementwise else { return false }
         return stage.output.index == tensor && stage.output.shape == last.output.shape
@@ -53,18 +52,15 @@ extension PlanDraft {
   /// only; in order.
   ///
   /// - Parameters:
-  ///   - limit: The maximum number of steps.
   ///   - writers: The step that writes each tensor, or −1.
-  ///   - operands: The operands of a step whose producers may join.
   ///   - accepts: Whether a step that writes a tensor may join.
   func members(
-    endingAt end: Int, atMost limit: Int, writers: [Int], operands: (Step) -> [TensorSlot],
-    accepts: (Step, Int) -> Bool
+    endingAt end: Int, writers: [Int], accepts: (Step, Int) -> Bool
   ) -> [Int] {
     var members = [end]
     var next = 0
-    while next < members.count, members.count < limit {
-      for operand in operands(steps[members[next]]) {
+    while next < members.count, members.count < Chain.maximumStages {
+      for operand in steps[members[next]].facet.chainStep?.operands ?? [] {
         let tensor = operand.index
         guard tensor < wiring.tensorCount, facts[tensor].root == tensor, facts[tensor].constant == nil,
           !wiring.isVariable(tensor), !wiring.isOutput[tensor], writers[tensor] >= 0,
@@ -84,9 +80,9 @@ extension PlanDraft {
 
   /// The source of a chain's operand: the result of a stage, or one of the chain's inputs, to which a new one
   /// is appended.
-  func source(
-    of operand: TensorSlot, _ results: ArraySlice<Int>, _ inputs: inout [TensorSlot]
-  ) -> ElementwiseChain.Source {
+  private func source(
+    of operand: TensorSlot, _ results: [Int], _ inputs: inout [TensorSlot]
+  ) -> Chain.Source {
     if let stage = results.firstIndex(of: operand.index) { return .stage(stage) }
     if let known = inputs.firstIndex(where: { $0.index == operand.index }) { return .tensor(known) }
     inputs.append(operand)
@@ -94,7 +90,7 @@ extension PlanDraft {
   }
 
   /// Adds scratch memory for a chain.
-  func scratch(for chain: any ChainKernel, threadCount: Int) -> TensorSlot {
+  private func scratch(for chain: Chain, threadCount: Int) -> TensorSlot {
     let byteCount = chain.scratchByteCount(threads: threadCount)
     scratchByteCounts.append(byteCount)
     return TensorSlot(
@@ -102,26 +98,26 @@ extension PlanDraft {
       isConstant: false)
   }
 
-  /// One step that computes several elementwise operators.
-  private func joined(_ members: [Int], _ preparation: Preparation) throws(ApusError) -> Step? {
-    var stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])] = []
+  /// One step that computes the operators of several.
+  func joined(_ members: [Int], _ preparation: Preparation) throws(ApusError) -> Step? {
+    var stages: Chain.Stages = []
     var inputs: [TensorSlot] = []
     var results: [Int] = []
     for member in members {
-      guard let step = steps[member].facet.elementwise else { return nil }
-      stages.append((step.stage, step.operands.map { source(of: $0, results[...], &inputs) }))
+      guard let step = steps[member].facet.chainStep else { return nil }
+      stages.append((step.stage, step.operands.map { source(of: $0, results, &inputs) }))
       results.append(step.output.index)
     }
-    guard let last = members.last, let output = steps[last].facet.elementwise?.output else { return nil }
+    guard let last = members.last, let output = steps[last].facet.chainStep?.output else { return nil }
     if let input = inputs.first(where: { facts[$0.index].constant == nil }),
       let operation = try tabulated(stages, inputs, input: input, output: output, preparation)
     {
       return steps[last].doing(
         operation, absorbing: members.dropLast().map { steps[$0] }, reads: [input.index])
     }
-    let chain: ElementwiseChain
+    let chain: Chain
     do throws(Decline) {
-      chain = try ElementwiseChain(stages, tensorCount: inputs.count, using: kernels)
+      chain = try Chain(stages, tensorCount: inputs.count, using: kernels)
     } catch {
       steps[last] = steps[last].declining(error)
       return nil
@@ -137,8 +133,8 @@ extension PlanDraft {
   /// **Reason:** converters leave float functions between DEQUANTIZE and QUANTIZE; they have 256 results per
   /// channel.
   private func tabulated(
-    _ stages: [(stage: ElementwiseStage, sources: [ElementwiseChain.Source])], _ inputs: [TensorSlot],
-    input: TensorSlot, output: TensorSlot, _ preparation: Preparation
+    _ stages: Chain.Stages, _ inputs: [TensorSlot], input: TensorSlot, output: TensorSlot,
+    _ preparation: Preparation
   ) throws(ApusError) -> (any Operator)? {
     guard [.int8, .uint8].contains(input.type), [.int8, .uint8].contains(output.type),
       input.shape == output.shape, let depth = output.shape.dimensions.last
@@ -155,7 +151,7 @@ extension PlanDraft {
       unsafe constants.append(UnsafeRawBufferPointer(start: buffer.base, count: buffer.byteCount))
     }
     let tabulated = withExtendedLifetime(facts) {
-      unsafe ElementwiseChain.tabulated(stages, constants, depth: depth)
+      unsafe Chain.tabulated(stages, constants, depth: depth)
     }
     switch tabulated {
     case .table(let table): return UnaryOperator(table, input: input, output: output, using: kernels)

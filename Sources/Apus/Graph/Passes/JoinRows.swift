@@ -2,13 +2,6 @@
 import ApusAssembly
 import ApusKernels
 
-/// A reduction of a float matrix, as a stage of a chain.
-struct ReductionStep {
-  let stage: ReductionStage
-  let operand: TensorSlot
-  let output: TensorSlot
-}
-
 extension Pass {
   /// **Rule:** connected elementwise operators and reductions over the rows of one matrix become one step, at
   /// the position of the last. Apart from the last one's, their results have consumers inside the chain only.
@@ -18,17 +11,14 @@ extension Pass {
   /// not.
   package static let rows = Pass(
     "rows",
-    .segment { (plan, preparation) throws(ApusError) in
-      try plan.joinRows(threadCount: preparation.context.threads.count)
-    })
+    .segment { (plan, preparation) throws(ApusError) in try plan.joinRows(preparation) })
 }
 
 extension PlanDraft {
-  fileprivate func joinRows(threadCount: Int) throws(ApusError) {
-    var matrices: [Matrix] = []
+  fileprivate func joinRows(_ preparation: Preparation) throws(ApusError) {
+    var matrices: [ReducedMatrix] = []
     for step in steps {
-      guard let stage = step.facet.reduction?.stage else { continue }
-      let matrix = Matrix(stage)
+      guard let matrix = step.facet.reduction?.stage.matrix else { continue }
       if matrices.count < Self.maximumMatrices, !matrices.contains(matrix) { matrices.append(matrix) }
     }
     guard !matrices.isEmpty else { return }
@@ -41,7 +31,7 @@ extension PlanDraft {
         triesLeft -= 1
         let members = rowMembers(endingAt: index, of: matrix, writers: writers)
         guard members.count > 1, members.contains(where: { steps[$0].facet.reduction != nil }),
-          let joined = joined(members, matrix, threadCount: threadCount)
+          let joined = try joined(members, preparation)
         else { continue }
         for member in members.dropLast() { isAbsorbed[member] = true }
         steps[index] = joined
@@ -59,85 +49,28 @@ extension PlanDraft {
   /// both.
   private static let maximumMatrices = 64
 
-  /// A matrix that is reduced, and in which direction.
-  private struct Matrix: Equatable {
-    let rows: Int
-    let depth: Int
-    let foldsRows: Bool
-
-    init(_ stage: ReductionStage) {
-      (rows, depth) = (stage.rows, stage.depth)
-      if case .rows = stage.direction { foldsRows = true } else { foldsRows = false }
-    }
-
-    var count: Int { rows * depth }
-  }
-
   /// Whether a step can end a chain: it has one element per element of the matrix, or reduces the matrix.
-  private func ends(_ step: Step, _ matrix: Matrix) -> Bool {
-    if let reduction = step.facet.reduction { return Matrix(reduction.stage) == matrix }
+  private func ends(_ step: Step, _ matrix: ReducedMatrix) -> Bool {
+    if let reduction = step.facet.reduction { return reduction.stage.matrix == matrix }
     return matrix.foldsRows && step.facet.elementwise?.stage.elementCount == matrix.count
   }
 
   /// The steps of the chain that ends at `end`, in order.
-  private func rowMembers(endingAt end: Int, of matrix: Matrix, writers: [Int]) -> [Int] {
+  private func rowMembers(endingAt end: Int, of matrix: ReducedMatrix, writers: [Int]) -> [Int] {
     members(
-      endingAt: end, atMost: RowChain.maximumStages, writers: writers, operands: rowOperands,
+      endingAt: end, writers: writers,
       accepts: { step, tensor in isMember(step, writing: tensor, of: matrix) })
   }
 
-  private func rowOperands(of step: Step) -> [TensorSlot] {
-    step.facet.reduction.map { [$0.operand] } ?? step.facet.elementwise?.operands ?? []
-  }
-
   /// Whether a step has a result per element of a matrix, or per row.
-  private func isMember(_ step: Step, writing tensor: Int, of matrix: Matrix) -> Bool {
+  private func isMember(_ step: Step, writing tensor: Int, of matrix: ReducedMatrix) -> Bool {
     if let reduction = step.facet.reduction {
-      return matrix.foldsRows && reduction.output.index == tensor && Matrix(reduction.stage) == matrix
+      return matrix.foldsRows && reduction.output.index == tensor && reduction.stage.matrix == matrix
     }
     guard let elementwise = step.facet.elementwise, elementwise.output.index == tensor else {
       return false
     }
     let count = elementwise.stage.elementCount
     return count == matrix.count || matrix.foldsRows && count == matrix.rows
-  }
-
-  /// One step that computes several operators.
-  private func joined(_ members: [Int], _ matrix: Matrix, threadCount: Int) -> Step? {
-    var stages: [(stage: RowChain.Stage, sources: [ElementwiseChain.Source])] = []
-    var inputs: [TensorSlot] = []
-    var results: [Int] = []
-    for member in members {
-      let facet = steps[member].facet
-      let stage: RowChain.Stage
-      if let reduction = facet.reduction {
-        stage = .reduction(reduction.stage)
-        results.append(reduction.output.index)
-      } else if let elementwise = facet.elementwise {
-        stage = .elements(elementwise.stage)
-        results.append(elementwise.output.index)
-      } else {
-        return nil
-      }
-      stages.append(
-        (stage, rowOperands(of: steps[member]).map { source(of: $0, results.dropLast(), &inputs) }))
-    }
-    guard let last = members.last, let output = output(of: steps[last]) else { return nil }
-    let chain: RowChain
-    do throws(Decline) {
-      chain = try RowChain(
-        stages, tensorCount: inputs.count, rows: matrix.rows, depth: matrix.depth, using: kernels)
-    } catch {
-      steps[last] = steps[last].declining(error)
-      return nil
-    }
-    let scratch = scratch(for: chain, threadCount: threadCount)
-    return steps[last].doing(
-      ChainOperator(chain, inputs, output: output, scratch: scratch),
-      absorbing: members.dropLast().map { steps[$0] }, reads: inputs.map(\.index), scratch: [scratch.index])
-  }
-
-  private func output(of step: Step) -> TensorSlot? {
-    step.facet.reduction?.output ?? step.facet.elementwise?.output
   }
 }

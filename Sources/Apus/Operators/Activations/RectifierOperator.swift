@@ -26,10 +26,10 @@ final class RectifierOperator: Operator {
 
   var facet: Facet { .rectifier(self) }
 
-  var elementwise: ElementwiseStep? {
+  var elementwise: ChainStep? {
     guard var stage = kernel.stage else { return nil }
     stage.choice = tail.choice
-    return ElementwiseStep(stage: stage, operands: [input], output: output)
+    return ChainStep(stage: stage, operands: [input], output: output)
   }
 
   var floatFunction: FloatFunctionStep { FloatFunctionStep(input: input, output: output, tail: tail) }

@@ -60,10 +60,10 @@ final class BinaryOperator: Operator {
 extension BinaryOperator {
   var facet: Facet { .binary(self) }
 
-  var elementwise: ElementwiseStep? {
+  var elementwise: ChainStep? {
     guard var stage = kernel.stage else { return nil }
     stage.choice = choice
-    return ElementwiseStep(stage: stage, operands: [lhs, rhs], output: output)
+    return ChainStep(stage: stage, operands: [lhs, rhs], output: output)
   }
 
   var overwritableInputs: [TensorSlot] {

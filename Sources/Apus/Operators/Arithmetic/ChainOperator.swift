@@ -4,13 +4,13 @@ import ApusKernels
 
 /// Several operators in one pass over their tensors.
 final class ChainOperator: Operator {
-  private let chain: any ChainKernel
+  private let chain: Chain
   private let inputs: [TensorSlot]
   private let output: TensorSlot
   private let scratch: TensorSlot
 
   /// Joins a chain with the tensors that it reads, in the order in which it counts them.
-  init(_ chain: any ChainKernel, _ inputs: [TensorSlot], output: TensorSlot, scratch: TensorSlot) {
+  init(_ chain: Chain, _ inputs: [TensorSlot], output: TensorSlot, scratch: TensorSlot) {
     self.chain = chain
     self.inputs = inputs
     self.output = output

@@ -69,7 +69,7 @@ struct MeanOrSum: Operator {
     guard elements == .float32, case .quotient = finish, let stage = walk.stage(.sum, divisor: count) else {
       return .plain
     }
-    return .reduction(ReductionStep(stage: stage, operand: input, output: output))
+    return .reduction(ChainStep(stage: stage, operands: [input], output: output))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

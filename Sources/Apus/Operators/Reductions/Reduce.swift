@@ -45,9 +45,9 @@ struct Reduce: Operator {
 
   var facet: Facet {
     guard elements == .float32, let stage = walk.stage(kind, startsWithFirst: startsWithFirst),
-      case .rows = stage.direction
+      stage.matrix?.foldsRows == true
     else { return .plain }
-    return .reduction(ReductionStep(stage: stage, operand: input, output: output))
+    return .reduction(ChainStep(stage: stage, operands: [input], output: output))
   }
 
   func invoke(_ tensors: borrowing TensorTable) {

@@ -54,10 +54,10 @@ final class UnaryOperator: Operator {
 
   var facet: Facet { .unary(self) }
 
-  var elementwise: ElementwiseStep? {
+  var elementwise: ChainStep? {
     guard var stage = kernel.stage else { return nil }
     stage.choice = choice
-    return ElementwiseStep(stage: stage, operands: [input], output: output)
+    return ChainStep(stage: stage, operands: [input], output: output)
   }
 
   var overwritableInputs: [TensorSlot] { kernel.mayOverwrite ? [input] : [] }

@@ -2,7 +2,7 @@
 
 import ApusRuntime
 
-extension ElementwiseChain {
+extension Chain {
   /// A chain from bytes to bytes, replaced by its result for each byte: a look-up computes QUANTIZE, DEQUANTIZE and all
   /// functions of floats between them.
   package enum Tabulated {
@@ -22,7 +22,7 @@ extension ElementwiseChain {
   ///   - tensors: the constants, in the order of the chain's tensors; nil for the tensor of bytes.
   ///   - depth: the number of elements of a row.
   package static func tabulated(
-    _ stages: [(stage: ElementwiseStage, sources: [Source])], _ tensors: [UnsafeRawBufferPointer?], depth: Int
+    _ stages: Stages, _ tensors: [UnsafeRawBufferPointer?], depth: Int
   ) -> Tabulated? {
     guard let last = stages.last?.stage, last.stride == 1, depth > 0,
       unsafe tensors.count(where: { unsafe $0 == nil }) == 1,
@@ -31,7 +31,7 @@ extension ElementwiseChain {
     else { return nil }
     let (whole, count) = (last.elementCount, 256 * depth)
     for (stage, sources) in stages {
-      guard stage.elementCount == whole else { return nil }
+      guard stage.elementCount == whole, stage.matrix == nil else { return nil }
       for (operand, source) in zip(stage.operands, sources) {
         guard case .tensor(let number) = source else { continue }
         let fits =
@@ -43,7 +43,7 @@ extension ElementwiseChain {
     }
     let resized = stages.map { (stage: $0.stage.resized(to: count), sources: $0.sources) }
     // The caller tries a chain of the same stages next, which says why it declines.
-    guard let chain = try? unsafe ElementwiseChain(resized, tensorCount: tensors.count) else { return nil }
+    guard let chain = try? unsafe Chain(resized, tensorCount: tensors.count) else { return nil }
     let bytes = (0..<count).map { UInt8($0 / depth) }
     var results = [UInt8](repeating: 0, count: count)
     var scratch = [UInt8](repeating: 0, count: chain.scratchByteCount(threads: 1))
@@ -71,10 +71,10 @@ extension ElementwiseChain {
   }
 }
 
-extension ElementwiseStage {
+extension ChainStage {
   /// The stage for another number of elements; operands as large as the result are resized as well.
-  fileprivate func resized(to count: Int) -> ElementwiseStage {
-    unsafe ElementwiseStage(
+  fileprivate func resized(to count: Int) -> ChainStage {
+    unsafe ChainStage(
       fill: fill, loopDescription: loopDescription, tail: tail, formula: nil,
       operands: operands.map {
         Operand(

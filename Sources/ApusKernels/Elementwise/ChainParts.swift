@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusAssembly
-import ApusRuntime
-
-/// Kernels of several operators, run one after the other on one part of their tensors at a time.
-package protocol ChainKernel: Sendable {
-  /// The bytes of scratch memory that a run needs.
-  func scratchByteCount(threads: Int) -> Int
-
-  /// Whether the result may overwrite a tensor in place.
-  func mayOverwrite(_ tensor: Int) -> Bool
-
-  /// The code that runs, as `apus inspect --plan` reports it.
-  var implementation: String { get }
-
-  /// How each part of the chain is computed.
-  var parts: ChainParts { get }
-
-  /// Computes the result.
-  func run(
-    _ inputs: ChainInputs, to output: inout MutableRawSpan, scratch: inout MutableRawSpan, threads: ThreadTeam
-  )
-}
 
 /// How the parts of a chain are computed, as `apus inspect --plan` reports it.
 package struct ChainParts: Sendable {
@@ -63,30 +42,4 @@ package struct ChainParts: Sendable {
         + (part.joining?.notes(on: "no generated loop of several operators") ?? [])
     }
   }
-}
-
-/// The addresses and sizes of the tensors that a chain reads in a run.
-package struct ChainInputs {
-  /// The maximum number of tensors that a chain may read.
-  package static let maximumTensors = 8
-
-  var addresses = SIMD8<Int>()
-  var byteCounts = SIMD8<Int>()
-  var count = 0
-
-  /// Creates a list without tensors.
-  package init() {}
-
-  /// Adds the next tensor, which must stay where it is until the run is over.
-  package mutating func add(_ tensor: borrowing RawSpan) {
-    precondition(count < Self.maximumTensors)
-    addresses[count] = unsafe tensor.withUnsafeBytes { Int(bitPattern: $0.baseAddress) }
-    byteCounts[count] = tensor.byteCount
-    count += 1
-  }
-}
-
-extension Decline {
-  /// Stages of a chain whose sizes, sources or types are not those of one chain: a pass never asks for it.
-  static let stagesDiffer = Decline("the operators do not fit each other")
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An elementwise kernel as a stage of a chain: a function of stretches of one or two operands.
-@safe package struct ElementwiseStage: Sendable {
-  /// Fills a stretch. Steps are one, or zero for a scalar that is broadcast. A function of one operand receives it twice.
+/// A kernel as a stage of a chain: an elementwise function of stretches of one or two operands, or a reduction of a matrix.
+@safe package struct ChainStage: Sendable {
+  /// Fills a stretch. Steps are one, or zero for a scalar that is broadcast. A function of one operand receives it twice. A
+  /// reduction reduces as many rows to a float each, or adds as many rows to the sums of columns.
   typealias Fill =
     @Sendable (UnsafeMutableRawPointer, Int, UnsafeRawPointer, Int, UnsafeRawPointer, Int) -> Void
 
@@ -32,13 +33,17 @@
   let stride: Int
   /// Whether the result may overwrite an operand that is as large.
   let mayOverwrite: Bool
+  /// The matrix whose rows or columns the stage reduces; nil if it is elementwise.
+  package var matrix: ReducedMatrix?
+  /// The divisor of sums, for means.
+  var divisor: Float = 1
 }
 
 extension UnaryMap {
   /// The function as a stage of a chain; nil if it takes whole rows.
-  package var stage: ElementwiseStage? {
+  package var stage: ChainStage? {
     guard takesStretches else { return nil }
-    return unsafe ElementwiseStage(
+    return unsafe ChainStage(
       fill: { [fill = unsafe fill] output, count, input, _, _, _ in unsafe fill(output, count, input) },
       loopDescription: loopDescription, tail: nil, formula: formula,
       operands: [.init(period: elementCount, stride: elementByteCounts.argument)], elementCount: elementCount,
