@@ -78,7 +78,7 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   }
 
   /// The names that a caller can choose, for errors and help.
-  public static var names: String {
+  package static var names: String {
     allCases.map(\.rawValue).filter { $0 != DetectorLayout.postProcessed.rawValue }.joined(separator: ", ")
   }
 }

@@ -44,7 +44,7 @@ public struct COCOTruth: Sendable {
   /// How many objects there are, crowds included.
   public private(set) var truthCount = 0
   /// Whether an object has the number 0, which pycocotools never counts as found.
-  public private(set) var hasObjectZero = false
+  package private(set) var hasObjectZero = false
   /// How many objects are left out, as their pictures are not among the images.
   package private(set) var strayCount = 0
   private var truths: [Int: [DetectionAccuracy.Truth]] = [:]
