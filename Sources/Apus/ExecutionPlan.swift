@@ -9,7 +9,7 @@ import ApusKernels
 ///   for declined in step.implementation.declined { print("  not", declined.kernelSet, "as", declined.reason) }
 /// }
 /// ```
-public struct ExecutionPlan: Sendable {
+public struct ExecutionPlan: Hashable, Sendable {
   /// An operator of the file.
   public struct Operator: Hashable, Sendable {
     /// Its position in the subgraph.
@@ -51,7 +51,7 @@ public struct ExecutionPlan: Sendable {
   }
 
   /// One step of a run.
-  public struct Step: Sendable {
+  public struct Step: Hashable, Sendable {
     /// The segment that it belongs to; models whose shapes depend on data have several.
     public let segment: Int
     /// The operators that it covers: the one that names it, then those that it absorbs.
@@ -70,7 +70,7 @@ public struct ExecutionPlan: Sendable {
   }
 
   /// An operator without a step in a run.
-  public struct Unneeded: Sendable {
+  public struct Unneeded: Hashable, Sendable {
     /// The operator.
     public let `operator`: Operator
     /// Why it needs no step.

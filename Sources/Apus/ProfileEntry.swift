@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The cost of one step of a run.
-public struct ProfileEntry: Sendable {
+public struct ProfileEntry: Hashable, Sendable {
   /// The operator's position in the subgraph.
   public let operatorIndex: Int
   /// The schema's name, or the custom operator's.

@@ -4,7 +4,7 @@ import Apus
 import ApusSystem
 
 /// How much one tensor of a model differs from its reference.
-public struct TensorDifference: Sendable {
+public struct TensorDifference: Hashable, Sendable {
   /// The operator that computes a tensor.
   public struct Producer: Hashable, Sendable {
     /// Its position in the model's main subgraph.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One object that an ``ObjectTracker`` follows.
-public struct Track: Hashable, Sendable, Codable {
+public struct Track: Hashable, Identifiable, Sendable, Codable {
   /// Whether the object was seen in the latest frame.
   public enum State: String, Hashable, Sendable, Codable {
     /// A detection of the latest frame belongs to the track.

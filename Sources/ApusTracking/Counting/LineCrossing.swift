@@ -16,4 +16,11 @@ public struct LineCrossing: Hashable, Sendable, Codable {
   public let direction: Direction
   /// The class of the track when it crossed.
   public let classIndex: Int
+
+  /// Makes a crossing.
+  public init(trackID: Int, direction: Direction, classIndex: Int = 0) {
+    self.trackID = trackID
+    self.direction = direction
+    self.classIndex = classIndex
+  }
 }

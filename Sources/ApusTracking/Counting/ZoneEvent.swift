@@ -17,4 +17,13 @@ public struct ZoneEvent: Hashable, Sendable, Codable {
   public let entryTime: Double
   /// The seconds from the first to the latest frame in which the track was seen inside.
   public let dwell: Double
+
+  /// Makes an event.
+  public init(kind: Kind, trackID: Int, classIndex: Int = 0, entryTime: Double, dwell: Double) {
+    self.kind = kind
+    self.trackID = trackID
+    self.classIndex = classIndex
+    self.entryTime = entryTime
+    self.dwell = dwell
+  }
 }

@@ -19,11 +19,17 @@ import ApusVision
 /// edges of the picture belong to zones that end there.
 public struct ObjectScene: Sendable {
   /// An object, with the number of its track.
-  public struct Object: Encodable, Sendable {
+  public struct Object: Hashable, Encodable, Sendable {
     /// The detector's result.
     public let detection: Detection
     /// The number of its track; nil while it has none.
     public var track: Int?
+
+    /// Makes an object.
+    public init(detection: Detection, track: Int? = nil) {
+      self.detection = detection
+      self.track = track
+    }
 
     private enum CodingKeys: CodingKey { case track }
 
@@ -55,6 +61,22 @@ public struct ObjectScene: Sendable {
     public var dwell: Double?
     /// The time of the frame, in seconds.
     public let time: Double
+
+    /// Makes an event.
+    public init(
+      event: String, line: String? = nil, zone: String? = nil, direction: String? = nil, track: Int,
+      label: String? = nil, index: Int, dwell: Double? = nil, time: Double
+    ) {
+      self.event = event
+      self.line = line
+      self.zone = zone
+      self.direction = direction
+      self.track = track
+      self.label = label
+      self.index = index
+      self.dwell = dwell
+      self.time = time
+    }
 
     private enum CodingKeys: CodingKey { case event, line, zone, direction, track, label, index, dwell, time }
 
@@ -189,7 +211,6 @@ public struct ObjectScene: Sendable {
     }
     let (x, y) = (Float(self.width) / Float(width), Float(self.height) / Float(height))
     let scaled = detections.map { detection in
-      var scaled = detection
       let rect = detection.rect
       return Detection(
         category: detection.category, boundingBox: detection.boundingBox,

@@ -13,7 +13,7 @@ import Apus
 /// `images`, `categories` and the boxes of `annotations` are read; outlines and keypoints are not.
 public struct COCOTruth: Sendable {
   /// A picture.
-  public struct Image: Hashable, Sendable {
+  public struct Image: Hashable, Identifiable, Sendable {
     /// Its number.
     public let id: Int
     /// Its file, as the truth names it.
@@ -25,7 +25,7 @@ public struct COCOTruth: Sendable {
   }
 
   /// A kind of object.
-  public struct Category: Hashable, Sendable {
+  public struct Category: Hashable, Identifiable, Sendable {
     /// Its number.
     public let id: Int
     /// Its name.

@@ -38,6 +38,9 @@ public struct PixelRect: Hashable, Codable, Sendable {
   /// Width times height; zero for an inverted rectangle.
   public var area: Float { width > 0 && height > 0 ? width * height : 0 }
 
+  /// The shared area over the joint area, 0 to 1; 0 if both rectangles are empty.
+  public func intersectionOverUnion(_ other: PixelRect) -> Float { overlap(other) }
+
   /// The part inside a picture of that size; NaN counts as zero.
   public func clamped(width limitX: Int, height limitY: Int) -> PixelRect {
     let left = clamp(x, to: Float(limitX))

@@ -9,6 +9,15 @@ public final class ModelDownload: Sendable {
   private let observe: @Sendable (Double) -> Void
   private let reported = Mutex(0.0)
 
+  /// Makes a download, for tests of what a program gives to ``ModelStore/update(to:sha256:download:)``.
+  ///
+  /// - Parameters:
+  ///   - path: The file to write.
+  ///   - observe: Called with how much has arrived, from 0 to 1.
+  public convenience init(path: String, observing observe: @escaping @Sendable (Double) -> Void = { _ in }) {
+    self.init(path: path, observe)
+  }
+
   init(path: String, _ observe: @escaping @Sendable (Double) -> Void) {
     self.path = path
     self.observe = observe

@@ -4,7 +4,7 @@ import Apus
 /// The options that detectors and classifiers share: which classes they report, and how they name them.
 ///
 /// They are also members of the options of detectors and classifiers, by ``CategoryOptions``.
-public struct ResultOptions: Sendable {
+public struct ResultOptions: Hashable, Sendable {
   /// The minimum score, inclusive except for YOLO; nil for the minimum in the metadata, or else all classes, and for a
   /// detector ``DetectorLayout/defaultScoreThreshold``.
   public var scoreThreshold: Float?

@@ -3,7 +3,7 @@ import Apus
 import ApusFormat
 
 /// How the numbers of an output become pixels: decided once, for the model.
-struct OutputPixels: Sendable {
+struct OutputPixels: Hashable, Sendable {
   /// The normalization that made numbers of pixels; nil for one number for each pixel, which is no color.
   let normalization: Normalization?
   /// Where the reading comes from.

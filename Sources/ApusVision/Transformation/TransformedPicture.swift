@@ -2,7 +2,7 @@
 import Apus
 
 /// A picture that a model made of a picture, or one number for each pixel.
-public struct TransformedPicture: VisionResult {
+public struct TransformedPicture: VisionResult, Hashable {
   /// The width of the picture that the model was asked about, after orientation.
   public let imageWidth: Int
   /// The height of the picture that the model was asked about, after orientation.
@@ -24,6 +24,33 @@ public struct TransformedPicture: VisionResult {
 
   private let isBGR: Bool
   private let pixels: OutputPixels
+
+  /// Makes a result, for tests and tasks of one's own.
+  ///
+  /// - Parameters:
+  ///   - values: The numbers: rows, columns, channels red, green, blue and alpha, or one for each pixel.
+  ///   - normalization: How numbers were made of pixels; nil for numbers that are no colors.
+  /// - Throws: `invalidArgument` for other numbers of channels or values, an empty result, or values that are not finite.
+  public init(
+    imageWidth: Int, imageHeight: Int, width: Int, height: Int, channelCount: Int, values: [Float],
+    normalization: Normalization?, timings: StageTimings = StageTimings()
+  ) throws(ApusError) {
+    let (area, overflows) = width.multipliedReportingOverflow(by: height)
+    guard width > 0, height > 0, !overflows, [1, 3, 4].contains(channelCount),
+      values.count.isMultiple(of: channelCount), values.count / channelCount == area,
+      values.allSatisfy(\.isFinite)
+    else {
+      throw ApusError(
+        .invalidArgument,
+        "\(values.count) values are not those of \(width) × \(height) pixels with \(channelCount) channels, or not finite"
+      )
+    }
+    self.init(
+      imageWidth: imageWidth, imageHeight: imageHeight, width: width, height: height,
+      channelCount: channelCount, values: values, isBGR: false,
+      pixels: OutputPixels(normalization, .given, ""))
+    self.timings = timings
+  }
 
   /// Keeps the numbers of an answer, which are finite.
   init(

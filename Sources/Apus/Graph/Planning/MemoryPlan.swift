@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The layout of tensors in an interpreter's memory.
-public struct MemoryPlan: Sendable {
+public struct MemoryPlan: Hashable, Sendable {
   /// One tensor's place.
-  public struct Entry: Sendable {
+  public struct Entry: Hashable, Sendable {
     /// The tensor's name; empty for scratch memory.
     public let name: String
     /// The block of memory; models whose shapes depend on data have several.
