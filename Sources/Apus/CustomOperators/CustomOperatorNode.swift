@@ -58,7 +58,8 @@ public struct CustomOperatorNode {
   /// the values change. So call this before anything that must not happen twice, and let its error pass.
   ///
   /// - Throws: `malformedModel` if there is no such input, `unsupportedOperator` if it is not of `T`, `resourceLimit` if it
-  ///   has more than 2²⁴ values.
+  ///   has more than 2²⁴ values. The model is at fault, or not supported: it is being prepared. While it runs, ``CustomOperatorTensors`` throws
+  ///   `invalidArgument` for the same: an operator that was prepared asks for what it has not checked.
   public func values<T: TensorElement & Equatable>(
     ofInput position: Int, as type: T.Type = T.self
   ) throws(ApusError) -> [T] {
