@@ -7,9 +7,9 @@ import Apus
 /// immutable. Those of one video remember its frames, so that every video needs its own: ``LandmarkTracker``, ``HolisticTracker`` and
 /// ``VideoSegmenter``.
 ///
-/// Code for any task calls ``answer(_:in:)``; each task also has a verb of its own, such as ``ObjectDetector/detect(_:in:cancellation:)``.
-/// Forms with and without `async` have one name. In an `async` function, Swift takes the one with `async`; the other is there with
-/// `cancellation: nil`.
+/// Code for any task calls ``answer(_:in:cancellation:)``, or without the last two arguments; each task also has a verb of its own, such as
+/// ``ObjectDetector/detect(_:in:cancellation:)``. Forms with and without `async` have one name. In an `async` function, Swift takes the one with
+/// `async`; the other is there with `cancellation: nil`.
 public protocol VisionTask: Sendable {
   /// The type of the task's results.
   associatedtype Answer: VisionResult
