@@ -72,6 +72,15 @@ def sample(shapes):
     return shapes.request("/sample.jpg")[2]
 
 
+def test_a_damaged_picture_that_can_be_read_has_a_warning(shapes, sample):
+    from test_pictures import overwritten
+
+    status, good = ask(shapes, "detection", files=[("image", sample)])
+    assert status == 200 and good["success"] and "warning" not in good
+    status, damaged = ask(shapes, "detection", files=[("image", overwritten(sample))])
+    assert status == 200 and damaged["success"] and damaged["warning"].startswith("the file is damaged")
+
+
 @pytest.fixture(scope="module")
 def house(test_data):
     """A server with a model for each part."""

@@ -16,6 +16,7 @@ import zlib
 
 import numpy as np
 import pytest
+import tritonclient.grpc as triton_grpc
 import tritonclient.http as triton
 from ai_edge_litert import schema_py_generated as schema
 from make_models import Graph
@@ -105,6 +106,36 @@ def png(width, height, data=b""):
 
     return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
             + chunk(b"IDAT", zlib.compress(data)) + chunk(b"IEND", b""))
+
+
+def overwritten(sample):
+    """A JPEG whose pixels are damaged from the middle on, with its end."""
+    middle = len(sample) // 2
+    return sample[:middle] + bytes(37 * number % 251 for number in range(len(sample) - middle - 2)) + sample[-2:]
+
+
+def test_a_damaged_picture_that_can_be_read_has_a_warning(shapes, sample, tmp_path):
+    """In the words of the command line, wherever an answer goes."""
+    (tmp_path / "p.jpg").write_bytes(overwritten(sample))
+    done = subprocess.run([os.environ["APUS"], "detect", tmp_path / "p.jpg", "--json"], check=True, capture_output=True, text=True)
+    warning = json.loads(done.stdout)["warning"]
+    assert warning.startswith("the file is damaged") and warning in done.stderr
+    status, headers, body = shapes.request("/v1/detect", overwritten(sample))
+    assert status == 200 and json.loads(body)["warning"] == warning == headers["X-Warning"]
+    assert without_times(json.loads(body)) == without_times(json.loads(done.stdout))
+    status, headers, body = shapes.request("/v1/detect?annotate=png", overwritten(sample))
+    assert status == 200 and body.startswith(b"\x89PNG") and headers["X-Warning"] == warning
+    for file, expected in ((sample, None), (overwritten(sample), f"picture 0 of 'normalized_input_image_tensor': {warning}")):
+        headers = shapes.request("/v1/detect", file)[1]
+        assert ("X-Warning" in headers) == (expected is not None)
+        for module, address in ((triton, shapes.http), (triton_grpc, shapes.grpc)):
+            tensor = module.InferInput("normalized_input_image_tensor", [1], "BYTES")
+            tensor.set_data_from_numpy(np.array([file], object))
+            with module.InferenceServerClient(address) as client:
+                answer = client.infer("shapes", [tensor]).get_response()
+            parameters = answer.get("parameters", {}) if module is triton else {
+                name: value.string_param for name, value in answer.parameters.items()}
+            assert parameters.get("warning") == expected
 
 
 def test_broken_pictures(shapes, sample):

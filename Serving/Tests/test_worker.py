@@ -46,6 +46,14 @@ def test_a_broken_picture_costs_its_row_only(sample):
     assert all(set(answer) == {"id", "error"} for answer in answers if "error" in answer)
 
 
+def test_a_damaged_picture_that_can_be_read_has_a_warning(sample):
+    from test_pictures import overwritten
+
+    status, (good, damaged) = work(frame(1, sample) + frame(2, overwritten(sample)))
+    assert status == 0 and "warning" not in good and "detections" in damaged
+    assert damaged["warning"].startswith("the file is damaged, so parts of the picture may be wrong (")
+
+
 def test_long_frames_are_read_over(sample):
     long = 64 << 20
     text = frame(1, sample) + struct.pack("<II", long + 1, 2) + bytes(long + 1) + frame(3, sample)

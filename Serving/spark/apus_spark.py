@@ -36,7 +36,7 @@ SCHEMA = """
     detections array<struct<label: string, index: int, score: float,
                             box: struct<x: float, y: float, width: float, height: float>,
                             keypoints: array<struct<name: string, x: float, y: float, score: float>>>>,
-    milliseconds double, error string
+    milliseconds double, error string, warning string
 """
 
 # How pictures are named, in any case; `apus` knows the same.
@@ -226,16 +226,16 @@ def _keypoint(point):
 
 
 def _row(answer):
-    """The detections and the error of an answer: one of the two is None."""
+    """The detections and the error of an answer, one of which is None, and the warning about its picture, if there is one."""
     try:
         if answer.get("error") is not None:
-            return None, _text(answer["error"])
+            return None, _text(answer["error"]), None
         return [{"label": _text(found.get("label")), "index": _index(found.get("index")), "score": _number(found["score"]),
                  "box": {side: _number(found["box"][side]) for side in ("x", "y", "width", "height")},
                  "keypoints": [_keypoint(point) for point in found.get("keypoints") or []]}
-                for found in answer["detections"]], None
+                for found in answer["detections"]], None, _text(answer.get("warning"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        return None, f"the answer of apus-worker cannot be read: {type(error).__name__}: {_line(str(error))}"
+        return None, f"the answer of apus-worker cannot be read: {type(error).__name__}: {_line(str(error))}", None
 
 
 # One child for each Python worker, kept between tasks, by its command: Spark reuses Python workers.
@@ -638,7 +638,8 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
     takes longer than `deadline` seconds (0 for any time), is a row with an `error`; so is one at which two workers end, write what is no
     answer, or do not answer for `patience` seconds more, and one whose `error` is given. `model` is a path that every machine
     knows; the column `model` is the SHA-256 of the file. `allow` and `deny` are lists of labels; the other options are those of
-    `apus detect`. The result's schema is SCHEMA; `keypoints` are those of an object of a model of poses or faces, and
+    `apus detect`. The result's schema is SCHEMA; `warning` says that a picture's file is damaged, so that parts of it may be wrong
+    although it could be read, and is null for all others; `keypoints` are those of an object of a model of poses or faces, and
     empty for others.
     """
     from pyspark.sql import functions
@@ -669,7 +670,8 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
             for group in _groups(list(range(len(batch))), lambda row: batch.column("length")[row].as_py()):
                 part = batch.slice(group[0], len(group))
                 models = [None] * len(part)
-                detections, times, errors = _looked_at(part.to_pylist(), command, limit, models)
+                warnings = []
+                detections, times, errors = _looked_at(part.to_pylist(), command, limit, models, warnings)
                 yield pyarrow.RecordBatch.from_arrays([
                     part.column("path").cast(pyarrow.string()),
                     part.column("length").cast(pyarrow.int64()),
@@ -678,6 +680,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
                     pyarrow.array(detections, schema.field("detections").type),
                     pyarrow.array(times, pyarrow.float64()),
                     pyarrow.array(errors, pyarrow.string()),
+                    pyarrow.array(warnings, pyarrow.string()),
                 ], schema=schema)
 
     _check_columns(df)
@@ -714,8 +717,9 @@ def _check_columns(df):
             raise TypeError(f"the column {name!r} is {kinds[name]}, not {wanted}")
 
 
-def _looked_at(rows, command, limit, models=None):
-    """The detections, times in milliseconds and errors of pictures; puts the SHA-256 of the model of each into `models`."""
+def _looked_at(rows, command, limit, models=None, warnings=None):
+    """The detections, times in milliseconds and errors of pictures; puts the SHA-256 of the model of each into `models`, and the
+    warnings about them into `warnings`."""
     contents, errors = [row["content"] for row in rows], [row["error"] or None for row in rows]
     for number, row in enumerate(rows):
         if errors[number] is None and row["file"] is not None:
@@ -729,10 +733,12 @@ def _looked_at(rows, command, limit, models=None):
     detections, times = [None] * len(rows), [0.0] * len(rows)
     models = [None] * len(rows) if models is None else models
     models[:] = [next(iter(_files(command)), None)] * len(rows)
+    warnings = [] if warnings is None else warnings
+    warnings[:] = [None] * len(rows)
     asked = [number for number in range(len(rows)) if errors[number] is None]
     answers = _answers(command, [contents[number] for number in asked], limit)
     for number, (answer, models[number], times[number]) in zip(asked, answers):
-        detections[number], errors[number] = _row(answer)
+        detections[number], errors[number], warnings[number] = _row(answer)
     return detections, times, errors
 
 
@@ -772,7 +778,8 @@ def _arrow_schema():
     return pyarrow.schema([
         ("path", pyarrow.string()), ("length", pyarrow.int64()),
         ("modificationTime", pyarrow.timestamp("us", tz="UTC")), ("model", pyarrow.string()),
-        ("detections", pyarrow.list_(found)), ("milliseconds", pyarrow.float64()), ("error", pyarrow.string())])
+        ("detections", pyarrow.list_(found)), ("milliseconds", pyarrow.float64()), ("error", pyarrow.string()),
+        ("warning", pyarrow.string())])
 
 
 def main():
@@ -855,6 +862,9 @@ def _summarize(spark, arguments, listing):
     count, absent = given.count(), missing.count()
     written, failed = rows.count(), rows.where("error IS NOT NULL").count()
     print(f"{count} pictures, {written} rows, {failed} of them with an error")
+    warned = rows.where("warning IS NOT NULL").count()
+    if warned:
+        print(f"{warned} rows have a warning")
     if written != count - absent:
         later = rows.join(given, "path", "left_anti").count()
         print(f"{later} rows are of files that came while the job ran")

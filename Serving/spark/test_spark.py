@@ -150,7 +150,23 @@ def test_rows_are_those_of_the_command_line(spark, pictures, sample, tmp_path):
         assert mine["index"] == theirs["index"] and abs(mine["score"] - theirs["score"]) < 1e-6
         assert all(abs(mine["box"][side] - theirs["box"][side]) < 1e-3 for side in ("x", "y", "width", "height"))
     assert [field.name for field in found.schema] == [
-        "path", "length", "modificationTime", "model", "detections", "milliseconds", "error"]
+        "path", "length", "modificationTime", "model", "detections", "milliseconds", "error", "warning"]
+    assert all(row["warning"] is None for row in rows)
+
+
+def overwritten(sample):
+    """A JPEG whose pixels are damaged from the middle on, with its end."""
+    middle = len(sample) // 2
+    return sample[:middle] + bytes((37 * number) % 251 for number in range(len(sample) - middle - 2)) + sample[-2:]
+
+
+@pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)
+def test_a_damaged_picture_that_can_be_read_has_a_warning(spark, sample, tmp_path):
+    (tmp_path / "good.jpg").write_bytes(sample)
+    (tmp_path / "half.jpg").write_bytes(overwritten(sample))
+    good, half = apus_spark.detect(apus_spark.read_pictures(spark, str(tmp_path)), "shapes", worker=WORKER).orderBy("path").collect()
+    assert good["warning"] is good["error"] is half["error"] is None and half["detections"] is not None
+    assert half["warning"].startswith("the file is damaged, so parts of the picture may be wrong (")
 
 
 @pytest.mark.parametrize("spark", ["local[2,4]"], indirect=True)

@@ -164,6 +164,10 @@ struct OddFileCommandTests {
       #expect(
         damaged.status == 0 && damaged.errors.hasPrefix("warning: damaged.jpg: the file is damaged"),
         "\(damaged)")
+      let json = try apus("classify damaged.jpg whole.jpg --model c.tflite --json", in: folder)
+      let lines = json.output.split(separator: "\n")
+      #expect(lines.count == 2 && lines[0].contains(#""warning":"the file is damaged, so"#), "\(json)")
+      #expect(!lines[1].contains("warning"))
       let name = folder.appending(path: "damaged.jpg").path
       #expect(try ImageBuffer(contentsOfFile: name).flaw != nil)
       #expect(try ImageBuffer(contentsOfFile: folder.appending(path: "whole.jpg").path).flaw == nil)

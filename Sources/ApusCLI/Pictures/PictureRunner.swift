@@ -147,7 +147,7 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
       }
       let output = isOneOfMany && outputs.indices.contains(place) ? outputs[place] : nil
       return .answer(
-        try printed(source, answer, output: output, annotation: file),
+        try printed(source, answer, output: output, annotation: file, warning: picture.flawWarning),
         flaw: picture.flawWarning(of: source.name))
     } catch {
       if error.code == .unwritableFile { throw error }
@@ -158,12 +158,12 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 
   private func printed(
-    _ source: PictureSource, _ answer: Answer, output: String?, annotation: String?
+    _ source: PictureSource, _ answer: Answer, output: String?, annotation: String?, warning: String?
   ) throws(ApusError) -> String? {
     if options.json {
       let report = PictureReport(
         image: source.name, output: output,
-        annotated: isOneOfMany && annotationFolder != nil ? annotation : nil,
+        annotated: isOneOfMany && annotationFolder != nil ? annotation : nil, warning: warning,
         answer: answer)
       do { return try Output.json(report) } catch {
         throw ApusError(.invalidData, "the result cannot be written as JSON")
@@ -205,15 +205,16 @@ struct PictureRunner<Answer: VisionResult>: Sendable {
   }
 }
 
-/// A result with the picture's name, and those of the files that were made of it.
+/// A result with the picture's name, those of the files that were made of it, and a warning about the picture's file.
 private struct PictureReport<Answer: VisionResult>: Encodable {
   let image: String
   let output: String?
   let annotated: String?
+  let warning: String?
   let answer: Answer
 
   private enum CodingKeys: CodingKey {
-    case image, output, annotated
+    case image, output, annotated, warning
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -222,6 +223,7 @@ private struct PictureReport<Answer: VisionResult>: Encodable {
     try container.encode(image, forKey: .image)
     try container.encodeIfPresent(output, forKey: .output)
     try container.encodeIfPresent(annotated, forKey: .annotated)
+    try container.encodeIfPresent(warning, forKey: .warning)
   }
 }
 

@@ -122,9 +122,10 @@ struct PictureSource: Sendable {
 
 extension ImageBuffer {
   /// A warning about a picture whose file is damaged; nil if it is not.
-  func flawWarning(of name: String) -> String? {
-    flaw.map {
-      "\(oneLine(name)): the file is damaged, so parts of the picture may be wrong (\(oneLine($0)))"
-    }
+  func flawWarning(of name: String) -> String? { flawWarning.map { "\(oneLine(name)): \($0)" } }
+
+  /// The warning without the picture's name, which JSON has.
+  var flawWarning: String? {
+    flaw.map { "the file is damaged, so parts of the picture may be wrong (\(oneLine($0)))" }
   }
 }

@@ -104,11 +104,11 @@ extension HTTPSurface {
     try state.tokens.check(key: form.fields["api_key"] ?? form.fields["admin_key"] ?? "")
   }
 
-  /// The result of a task on a picture.
+  /// The result of a task on a picture, and a warning about the picture's file, if there is one.
   private func result<Result: VisionResult>(
     _ kind: VisionTaskKind, _ model: ServedModel, _ file: ByteChunks, _ settings: PictureTask.Settings,
     _ exchange: Exchange, as type: Result.Type
-  ) async throws(ServingError) -> Result {
+  ) async throws(ServingError) -> (Result, warning: String?) {
     do throws(ServingError) {
       let task = PictureTask(kind, settings: settings, file: file, form: .result)
       let answer = try await state.scheduler.run(
@@ -117,7 +117,7 @@ extension HTTPSurface {
       guard let result = answer.result as? Result else {
         throw ServingError(.internalFailure, "the task \(kind.rawValue) has another result than \(type)")
       }
-      return result
+      return (result, answer.warning)
     } catch {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error
@@ -132,12 +132,12 @@ extension HTTPSurface {
     var settings = PictureTask.Settings()
     settings.scoreThreshold = try form.minimumConfidence ?? Self.minimumConfidence
     settings.maximumResults = Self.maximumFound
-    let result = try await result(
+    let (result, warning) = try await result(
       .detect, model, form.picture, settings, exchange, as: DetectionResult.self)
     // A class without a name says nothing to these clients.
     let named = result.detections.filter { $0.category.label != nil }.prefix(Self.maximumPredictions)
     return Self.predictions(
-      named.map { Prediction(("label", $0.category.name), $0.category.score, $0.rect) }, in: result)
+      named.map { Prediction(("label", $0.category.name), $0.category.score, $0.rect) }, in: result, warning)
   }
 
   private func scene(
@@ -146,10 +146,10 @@ extension HTTPSurface {
     let model = try deepStack.model(for: .scene, in: state.repository)
     var settings = PictureTask.Settings()
     settings.maximumResults = 1
-    let result = try await result(
+    let (result, warning) = try await result(
       .classify, model, form.picture, settings, exchange, as: ClassificationResult.self)
     guard let best = result.categories.first else { throw .bad("the picture is of no class") }
-    return Self.succeeded { writer in
+    return Self.succeeded(warning) { writer in
       writer.field("label", best.name)
       writer.key("confidence")
       writer.number(best.score)
@@ -163,15 +163,15 @@ extension HTTPSurface {
     var settings = PictureTask.Settings()
     settings.scoreThreshold = try form.minimumConfidence ?? Self.minimumConfidence
     settings.maximumResults = Self.maximumPredictions
-    let result = try await result(
+    let (result, warning) = try await result(
       .faces, model, form.picture, settings, exchange, as: FaceDetectionResult.self)
-    return Self.predictions(result.faces.map { Prediction(nil, $0.score, $0.rect) }, in: result)
+    return Self.predictions(result.faces.map { Prediction(nil, $0.score, $0.rect) }, in: result, warning)
   }
 
-  /// The faces of a picture with their embeddings by a model.
+  /// The faces of a picture with their embeddings by a model, and a warning about the picture's file, if there is one.
   private func embedded(
     _ deepStack: DeepStack, _ model: ServedModel, _ file: ByteChunks, _ exchange: Exchange
-  ) async throws(ServingError) -> FaceEmbeddingResult {
+  ) async throws(ServingError) -> (FaceEmbeddingResult, warning: String?) {
     var settings = PictureTask.Settings()
     settings.faces = .init(try deepStack.model(for: .face, in: state.repository))
     // The path for faces lists faces from this score on.
@@ -180,15 +180,19 @@ extension HTTPSurface {
     return try await result(.embed, model, file, settings, exchange, as: FaceEmbeddingResult.self)
   }
 
-  /// The embeddings of the best face of each picture of a form, by a model; nil for a picture without a face.
+  /// The embeddings of the best face of each picture of a form, by a model, nil for a picture without a face; and the first warning about a
+  /// picture's file.
   private func bestFaces(
     _ deepStack: DeepStack, _ model: ServedModel, _ form: FormData, _ exchange: Exchange
-  ) async throws(ServingError) -> [Embedding?] {
+  ) async throws(ServingError) -> ([Embedding?], warning: String?) {
     var embeddings: [Embedding?] = []
+    var first: String?
     for file in form.files {
-      embeddings.append(try await embedded(deepStack, model, file.bytes, exchange).faces.first?.embedding)
+      let (result, warning) = try await embedded(deepStack, model, file.bytes, exchange)
+      embeddings.append(result.faces.first?.embedding)
+      first = first ?? warning.map { "'\(file.name)': \($0)" }
     }
-    return embeddings
+    return (embeddings, first)
   }
 
   private func match(
@@ -196,12 +200,12 @@ extension HTTPSurface {
   ) async throws(ServingError) -> Answer {
     guard form.files.count == 2 else { throw .bad("the form has \(form.files.count) pictures, not two") }
     let model = try deepStack.model(for: .recognition, in: state.repository)
-    let faces = try await bestFaces(deepStack, model, form, exchange)
+    let (faces, warning) = try await bestFaces(deepStack, model, form, exchange)
     guard let one = faces[0], let other = faces[1] else {
       throw .bad("no face found in '\(form.files[faces[0] == nil ? 0 : 1].name)'")
     }
     let similarity = one.similarity(to: other) ?? 0
-    return Self.succeeded { writer in
+    return Self.succeeded(warning) { writer in
       writer.key("similarity")
       writer.number(similarity)
     }
@@ -214,13 +218,14 @@ extension HTTPSurface {
     _ = try form.picture
     let model = try deepStack.model(for: .recognition, in: state.repository)
     // Pictures without a face are left out, as long as one has a face.
-    let embeddings = try await bestFaces(deepStack, model, form, exchange).compactMap(\.self)
+    let (faces, warning) = try await bestFaces(deepStack, model, form, exchange)
+    let embeddings = faces.compactMap(\.self)
     guard !embeddings.isEmpty else {
       let names = form.files.prefix(4).map { "'\($0.name)'" }.joined(separator: ", ")
       throw .bad("no face found in \(names)\(form.files.count > 4 ? ", …" : "")")
     }
     let isKnown = try await deepStack.faces.register(name, embeddings, by: model)
-    return Self.succeeded { $0.field("message", isKnown ? "face updated" : "face added") }
+    return Self.succeeded(warning) { $0.field("message", isKnown ? "face updated" : "face added") }
   }
 
   private func recognize(
@@ -228,7 +233,7 @@ extension HTTPSurface {
   ) async throws(ServingError) -> Answer {
     let minimum = try form.minimumConfidence.map(Double.init) ?? Self.minimumSimilarity
     let model = try deepStack.model(for: .recognition, in: state.repository)
-    let result = try await embedded(deepStack, model, form.picture, exchange)
+    let (result, warning) = try await embedded(deepStack, model, form.picture, exchange)
     var predictions: [Prediction] = []
     for found in result.faces {
       let nearest = try await deepStack.faces.nearest(to: found.embedding, by: model)
@@ -236,7 +241,7 @@ extension HTTPSurface {
       predictions.append(
         Prediction(("userid", known?.name ?? "unknown"), Float(known?.similarity ?? 0), found.face.rect))
     }
-    return Self.predictions(predictions, in: result)
+    return Self.predictions(predictions, in: result, warning)
   }
 
   // MARK: Answers
@@ -254,8 +259,10 @@ extension HTTPSurface {
     }
   }
 
-  private static func predictions(_ predictions: [Prediction], in result: some VisionResult) -> Answer {
-    succeeded { writer in
+  private static func predictions(
+    _ predictions: [Prediction], in result: some VisionResult, _ warning: String?
+  ) -> Answer {
+    succeeded(warning) { writer in
       writer.key("predictions")
       writer.array { writer in
         for prediction in predictions {
@@ -282,11 +289,14 @@ extension HTTPSurface {
     Int(min((duration / .milliseconds(1)).rounded(), 1e9))
   }
 
-  private static func succeeded(_ body: (inout JSONWriter) -> Void = { _ in }) -> Answer {
+  private static func succeeded(
+    _ warning: String? = nil, _ body: (inout JSONWriter) -> Void = { _ in }
+  ) -> Answer {
     Answer { writer in
       writer.object { writer in
         writer.field("success", true)
         body(&writer)
+        if let warning { writer.field("warning", warning) }
         writer.field("code", 200)
       }
     }

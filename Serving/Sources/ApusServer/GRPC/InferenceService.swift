@@ -261,6 +261,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
       response.modelName = model.name
       response.modelVersion = model.version
       response.id = request.id
+      if let warning = answer.warning { response.parameters["warning"] = .with { $0.stringParam = warning } }
       for output in answer.outputs {
         response.outputs.append(
           .with {

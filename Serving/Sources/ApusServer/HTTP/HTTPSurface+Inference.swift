@@ -102,7 +102,10 @@ extension HTTPSurface {
       case .annotated, .png: "image/png"
       case .npy: "application/octet-stream"
       }
-    return Answer(type: type, body: answer.body)
+    var response = Answer(type: type, body: answer.body)
+    // Pictures and arrays have no place for it.
+    if let warning = answer.warning { response.headers[.warningAboutPicture] = warning }
+    return response
   }
 
   /// The encoded picture of a request: its body, or the first file of a form. Pictures are also taken as they are from clients whose

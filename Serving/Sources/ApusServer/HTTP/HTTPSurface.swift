@@ -291,5 +291,7 @@ extension HTTPField.Name {
   /// The host that a proxy was asked for.
   static let forwardedHost = HTTPField.Name("X-Forwarded-Host")!
   /// The bytes of JSON before binary tensors.
+  /// What is wrong with the picture of a request that was answered all the same.
+  static let warningAboutPicture = HTTPField.Name("X-Warning")!
   static let inferenceHeaderLength = HTTPField.Name("Inference-Header-Content-Length")!
 }

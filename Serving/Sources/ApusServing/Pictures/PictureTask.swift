@@ -121,4 +121,6 @@ public struct PictureAnswer: Sendable {
   public let result: any VisionResult
   /// How long the stages took.
   public let timings: StageTimings
+  /// A warning that the picture's file is damaged; nil if it is not. A body of JSON has it, too.
+  public let warning: String?
 }

@@ -40,19 +40,20 @@ struct PictureTensor: Sendable {
     return .meanStd(mean: metadata.normalizationMean, std: metadata.normalizationStandardDeviation)
   }
 
-  /// Decodes a picture and writes it as one item of a batch.
+  /// Decodes a picture and writes it as one item of a batch; returns a warning about its file, if there is one.
   func write(
     _ file: ByteChunks, toItem item: Int, ofInput position: Int, of interpreter: Interpreter,
     limits: ImageLimits
-  ) throws(ApusError) {
+  ) throws(ApusError) -> String? {
     guard type != .float32 || normalization != nil else {
       throw ApusError(
         .invalidArgument,
         "no task takes the model, and its file does not say how pixels become FP32: send the numbers in place of pictures"
       )
     }
-    let prepared = try DecodedPixels.shared.withPicture(file.array, limits) { picture throws(ApusError) in
-      processor.prepare(picture)
+    let (prepared, warning) = try DecodedPixels.shared.withPicture(file.array, limits) {
+      picture throws(ApusError) in
+      (processor.prepare(picture), picture.warning)
     }
     let place = item * elementCount..<(item + 1) * elementCount
     switch type {
@@ -72,5 +73,6 @@ struct PictureTensor: Sendable {
         try prepared.fill(&part, normalization: normalization)
       }
     }
+    return warning
   }
 }

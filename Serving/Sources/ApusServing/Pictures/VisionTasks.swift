@@ -285,9 +285,10 @@ struct PreparedTask: Sendable {
       } else if form != .json, let file {
         body = ByteBuffer(bytes: try file(result, form == .png))
       } else {
-        body = try Self.encoded(result)
+        body = try Self.encoded(ResultWithWarning(answer: result, warning: picture.warning))
       }
-      return PictureAnswer(body: body, result: result, timings: result.timings)
+      return PictureAnswer(
+        body: body, result: result, timings: result.timings, warning: picture.warning)
     }
   }
 

@@ -161,6 +161,10 @@ public enum InferenceJSON {
       if !request.id.isEmpty { writer.field("id", request.id) }
       writer.field("model_name", model.name)
       writer.field("model_version", model.version)
+      if let warning = answer.warning {
+        writer.key("parameters")
+        writer.object { $0.field("warning", warning) }
+      }
       writer.key("outputs")
       writer.array { writer in
         for output in answer.outputs { write(output, to: &writer) }

@@ -63,6 +63,11 @@ public struct InferenceAnswer: Sendable {
 
   /// The outputs.
   public let outputs: [Output]
+  /// The warnings about pictures whose files are damaged, with their places; nil if there are none.
+  public let warning: String?
+
+  /// The maximum number of pictures that a warning names.
+  static let maximumWarnings = 8
 
   /// The bytes of all elements.
   public var byteCount: Int { outputs.reduce(0) { $0 + $1.elements.readableBytes } }

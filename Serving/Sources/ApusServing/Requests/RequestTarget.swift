@@ -82,10 +82,10 @@ import NIOCore
   ) throws(ServingError) -> InferenceAnswer {
     do throws(ApusError) {
       let cancellation = Cancellation()
-      let outputs = try instance.run([request], cancellation: cancellation).0
+      let (outputs, warnings, _) = try instance.run([request], cancellation: cancellation)
       return try InferenceAnswer(
         to: request, of: instance.served, outputs: outputs, items: 0..<request.batch, total: request.batch,
-        cancellation: cancellation)
+        warnings: warnings[0], cancellation: cancellation)
     } catch { throw ServingError(ofRequest: error) }
   }
 

@@ -30,7 +30,7 @@ struct Execution {
   private func run(_ requests: [InferenceRequest], for jobs: [Job], _ start: ContinuousClock.Instant) {
     let total = requests.reduce(0) { $0 + $1.batch }
     do throws(ApusError) {
-      let (outputs, timings) = try instance.run(requests, cancellation: cancellation)
+      let (outputs, warnings, timings) = try instance.run(requests, cancellation: cancellation)
       let hasBatch = outputs.allSatisfy { $0.shape.first == total }
       guard jobs.count == 1 || hasBatch else {
         throw ApusError(.internalError, "the outputs of \(total) items have another first dimension")
@@ -39,11 +39,12 @@ struct Execution {
         items: total, requests: jobs.count, input: timings.input, infer: timings.infer, output: timings.output
       )
       var item = 0
-      for (job, request) in zip(jobs, requests) {
+      for (number, (job, request)) in zip(jobs, requests).enumerated() {
         let items = jobs.count == 1 ? 0..<total : item..<item + request.batch
         item += request.batch
         let answer = try InferenceAnswer(
-          to: request, of: model, outputs: outputs, items: items, total: total, cancellation: cancellation)
+          to: request, of: model, outputs: outputs, items: items, total: total, warnings: warnings[number],
+          cancellation: cancellation)
         succeed(job, .tensors(answer), start, items: request.batch)
       }
     } catch {

@@ -8,12 +8,21 @@ extension InferenceAnswer {
   /// - Parameters:
   ///   - items: The request's items within the batch.
   ///   - total: The items of the batch.
+  ///   - warnings: The warnings about the request's pictures.
   ///   - cancellation: What ends a long classification.
   init(
     to request: InferenceRequest, of model: ServedModel, outputs: [ModelInstance.RawOutput],
     items: Range<Int>,
-    total: Int, cancellation: Cancellation
+    total: Int, warnings: [String], cancellation: Cancellation
   ) throws(ApusError) {
+    if !warnings.isEmpty {
+      let left = warnings.count - Self.maximumWarnings
+      warning =
+        (warnings.prefix(Self.maximumWarnings) + (left > 0 ? ["and \(left) more"] : []))
+        .joined(separator: "; ")
+    } else {
+      warning = nil
+    }
     var bytesLeft = Classification.maximumBytes
     self.outputs = try request.outputs.map { wanted throws(ApusError) in
       let described = model.outputs[wanted.position]

@@ -78,9 +78,9 @@ final class ModelInstance {
 
   /// Runs several requests as one batch.
   ///
-  /// - Returns: The outputs of the whole batch, and the timings.
+  /// - Returns: The outputs of the whole batch, the warnings about the pictures of each request, and the timings.
   func run(_ requests: [InferenceRequest], cancellation: Cancellation) throws(ApusError) -> (
-    [RawOutput], Timings
+    outputs: [RawOutput], warnings: [[String]], timings: Timings
   ) {
     let clock = ContinuousClock()
     let start = clock.now
@@ -93,9 +93,11 @@ final class ModelInstance {
     // A server's requests are strangers to each other: what a model remembers ends with each run.
     interpreter.resetVariables()
     var item = 0
+    var warnings: [[String]] = []
     for request in requests {
+      warnings.append([])
       for (position, input) in request.inputs.enumerated() {
-        try fill(position, with: input, at: item, in: interpreter)
+        warnings[warnings.count - 1] += try fill(position, with: input, at: item, in: interpreter)
       }
       item += request.batch
     }
@@ -103,12 +105,16 @@ final class ModelInstance {
     try interpreter.invoke(cancellation: cancellation)
     let done = clock.now
     let outputs = try self.outputs(of: interpreter, for: requests)
-    return (outputs, Timings(input: filled - start, infer: done - filled, output: clock.now - done))
+    return (
+      outputs, warnings, Timings(input: filled - start, infer: done - filled, output: clock.now - done)
+    )
   }
 
+  /// Fills a request's part of an input; returns warnings about its pictures.
   private func fill(
     _ position: Int, with input: InferenceRequest.Input, at item: Int, in interpreter: Interpreter
-  ) throws(ApusError) {
+  ) throws(ApusError) -> [String] {
+    var warnings: [String] = []
     switch input.contents {
     case .elements(let bytes):
       try interpreter.withInputBytes(at: position) { span throws(ApusError) in
@@ -121,20 +127,22 @@ final class ModelInstance {
       }
     case .pictures(let files):
       for (index, file) in files.enumerated() {
+        let name = "picture \(index) of '\(served.inputs[position].name)'"
         do {
-          try write(picture: file, toItem: item + index, ofInput: position, of: interpreter)
+          let warning = try write(picture: file, toItem: item + index, ofInput: position, of: interpreter)
+          if let warning { warnings.append("\(name): \(warning)") }
         } catch {
-          throw ApusError(
-            error.code, "picture \(index) of '\(served.inputs[position].name)': \(error.message)")
+          throw ApusError(error.code, "\(name): \(error.message)")
         }
       }
     }
+    return warnings
   }
 
-  /// Decodes a picture and writes it as one item of an input, as the model's task does.
-  func write(
+  /// Decodes a picture and writes it as one item of an input, as the model's task does; returns a warning about its file, if there is one.
+  @discardableResult func write(
     picture file: ByteChunks, toItem item: Int, ofInput position: Int, of interpreter: Interpreter
-  ) throws(ApusError) {
+  ) throws(ApusError) -> String? {
     guard let tensor = served.pictureInputs[position] else {
       throw ApusError(.invalidArgument, "input \(position) does not take pictures")
     }
@@ -144,11 +152,12 @@ final class ModelInstance {
     switch reading {
     case .task(let input):
       let count = interpreter.inputs[position].shape[0]
-      try DecodedPixels.shared.withPicture(file.array, imageLimits) { picture throws(ApusError) in
+      return try DecodedPixels.shared.withPicture(file.array, imageLimits) { picture throws(ApusError) in
         try input.write(picture, to: interpreter, item: item, of: count)
+        return picture.warning
       }
     case .file:
-      try tensor.write(file, toItem: item, ofInput: position, of: interpreter, limits: imageLimits)
+      return try tensor.write(file, toItem: item, ofInput: position, of: interpreter, limits: imageLimits)
     }
   }
 
