@@ -681,6 +681,26 @@ def test_ffmpeg_has_no_sockets_of_the_server(live):
         assert not [file for file in files.values() if file.startswith(("socket:", "anon_inode:"))], files
 
 
+def test_damaged_frames_of_a_film_are_counted_as_watch_counts_them(tmp_path):
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=320x240:rate=10:duration=4", "-c:v", "mpeg2video", "-q:v", "4",
+         tmp_path / "film.mpg"], check=True)
+    film = bytearray((tmp_path / "film.mpg").read_bytes())
+    for place in range(len(film) // 2, len(film) // 2 + 4000):
+        film[place] = 37 * place % 251
+    (tmp_path / "film.mpg").write_bytes(film)
+    done = subprocess.run([os.environ["APUS"], "watch", tmp_path / "film.mpg", "--json"], capture_output=True, text=True)
+    summary = json.loads(done.stdout.splitlines()[-1])["summary"]
+    assert done.returncode == 0 and summary["damaged"] > 0 and "is damaged" in done.stderr
+    with Server("--camera", f"c={tmp_path / 'film.mpg'}") as server:
+        camera = wait(server, "c", lambda camera: camera["state"] == "ended")
+        assert camera["damaged"] == summary["damaged"] and camera["answered"] == summary["answered"]
+        assert f'apus_camera_damaged_total{{camera="c"}} {camera["damaged"]}' in server.request("/metrics")[2].decode()
+        assert server.stop() == 0
+    said, = [json.loads(line) for line in server.lines if '"damaged frames"' in line]
+    assert said["level"] == "warning" and said["camera"] == "c" and said["reason"] in done.stderr
+
+
 def test_metrics_count_frames(live):
     wait(live, "pattern", lambda camera: camera["answered"] > 3)
     text = live.request("/metrics")[2].decode()

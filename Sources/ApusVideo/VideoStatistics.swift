@@ -10,8 +10,9 @@ public struct VideoStatistics: Hashable, Sendable {
   /// everything else, it is the minimum by the messages of ffmpeg, which leaves out some of them, and fills in what is missing of others.
   /// A file that ends after a whole frame is not noticed.
   public internal(set) var damaged = 0
-  /// The message of ffmpeg about the first damaged frame; nil if there is none, and for cameras.
-  package internal(set) var damageReason: String?
+  /// The message about the first damaged frame, that of ffmpeg but for cameras; nil if there is none, or only frames of cameras that were
+  /// left out.
+  public internal(set) var damageReason: String?
   /// How often the source was started again.
   public internal(set) var restarts = 0
   /// Why the source was started again the last time: the error with which it failed, or that it ended; nil if it never was.

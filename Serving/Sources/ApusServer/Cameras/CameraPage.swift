@@ -126,7 +126,7 @@ enum CameraPage {
         draw(camera.places);
         rows(at("counts"), [
           ["frames a second", camera.fps.toFixed(1)], ["frames", camera.frames], ["looked at", camera.answered],
-          ["dropped for newer ones", camera.dropped], ["late", camera.late], ["restarts", camera.restarts],
+          ["dropped for newer ones", camera.dropped], ["damaged", camera.damaged], ["late", camera.late], ["restarts", camera.restarts],
           ["newest picture", camera.last_picture ? new Date(camera.last_picture).toLocaleTimeString() : "none"],
           ...Object.entries(camera.lines).map(([line, counts]) => [line, counts.in + " in, " + counts.out + " out"]),
           ...Object.entries(camera.zones).map(([zone, counts]) => [zone, counts.occupancy + " now, " + counts.entries + " in all"])]);

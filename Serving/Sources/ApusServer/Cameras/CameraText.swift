@@ -25,6 +25,7 @@ enum CameraText {
     let frames: Int
     let answered: Int
     let dropped: Int
+    let damaged: Int
     let late: Int
     let restarts: Int
     let fps: Double
@@ -42,6 +43,7 @@ enum CameraText {
       (state, reason) = (report.state, report.reason)
       (width, height) = (report.width, report.height)
       (frames, answered, dropped, late) = (report.frames, report.answered, report.dropped, report.late)
+      damaged = report.damaged
       (restarts, fps) = (report.restarts, report.rate)
       (lines, zones) = (report.lines, report.zones)
       lastPicture = report.lastPicture.map { CameraText.time($0) }

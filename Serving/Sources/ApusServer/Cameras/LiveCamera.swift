@@ -38,6 +38,10 @@ final class LiveCamera: Service {
     var frames = 0
     var answered = 0
     var dropped = 0
+    /// The frames that came damaged or cut short, as far as that is noticed.
+    var damaged = 0
+    /// The message about the first of them.
+    var damageReason: String?
     /// The answers that came 150 ms after their frames or later.
     var late = 0
     /// How often the source was opened again.
@@ -65,6 +69,8 @@ final class LiveCamera: Service {
     var encoding: (number: Int, task: Task<ByteBuffer?, Never>)?
     /// The source that is open, whose counts are not yet among those of the report.
     var source: VideoSource?
+    /// Whether the log says that frames are damaged.
+    var hasSaidDamage = false
     /// Since when it is said that no pictures come or none are looked at; nil while they are.
     var lost: ContinuousClock.Instant?
   }
@@ -178,6 +184,7 @@ final class LiveCamera: Service {
     while !isOver, (try? await Task.sleep(for: .milliseconds(500))) != nil {
       let now = ContinuousClock.now
       let report = report
+      noteDamage(report)
       if report.frames != arrived {
         (interval, arrival) = (arrived == 0 ? .zero : now - arrival, now)
         arrived = report.frames
@@ -235,6 +242,18 @@ final class LiveCamera: Service {
     logger.error("camera", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
   }
 
+  /// Says that frames are damaged, once for a camera.
+  private func noteDamage(_ report: Report) {
+    guard report.damaged > 0 else { return }
+    let isSaid = state.withLock { state in
+      defer { state.hasSaidDamage = true }
+      return state.hasSaidDamage
+    }
+    guard !isSaid else { return }
+    let reason = report.damageReason.map { PrintableText.escaped($0) } ?? "frames of the device are left out"
+    logger.warning("damaged frames", metadata: ["camera": "\(settings.name)", "reason": "\(reason)"])
+  }
+
   /// Says that a source has come to its end, which is a failure of what has none.
   private func noteEnd(of source: VideoSource) {
     if source.isLive, !settings.source.hasPrefix("test:") { return fail("'\(source.name)' has ended") }
@@ -285,6 +304,7 @@ final class LiveCamera: Service {
         state.report.add(source.statistics)
         state.source = nil
       }
+      noteDamage(report)
     }
     course.open(arrived: arrived)
     var rate = RateMeter()
@@ -364,6 +384,8 @@ extension LiveCamera.Report {
   fileprivate mutating func add(_ statistics: VideoStatistics) {
     frames += statistics.arrived
     dropped += statistics.dropped
+    damaged += statistics.damaged
+    damageReason = damageReason ?? statistics.damageReason
   }
 }
 

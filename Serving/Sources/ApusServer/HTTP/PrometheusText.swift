@@ -26,6 +26,7 @@ struct PrometheusText {
       ("frames_total", "Frames that arrived", "counter", \.frames),
       ("answered_total", "Frames that were looked at", "counter", \.answered),
       ("dropped_total", "Frames that newer ones replaced", "counter", \.dropped),
+      ("damaged_total", "Frames that came damaged or cut short", "counter", \.damaged),
       ("late_total", "Answers 150 ms after their frames or later", "counter", \.late),
       ("restarts_total", "Restarts of the source", "counter", \.restarts),
     ]
