@@ -701,6 +701,63 @@ def test_damaged_frames_of_a_film_are_counted_as_watch_counts_them(tmp_path):
     assert said["level"] == "warning" and said["camera"] == "c" and said["reason"] in done.stderr
 
 
+# Grays for which the boxes of `undecided` are fractions, and pixels.
+GRAYS = (136, 255)
+
+
+def test_a_frame_without_an_answer_costs_itself_only(tmp_path):
+    """Boxes are fractions in the first and the last frames, and pixels in those between: over HTTP, each of them is answered."""
+    from test_pictures import undecided
+
+    (tmp_path / "undecided.tflite").write_bytes(undecided().bytes())
+    for number in range(30):
+        Image.new("RGB", (64, 64), (GRAYS[10 <= number < 20],) * 3).save(tmp_path / f"{number:02}.png")
+    subprocess.run(["ffmpeg", "-v", "error", "-framerate", "10", "-i", tmp_path / "%02d.png", "-c:v", "ffv1", "-pix_fmt", "gray", tmp_path / "film.mkv"],
+                   check=True)
+    with Server(tmp_path / "undecided.tflite", "--camera", f"c={tmp_path / 'film.mkv'}") as server:
+        for number in (0, 10):
+            status, answer = server.json("/v1/detect", (tmp_path / f"{number:02}.png").read_bytes())
+            assert status == 200, answer
+        camera = wait(server, "c", lambda camera: camera["state"] in ("ended", "failed"))
+        assert camera["state"] == "ended" and camera["frames"] == 30 and camera["answered"] + camera["failed"] == 30, camera
+        assert camera["answered"] == 30 and camera["restarts"] == 0
+        assert 'apus_camera_failed_total{camera="c"} 0' in server.request("/metrics")[2].decode()
+        assert server.stop() == 0
+
+
+def no_number_in_the_dark():
+    """A detector whose scores are no numbers where the picture is black."""
+    from ai_edge_litert import schema_py_generated as schema
+    from make_models import Graph
+
+    graph = Graph()
+    picture = graph.named_input("image", "float32", [1, 64, 64, 3])
+    brightest, logarithm, nothing = (graph.hidden("float32", [1]) for _ in range(3))
+    axes = graph.constant(np.array([1, 2, 3], np.int32))
+    graph.add("REDUCE_MAX", [picture, axes], [brightest], schema.ReducerOptionsT())
+    graph.add("LOG", [brightest], [logarithm])
+    graph.add("MUL", [logarithm, graph.constant(np.zeros(1, np.float32))], [nothing], schema.MulOptionsT())
+    box = np.tile(np.array([0.1, 0.1, 0.5, 0.5], np.float32), (1, 10, 1))
+    for name, value in (("detection_boxes", box), ("detection_classes", np.ones([1, 10])), ("detection_scores", np.full([1, 10], 0.9)),
+                        ("num_detections", np.full([1], 10))):
+        number = graph.constant(value.astype(np.float32))
+        graph.add("ADD", [nothing, number], [graph.named_output(name, "float32", list(value.shape))], schema.AddOptionsT())
+    return graph
+
+
+def test_frames_that_a_model_cannot_answer_are_counted_and_the_source_stays(tmp_path):
+    """A model whose scores are no numbers for dark pictures."""
+    (tmp_path / "dark.tflite").write_bytes(no_number_in_the_dark().bytes())
+    for number in range(30):
+        Image.new("RGB", (64, 64), (255 * (number % 3 != 1),) * 3).save(tmp_path / f"{number:02}.png")
+    subprocess.run(["ffmpeg", "-v", "error", "-framerate", "10", "-i", tmp_path / "%02d.png", "-c:v", "ffv1", "-pix_fmt", "gray", tmp_path / "film.mkv"],
+                   check=True)
+    with Server(tmp_path / "dark.tflite", "--camera", f"c={tmp_path / 'film.mkv'}") as server:
+        camera = wait(server, "c", lambda camera: camera["state"] in ("ended", "failed"))
+        assert (camera["state"], camera["answered"], camera["failed"], camera["restarts"]) == ("ended", 20, 10, 0), camera
+        assert server.stop() == 0
+
+
 def test_metrics_count_frames(live):
     wait(live, "pattern", lambda camera: camera["answered"] > 3)
     text = live.request("/metrics")[2].decode()

@@ -16,6 +16,8 @@ final class CameraModel: Sendable {
     /// The model for which ``detector`` was made; nil while there is none.
     var served: ServedModel?
     var detector: Result<ObjectDetector, ApusError>?
+    /// Whether ``detector`` has answered, so that it may have learned how the model is read.
+    var hasAnswered = false
   }
   private let state = Mutex(State())
 
@@ -48,5 +50,28 @@ final class CameraModel: Sendable {
       for warning in served.newWarnings(.detect, detector.assumptions) { logger.warn(warning) }
       return detector
     } catch { throw .bad("the model '\(name)': \(error.message)") }
+  }
+
+  /// Looks for objects. A picture that contradicts what earlier ones have shown is looked at by a new detector, as requests are.
+  func detect(_ picture: ImageBuffer, by detector: ObjectDetector) throws(ApusError) -> DetectionResult {
+    do throws(ApusError) {
+      let result = try detector.detect(picture)
+      state.withLock { if case .success(let kept) = $0.detector, kept === detector { $0.hasAnswered = true } }
+      return result
+    } catch {
+      guard error.code == .invalidData, let other = replacement(of: detector) else { throw error }
+      return try other.detect(picture)
+    }
+  }
+
+  /// A new detector in place of one that has answered; nil for one that has not, which would be the same.
+  private func replacement(of detector: ObjectDetector) -> ObjectDetector? {
+    state.withLock { state in
+      guard case .success(let kept) = state.detector, kept === detector, state.hasAnswered,
+        let other = try? state.served?.objectDetector(threads: threads)
+      else { return nil }
+      (state.detector, state.hasAnswered) = (.success(other), false)
+      return other
+    }
   }
 }

@@ -125,7 +125,7 @@ enum CameraPage {
         at("state").className = camera.state === "failed" ? "bad" : "";
         draw(camera.places);
         rows(at("counts"), [
-          ["frames a second", camera.fps.toFixed(1)], ["frames", camera.frames], ["looked at", camera.answered],
+          ["frames a second", camera.fps.toFixed(1)], ["frames", camera.frames], ["looked at", camera.answered], ["without an answer", camera.failed],
           ["dropped for newer ones", camera.dropped], ["damaged", camera.damaged], ["late", camera.late], ["restarts", camera.restarts],
           ["newest picture", camera.last_picture ? new Date(camera.last_picture).toLocaleTimeString() : "none"],
           ...Object.entries(camera.lines).map(([line, counts]) => [line, counts.in + " in, " + counts.out + " out"]),

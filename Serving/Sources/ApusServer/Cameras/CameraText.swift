@@ -24,6 +24,7 @@ enum CameraText {
     let height: Int
     let frames: Int
     let answered: Int
+    let failed: Int
     let dropped: Int
     let damaged: Int
     let late: Int
@@ -43,7 +44,7 @@ enum CameraText {
       (state, reason) = (report.state, report.reason)
       (width, height) = (report.width, report.height)
       (frames, answered, dropped, late) = (report.frames, report.answered, report.dropped, report.late)
-      damaged = report.damaged
+      (damaged, failed) = (report.damaged, report.failed)
       (restarts, fps) = (report.restarts, report.rate)
       (lines, zones) = (report.lines, report.zones)
       lastPicture = report.lastPicture.map { CameraText.time($0) }

@@ -37,6 +37,8 @@ final class LiveCamera: Service {
     /// The frames that arrived, were looked at, were dropped for newer ones.
     var frames = 0
     var answered = 0
+    /// The frames that were looked at without an answer, such as those for which the model gives no finite scores.
+    var failed = 0
     var dropped = 0
     /// The frames that came damaged or cut short, as far as that is noticed.
     var damaged = 0
@@ -85,6 +87,8 @@ final class LiveCamera: Service {
   private static let longestPause = Duration.seconds(30)
   /// How long viewers wait for a picture before something else is written to them: only so one who is gone is noticed.
   private static let longestSilence = Duration.seconds(5)
+  /// How long there may be no answer, only errors, before the camera is said to fail.
+  private static let longestFailure = Duration.seconds(3)
   /// How long a live source may give no frame before it is said to fail, at least.
   private static let shortestLoss = Duration.seconds(3)
 
@@ -308,6 +312,9 @@ final class LiveCamera: Service {
     }
     course.open(arrived: arrived)
     var rate = RateMeter()
+    // Since when there are only errors, and the last one.
+    var failing: (since: ContinuousClock.Instant, error: ApusError)?
+    var hasAnswer = false
     for try await frame in source {
       let time = course.time(of: frame)
       guard course.wants(time, isLive: source.isLive) else { continue }
@@ -315,10 +322,19 @@ final class LiveCamera: Service {
       guard let detector = try await detector(thread) else { break }
       // While the model was waited for or prepared, a live source went on: its newest frame is looked at.
       if source.isLive, ContinuousClock.now - asked > Self.lateness { continue }
-      let (picture, result) = try await thread.runIfActive {
+      let (picture, outcome) = try await thread.runIfActive { [model] in
         let picture = frame.picture()
-        return (picture, try detector.detect(picture))
+        return (picture, Result { () throws(ApusError) in try model.detect(picture, by: detector) })
       }
+      let result: DetectionResult
+      do throws(ApusError) { result = try outcome.get() } catch {
+        // It costs this frame; the next one may have an answer.
+        state.withLock { $0.report.failed += 1 }
+        failing = (failing?.since ?? .now, error)
+        if let failing, ContinuousClock.now - failing.since > Self.longestFailure { fail(error.message) }
+        continue
+      }
+      (failing, hasAnswer) = (nil, true)
       let step = try course.update(
         result.detections, in: picture, of: frame, at: time,
         frameRate: source.frameRate(atMost: settings.frameRate))
@@ -326,6 +342,7 @@ final class LiveCamera: Service {
         step, picture, result.timings, course, rate: rate.next(),
         age: ContinuousClock.now - frame.arrival, isLive: source.isLive)
     }
+    if let failing, !hasAnswer { throw failing.error }
   }
 
   private func publish(

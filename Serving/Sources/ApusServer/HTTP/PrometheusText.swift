@@ -25,6 +25,7 @@ struct PrometheusText {
       ("up", "Whether the camera delivers", "gauge", { $0.state == "running" ? 1 : 0 }),
       ("frames_total", "Frames that arrived", "counter", \.frames),
       ("answered_total", "Frames that were looked at", "counter", \.answered),
+      ("failed_total", "Frames that were looked at without an answer", "counter", \.failed),
       ("dropped_total", "Frames that newer ones replaced", "counter", \.dropped),
       ("damaged_total", "Frames that came damaged or cut short", "counter", \.damaged),
       ("late_total", "Answers 150 ms after their frames or later", "counter", \.late),
