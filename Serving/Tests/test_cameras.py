@@ -758,6 +758,41 @@ def test_frames_that_a_model_cannot_answer_are_counted_and_the_source_stays(tmp_
         assert server.stop() == 0
 
 
+def test_a_slow_listener_is_told_how_much_it_missed(tmp_path):
+    subprocess.run(
+        ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=64x48:rate=30:duration=100", "-c:v", "mpeg2video", tmp_path / "film.mpg"], check=True)
+    with Server("--camera", f"c={tmp_path / 'film.mpg'}") as server:
+        with socket.socket() as listener:
+            # Little is on its way in the system.
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+            listener.settimeout(60)
+            listener.connect(("127.0.0.1", server.port))
+            listener.sendall(b"GET /cameras/c/events HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            wait(server, "c", lambda camera: camera["state"] == "ended", 120)
+            data = b""
+            while part := listener.recv(1 << 16):
+                data += part
+        assert server.stop() == 0
+    lines = [json.loads(line[6:]) for line in unchunked(data).decode().splitlines() if line.startswith("data: ")]
+    assert any("missed" in line for line in lines), "nothing was missed"
+    for before, line, after in zip(lines, lines[1:], lines[2:]):
+        if "missed" in line:
+            assert after["frame"] - before["frame"] - 1 == line["missed"] > 0
+        elif "frame" in before and "frame" in line:
+            assert line["frame"] == before["frame"] + 1
+
+
+def unchunked(answer):
+    """The body of an answer in chunks."""
+    body, rest = b"", answer.split(b"\r\n\r\n", 1)[1]
+    while rest:
+        size, rest = rest.split(b"\r\n", 1)
+        size = int(size, 16)
+        body, rest = body + rest[:size], rest[size + 2:]
+    return body
+
+
 def test_metrics_count_frames(live):
     wait(live, "pattern", lambda camera: camera["answered"] > 3)
     text = live.request("/metrics")[2].decode()

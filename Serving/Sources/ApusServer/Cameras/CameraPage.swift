@@ -135,7 +135,11 @@ enum CameraPage {
       let last = 0;
       new EventSource(base + "/events").onmessage = message => {
         const line = JSON.parse(message.data);
-        if (line.event) {
+        if (line.missed) {
+          const entry = document.createElement("li");
+          entry.textContent = line.missed + " frames and events are missing here";
+          at("events").prepend(entry);
+        } else if (line.event) {
           const entry = document.createElement("li");
           entry.textContent = line.time.toFixed(1) + " s: " + (line.label ?? "object") + " " + line.track + " " + line.event + " "
             + (line.line ?? line.zone) + (line.direction ? " (" + line.direction + ")" : "")

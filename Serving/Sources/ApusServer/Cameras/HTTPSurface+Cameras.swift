@@ -103,7 +103,17 @@ extension HTTPSurface {
     answer.stream = { writer in
       defer { withExtendedLifetime(viewer) {} }
       try await writer.write(ByteBuffer(string: ": \(camera.settings.name)\n\n"))
-      for await text in camera.events() { try await writer.write(ByteBuffer(string: text)) }
+      let (messages, first) = camera.events()
+      var next = first
+      for await message in messages {
+        if let number = message.number {
+          if number > next {
+            try await writer.write(ByteBuffer(string: "data: {\"missed\":\(number - next)}\n\n"))
+          }
+          next = number + 1
+        }
+        try await writer.write(ByteBuffer(string: message.text))
+      }
     }
     return answer
   }

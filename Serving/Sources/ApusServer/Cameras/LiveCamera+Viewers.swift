@@ -88,23 +88,25 @@ extension LiveCamera {
 
   func leave() { state.withLock { $0.viewers -= 1 } }
 
-  /// Frames and events from now on, as server-sent events. A listener that is slow misses the oldest.
-  func events() -> AsyncStream<String> {
+  /// Frames and events from now on, as server-sent events. A listener that is slow misses the oldest: their numbers are missing.
+  ///
+  /// - Returns: The messages, and the number of the first line.
+  func events() -> (messages: AsyncStream<Message>, first: Int) {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: String.self, bufferingPolicy: .bufferingNewest(Self.listenerBacklog))
-    let number: Int? = state.withLock { state in
-      guard !state.isOver else { return nil }
+      of: Message.self, bufferingPolicy: .bufferingNewest(Self.listenerBacklog))
+    let (number, first): (Int?, Int) = state.withLock { state in
+      guard !state.isOver else { return (nil, state.told) }
       defer { state.nextListener += 1 }
       state.listeners[state.nextListener] = continuation
-      return state.nextListener
+      return (state.nextListener, state.told)
     }
     guard let number else {
       continuation.finish()
-      return stream
+      return (stream, first)
     }
     continuation.onTermination = { [weak self] _ in
       self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
     }
-    return stream
+    return (stream, first)
   }
 }

@@ -56,6 +56,13 @@ final class LiveCamera: Service {
     var zones: [String: ObjectScene.ZoneCounts] = [:]
   }
 
+  /// A text for listeners.
+  struct Message: Sendable {
+    /// The number of the line, from 0; nil for a text that is none.
+    let number: Int?
+    let text: String
+  }
+
   let settings: CameraSettings
   let model: CameraModel
   private let logger: Logger
@@ -65,7 +72,9 @@ final class LiveCamera: Service {
     var shot: Shot?
     var isOver = false
     var waiting: [CheckedContinuation<Void, Never>] = []
-    var listeners: [Int: AsyncStream<String>.Continuation] = [:]
+    var listeners: [Int: AsyncStream<Message>.Continuation] = [:]
+    /// How many lines listeners were sent, or would have been.
+    var told = 0
     var nextListener = 0
     var viewers = 0
     var encoding: (number: Int, task: Task<ByteBuffer?, Never>)?
@@ -174,7 +183,7 @@ final class LiveCamera: Service {
     while !isOver, (try? await Task.sleep(for: Self.longestSilence)) != nil {
       let now = report.answered
       if now == answered {
-        send([": waiting\n\n"])
+        send([Message(number: nil, text: ": waiting\n\n")])
         wake()
       }
       answered = now
@@ -387,12 +396,18 @@ final class LiveCamera: Service {
   }
 
   /// Sends lines of JSON to all listeners.
-  private func tell(_ lines: [String]) { send(lines.map { "data: \($0)\n\n" }) }
+  private func tell(_ lines: [String]) {
+    let first = state.withLock { state in
+      defer { state.told += lines.count }
+      return state.told
+    }
+    send(lines.enumerated().map { Message(number: first + $0, text: "data: \($1)\n\n") })
+  }
 
   /// Sends texts to all listeners.
-  private func send(_ texts: [String]) {
+  private func send(_ messages: [Message]) {
     let listeners = state.withLock { $0.listeners.values.map { $0 } }
-    for listener in listeners { for text in texts { listener.yield(text) } }
+    for listener in listeners { for message in messages { listener.yield(message) } }
   }
 }
 
