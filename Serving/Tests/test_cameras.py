@@ -430,6 +430,7 @@ def test_wrong_cameras_stop_the_server(film):
         (["--camera", f"a={film}", "--camera", f"a={film}"], "two cameras"),
         (["--camera", f"a={film}", "--camera-model", "a=none"], "no model 'none'"),
         (["--camera", f"a={film}", "--camera-model", "b=shapes"], "the name of a camera"),
+        (["--camera", f"a={film}", "--camera-model", "a=shapes", "--camera-model", "a=shapes"], "two models for the camera 'a'"),
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0"], "--camera-place"),
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0,0,0"], "two equal points"),
         (["--camera", f"a={film}", "--camera-fps", "0"], "--camera-fps"),

@@ -52,7 +52,12 @@ struct CameraSettings: Sendable {
       try body(&cameras[index], String(parts[1]))
     }
     for text in options.cameraModel {
-      try change(text, "--camera-model", at: "=") { camera, model in camera.model = model }
+      try change(text, "--camera-model", at: "=") { camera, model in
+        guard camera.model == nil else {
+          throw StartError(message: "--camera-model names two models for the camera '\(camera.name)'")
+        }
+        camera.model = model
+      }
     }
     for text in options.cameraPlace {
       try change(text, "--camera-place", at: "/") { camera, place in
