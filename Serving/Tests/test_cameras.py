@@ -123,6 +123,14 @@ def test_the_head_of_a_stream_has_no_length(live):
     assert connection.getresponse().read() == b'{"live":true}'
 
 
+def test_the_list_of_cameras_is_kept_by_no_cache(live):
+    """Two answers under one address: RFC 9110, 12.5.5."""
+    for accept, kind in (("application/json", "application/json"), ("text/html", "text/html; charset=utf-8")):
+        status, headers, _ = live.request("/cameras", headers={"Accept": accept})
+        assert status == 200 and headers["Content-Type"] == kind and headers["Vary"] == "Accept"
+        assert headers.get("Cache-Control") == ("no-store" if kind == "application/json" else None)
+
+
 def test_a_stream_is_pictures_each_in_place_of_the_one_before(live):
     wait(live, "pattern", lambda camera: camera["state"] == "running")
     with Events(live, "/cameras/pattern/stream") as viewer:

@@ -10,12 +10,18 @@ extension HTTPSurface {
     let request = exchange.request
     try allow(request, .get)
     guard let name = path.first else {
+      var answer: Answer
       if request.headers[.accept]?.contains("text/html") == true {
-        return page(CameraPage.list)
+        answer = page(CameraPage.list)
+      } else {
+        answer = Answer(
+          type: "application/json",
+          body: ByteBuffer(string: CameraText.json(state.cameras.map { CameraText.Description($0) })))
+        answer.headers[.cacheControl] = "no-store"
       }
-      return Answer(
-        type: "application/json",
-        body: ByteBuffer(string: CameraText.json(state.cameras.map { CameraText.Description($0) })))
+      // Two answers under one address: a cache must not give one for the other (RFC 9110, 12.5.5).
+      answer.headers[.vary] = "Accept"
+      return answer
     }
     guard let camera = state.cameras.first(where: { $0.settings.name == name }) else {
       throw ServingError(.notFound, "there is no camera '\(name)'; see /cameras")
