@@ -195,3 +195,42 @@ def test_a_camera_has_a_page(browser):
         assert browser.problems == []
         browser.call("Page.navigate", url="about:blank")
         assert server.stop() == 0
+
+
+def test_a_page_of_a_camera_waits_for_a_place_and_leaves_it_while_it_is_not_seen(browser):
+    """A browser opens six connections to a host: pages that are not seen must not keep two of them each."""
+    from test_cameras import Events, takes_a_viewer
+
+    with Server("--camera", "door=test:testsrc2:64x48:600") as server:
+        viewers = [Events(server, "/cameras/door/stream") for _ in range(16)]
+        for viewer in viewers:
+            viewer.read(lambda data: b"--frame" in data)
+        browser.call("Page.navigate", url=f"http://{server.http}/cameras/door")
+        wait(lambda: browser.value("document.getElementById('missing')?.hidden === false"))
+        assert browser.value("document.getElementById('now').rows.length") == 0
+        for viewer in viewers:
+            viewer.socket.close()
+        wait(lambda: browser.value("document.getElementById('missing').hidden && document.getElementById('now').rows.length > 0"))
+
+        def see(is_seen):
+            hidden = "false" if is_seen else "true"
+            browser.value("Object.defineProperty(document, 'hidden', {configurable: true, get: () => " + hidden + "});"
+                          "document.dispatchEvent(new Event('visibilitychange'))")
+
+        see(False)
+        assert not browser.value("document.getElementById('picture').hasAttribute('src')")
+        takes_a_viewer(server, "/cameras/door/stream", 20)
+        # All places are free.
+        end, free = time.monotonic() + 20, 0
+        while free < 16 and time.monotonic() < end:
+            viewers = [Events(server, "/cameras/door/stream") for _ in range(16)]
+            free = sum(b"200 OK" in viewer.read(lambda data: b"\r\n\r\n" in data) for viewer in viewers)
+            for viewer in viewers:
+                viewer.socket.close()
+            time.sleep(0.5)
+        assert free == 16
+        see(True)
+        browser.value("document.getElementById('now').replaceChildren()")
+        wait(lambda: browser.value("document.getElementById('now').rows.length > 0 && document.getElementById('picture').naturalWidth > 0"))
+        browser.problems.clear()
+        assert server.stop() == 0

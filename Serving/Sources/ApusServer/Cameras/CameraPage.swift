@@ -79,6 +79,7 @@ enum CameraPage {
         <h2>Counts</h2>
         <table><tbody id="counts"></tbody></table>
         <h2 id="heading">Events</h2>
+        <p id="missing" role="status" hidden>Waiting for events</p>
         <ul id="events" role="log" aria-live="polite" aria-labelledby="heading"></ul>
       </div>
     </main>
@@ -96,7 +97,11 @@ enum CameraPage {
         }
       }
       let isPaused = false;
-      function play() { at("picture").src = isPaused ? base + "/snapshot.jpg?any_age=true&" + Date.now() : base + "/stream?" + Date.now(); }
+      // A browser has few connections to a server, and each stream takes one: tabs that are not seen have none.
+      function play() {
+        if (document.hidden) at("picture").removeAttribute("src");
+        else at("picture").src = isPaused ? base + "/snapshot.jpg?any_age=true&" + Date.now() : base + "/stream?" + Date.now();
+      }
       at("pause").onclick = () => {
         isPaused = !isPaused;
         at("pause").setAttribute("aria-pressed", isPaused);
@@ -132,8 +137,21 @@ enum CameraPage {
           ...Object.entries(camera.zones).map(([zone, counts]) => [zone, counts.occupancy + " now, " + counts.entries + " in all"])]);
       }
       look().catch(() => {}); setInterval(() => look().catch(() => {}), 1000);
-      let last = 0;
-      new EventSource(base + "/events").onmessage = message => {
+      let last = 0, source;
+      function listen() {
+        source?.close();
+        if (document.hidden) return;
+        const own = source = new EventSource(base + "/events");
+        own.onmessage = show;
+        own.onopen = () => at("missing").hidden = true;
+        // A browser tries again after a lost connection, but not after an answer that is no stream.
+        own.onerror = () => {
+          at("missing").hidden = false;
+          if (own.readyState === EventSource.CLOSED) setTimeout(() => { if (source === own) listen(); }, 2000);
+        };
+      }
+      document.addEventListener("visibilitychange", () => { play(); listen(); });
+      function show(message) {
         const line = JSON.parse(message.data);
         if (line.missed) {
           const entry = document.createElement("li");
@@ -152,7 +170,8 @@ enum CameraPage {
           for (const found of line.detections) { const label = found.label ?? "class " + found.index; counts[label] = (counts[label] ?? 0) + 1; }
           rows(at("now"), Object.keys(counts).length ? Object.entries(counts).sort() : [["nothing", ""]]);
         }
-      };
+      }
+      listen();
     </script>
     </html>
 
