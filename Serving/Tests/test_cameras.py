@@ -442,6 +442,7 @@ def test_wrong_cameras_stop_the_server(film):
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0"], "--camera-place"),
         (["--camera", f"a={film}", "--camera-place", "a/gate:0,0,0,0"], "two equal points"),
         (["--camera", f"a={film}", "--camera-fps", "0"], "--camera-fps"),
+        (["--camera", f"a={film}", "--camera-stall", "0"], "--camera-stall"),
         # What no device, network or disk can make right.
         (["--camera", "a=test:shapes"], "the camera 'a': 'test:shapes' is not test:PATTERN"),
         (["--camera", "a=test:testsrc2:5x5"], "the camera 'a': 'test:testsrc2:5x5' is not"),
@@ -800,6 +801,16 @@ def unchunked(answer):
         size = int(size, 16)
         body, rest = body + rest[:size], rest[size + 2:]
     return body
+
+
+def test_a_camera_that_sends_pictures_rarely_has_its_time():
+    with MotionJPEG() as source, Server("--camera", f"c={source.name}", "--camera-stall", "2") as server:
+        wait(server, "c", lambda camera: camera["answered"] > 10)
+        source.process.send_signal(signal.SIGSTOP)
+        stalled = wait(server, "c", lambda camera: "stalled" in camera.get("reason", ""), 10)
+        assert "2.0 seconds" in stalled["reason"], stalled
+        source.process.send_signal(signal.SIGCONT)
+        assert server.stop() == 0
 
 
 def test_metrics_count_frames(live):

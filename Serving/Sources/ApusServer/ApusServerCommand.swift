@@ -98,6 +98,12 @@ struct ApusServerCommand: AsyncParsableCommand {
   var cameraFps: Double?
 
   @Option(
+    help:
+      "How long a camera may give nothing before it is opened again, in seconds; 15 by default. Longer for one that sends pictures rarely."
+  )
+  var cameraStall: Double?
+
+  @Option(
     help: ArgumentHelp(
       "Where to listen for Frigate's detector of the type zmq, such as tcp://127.0.0.1:5555. Who reaches it needs no token, and may send models.",
       valueName: "endpoint"))
@@ -151,6 +157,10 @@ struct ApusServerCommand: AsyncParsableCommand {
       cameraFps.map { $0 > 0 && $0 <= 1000 } ?? true,
       "--camera-fps is \(cameraFps ?? 0), not above 0 and at most 1000")
     try check(cameraFps == nil || !camera.isEmpty, "--camera-fps is for --camera")
+    try check(
+      cameraStall.map { $0 > 0 && $0 <= 86_400 } ?? true,
+      "--camera-stall is \(cameraStall ?? 0), not above 0 and at most 86400")
+    try check(cameraStall == nil || !camera.isEmpty, "--camera-stall is for --camera")
     try check((tlsCertificate == nil) == (tlsKey == nil), "--tls-certificate and --tls-key belong together")
   }
 

@@ -14,6 +14,8 @@ struct CameraSettings: Sendable {
   var zones: [ScenePlace] = []
   /// The maximum number of frames that are looked at, per second; nil for as many as there are.
   var frameRate: Double?
+  /// How long the source may give no byte before it is opened again, in seconds; nil for the source's own limit.
+  var stallLimit: Double?
 
   /// Reads the options of the command line.
   ///
@@ -37,7 +39,9 @@ struct CameraSettings: Sendable {
         throw StartError(message: "two cameras have the name '\(name)'")
       }
       cameras.append(
-        CameraSettings(name: name, source: String(parts[1]), frameRate: options.cameraFps))
+        CameraSettings(
+          name: name, source: String(parts[1]), frameRate: options.cameraFps, stallLimit: options.cameraStall)
+      )
     }
     func change(
       _ text: String, _ option: String, at separator: Character,

@@ -106,7 +106,7 @@ final class LiveCamera: Service {
     self.model = model
     self.logger = logger
     do {
-      try VideoSource.check(settings.source, options: Self.options(settings.source))
+      try VideoSource.check(settings.source, options: Self.options(settings))
       _ = try model.detector()
       _ = try ObjectScene(
         lines: settings.lines, zones: settings.zones, tracking: tracking, width: 16, height: 16)
@@ -217,7 +217,7 @@ final class LiveCamera: Service {
     while !isOver {
       let answered = report.answered
       do {
-        let source = try VideoSource(settings.source, options: Self.options(settings.source))
+        let source = try VideoSource(settings.source, options: Self.options(settings))
         do {
           try await watch(source, thread, &course)
           if isOver { break }
@@ -293,8 +293,10 @@ final class LiveCamera: Service {
   }
 
   /// How a source is read.
-  private static func options(_ source: String) -> VideoSource.Options {
+  private static func options(_ settings: CameraSettings) -> VideoSource.Options {
+    let source = settings.source
     var options = VideoSource.Options()
+    if let limit = settings.stallLimit { options.stallLimit = .seconds(limit) }
     // A network's source gives a camera's newest picture; a pattern stands for one.
     if source.contains("://") { options.isLive = true }
     if source.hasPrefix("test:") { (options.isLive, options.isRealTime) = (true, true) }
