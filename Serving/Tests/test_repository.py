@@ -172,3 +172,26 @@ def test_the_log_has_the_shapes_that_metadata_has(test_data):
         assert said == ", ".join(f"{output['name']} {output['datatype']} {output['shape']}" for output in described)
         assert [1, 10, 4] in [output["shape"] for output in described]
         assert server.stop() == 0
+
+
+def test_models_that_are_named_are_loaded_at_the_start(models):
+    """As by Triton, whose clients load the others."""
+    def states(server):
+        return {entry["name"]: entry["state"] for entry in server.json("/v2/repository/index", b"{}")[1]}
+
+    with Server("--model-repository", models, "--model-control", "explicit") as server:
+        names = sorted(name for name, state in states(server).items() if state == "READY")
+        assert server.stop() == 0
+    first, second, other = names[:3]
+    with Server("--model-repository", models, "--model-control", "explicit", "--load-model", first, "--load-model", second) as server:
+        assert sorted(name for name, state in states(server).items() if state == "READY") == [first, second]
+        assert set(states(server)) >= set(names) and server.request("/v2/health/ready")[0] == 200
+        assert server.request(f"/v2/models/{other}/ready")[0] == 400
+        assert server.request(f"/v2/repository/models/{other}/load", b"{}")[0] == 200
+        assert server.request(f"/v2/models/{other}/ready")[0] == 200
+        assert server.stop() == 0
+    for options, message in ((["--load-model", "nothing"], "there is no model 'nothing' to load"),
+                             (["--load-model", first, "--model-control", "none"], "--load-model is for --model-control explicit")):
+        ended = subprocess.run([os.environ["APUS_SERVER"], "--http", "127.0.0.1:0", "--grpc", "off", "--model-repository", models,
+                                "--model-control", "explicit", *options], capture_output=True, text=True, timeout=60)
+        assert ended.returncode != 0 and message in ended.stderr, ended.stderr

@@ -56,8 +56,16 @@ struct ApusServerCommand: AsyncParsableCommand {
   var deadline = 60.0
 
   @Option(
-    help: "Whether clients may load and unload models: none or explicit. Both load every model at the start.")
+    help:
+      "Whether clients may load and unload models: none or explicit. Both load every model at the start, unless --load-model names some."
+  )
   var modelControl = ModelControl.none
+
+  @Option(
+    help: ArgumentHelp(
+      "With explicit control, a model of the folders to load at the start, and no others but those of further --load-model; '*' for all.",
+      valueName: "name"))
+  var loadModel: [String] = []
 
   @Option(
     help: ArgumentHelp(
@@ -156,6 +164,9 @@ struct ApusServerCommand: AsyncParsableCommand {
     try check(
       cameraFps.map { $0 > 0 && $0 <= 1000 } ?? true,
       "--camera-fps is \(cameraFps ?? 0), not above 0 and at most 1000")
+    try check(
+      loadModel.isEmpty || (modelControl == .explicit && !modelRepository.isEmpty),
+      "--load-model is for --model-control explicit and --model-repository")
     try check(cameraFps == nil || !camera.isEmpty, "--camera-fps is for --camera")
     try check(
       cameraStall.map { $0 > 0 && $0 <= 86_400 } ?? true,

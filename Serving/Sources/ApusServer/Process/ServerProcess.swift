@@ -34,7 +34,7 @@ struct ServerProcess {
     let repository = ModelRepository(
       files: options.model, folders: options.modelRepository, maximumBatch: options.maxBatch,
       scheduler: scheduler)
-    let refused = try repository.loadAll()
+    let refused = try repository.loadAll(options.loadModel.contains("*") ? [] : Set(options.loadModel))
     report(repository, refused, logger)
     var state = ServerState(
       identifier: options.id, repository: repository, scheduler: scheduler,

@@ -124,6 +124,8 @@ public final class ModelRepository: Sendable {
 
   // MARK: Loading
 
+  private static let notAskedFor = "it was not asked for yet"
+
   /// Whether a model was to be loaded and could not be. One that was unloaded since does not count.
   public var hasFailedModels: Bool {
     state.withLock { $0.entries.values.contains { $0.values.contains(where: \.hasFailed) } }
@@ -147,27 +149,35 @@ public final class ModelRepository: Sendable {
     state.withLock { state in
       for source in sources where state.entries[source.name]?[source.version] == nil {
         state.entries[source.name, default: [:]][source.version] = Entry(
-          source: source, reason: "it was not asked for yet")
+          source: source, reason: Self.notAskedFor)
       }
     }
   }
 
-  /// Looks for models and loads all of them.
+  /// Looks for models and loads them.
   ///
-  /// - Throws: two models of one name, an unreadable folder, or what stops a named model.
+  /// - Parameter wanted: The names of the folders' models to load; others are listed until a client asks for them. Empty for all.
+  /// - Throws: two models of one name, an unreadable folder, a wanted name that is not there, or what stops a named model.
   /// - Returns: The models of the folder that cannot be served, with the reason.
-  public func loadAll() throws(ApusError) -> [Entry] {
+  public func loadAll(_ wanted: Set<String> = []) throws(ApusError) -> [Entry] {
     var sources = named
     sources += try sourcesOfFolders()
     if sources.isEmpty, folders.isEmpty { sources = [.embedded] }
     try ModelFolder.check(sources)
+    if let missing = wanted.subtracting(sources.map(\.name)).min() {
+      throw ApusError(.invalidArgument, "there is no model '\(missing)' to load")
+    }
     var failed: [Entry] = []
     for source in sources {
       let entry: Entry
-      do { entry = try load(source) } catch {
-        if named.contains(source) { throw error }
-        entry = Entry(source, failedBy: error.message)
-        failed.append(entry)
+      if !wanted.isEmpty, !wanted.contains(source.name), !named.contains(source) {
+        entry = Entry(source: source, reason: Self.notAskedFor)
+      } else {
+        do { entry = try load(source) } catch {
+          if named.contains(source) { throw error }
+          entry = Entry(source, failedBy: error.message)
+          failed.append(entry)
+        }
       }
       let known = entry
       state.withLock { $0.entries[source.name, default: [:]][source.version] = known }
