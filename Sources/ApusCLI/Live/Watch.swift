@@ -247,7 +247,7 @@ struct Watch {
       let count = statistics.damaged
       Output.writeError(
         "warning: '\(oneLine(video.name))' is damaged: at least \(count) \(count == 1 ? "frame is" : "frames are") broken or missing; "
-          + "ffmpeg says first: \(oneLine(reason))")
+          + "\(video.name.hasPrefix("/dev/") ? "the decoder" : "ffmpeg") says first: \(oneLine(reason))")
     }
     // Frames of live sources arrive at irregular times.
     if let writer, let path = command.annotate, !video.isLive, writer.leftOut > 0 {
