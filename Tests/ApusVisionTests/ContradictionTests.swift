@@ -175,6 +175,21 @@ private typealias Answer = DetectorModel.Answer
     #expect(try ObjectDetector(model: model).detect(picture()).detections.count == 1)
   }
 
+  @Test("a model with two inputs is refused with their names and what runs it")
+  func namesInputs() throws {
+    let two = DetectorModel(
+      tensors: [
+        .init(name: "images", shape: [1, 64, 64, 3]), .init(name: "orig_target_sizes", shape: [1, 2]),
+        .init(
+          name: "mask", shape: [1, 64, 64, 1], data: DetectorModel.data([Float](repeating: 0, count: 64 * 64))
+        ),
+      ], inputCount: 2, outputs: [2])
+    let error = #expect(throws: ApusError.self) { try ImageSegmenter(model: two.model()) }
+    for text in ["2 inputs", "images (float32 1×64×64×3)", "orig_target_sizes", "'apus run MODEL --input"] {
+      #expect(error?.message.contains(text) == true, "\(error?.message ?? "")")
+    }
+  }
+
   // MARK: Columns
 
   /// Candidates of box, classes and more, with these numbers in every cell but for noise.

@@ -100,3 +100,22 @@ extension DescribedModel {
     return shape.elementCount
   }
 }
+
+extension Model {
+  /// The error for a task that fills one input of a model that has another number of them.
+  ///
+  /// - Parameter content: What the task fills the input with.
+  func inputRefusal(for content: String) -> ApusError {
+    let most = 8
+    let names = inputs.prefix(most).map(\.description).joined(separator: ", ")
+    return ApusError(
+      .invalidArgument,
+      "the model has \(inputs.count) inputs, not one for \(content)"
+        + (inputs.isEmpty
+          ? ""
+          : """
+          : \(names)\(inputs.count > most ? ", …" : ""); 'apus run MODEL --input FIRST.npy --input SECOND.npy …', with \
+          a file for each, or an interpreter runs it
+          """))
+  }
+}

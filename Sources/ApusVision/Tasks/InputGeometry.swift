@@ -52,8 +52,7 @@ struct InputGeometry: Sendable {
     _ export: ExportMetadata?
   ) throws(ApusError) {
     guard model.inputs.count == 1, let tensor = model.inputs.first else {
-      throw ApusError(
-        .invalidArgument, "the model has \(model.inputs.count) inputs, not one for a picture")
+      throw model.inputRefusal(for: "a picture")
     }
     var shape = given?.dimensions ?? tensor.shapeSignature
     if given == nil, shape.count != tensor.shape.rank { shape = tensor.shape.dimensions }
