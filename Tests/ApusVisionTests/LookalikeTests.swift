@@ -63,7 +63,7 @@ private typealias Answer = DetectorModel.Answer
     #expect(warnings.contains { $0.contains("raw outputs of detectors") }, "\(warnings)")
     let names = LabelMap((0..<30).map { "class \($0)" })
     #expect(try ImageSegmenter(model: grid, labels: names).assumptions.warnings.isEmpty)
-    let fine = try DetectorModel.answering([answer([1, 16, 16, 30], 0.5)], shape: [1, 64, 64, 3]).model()
+    let fine = try DetectorModel.answering([answer([1, 32, 32, 30], 0.5)], shape: [1, 64, 64, 3]).model()
     #expect(try ImageSegmenter(model: fine).assumptions.warnings.isEmpty)
   }
 
@@ -88,6 +88,26 @@ private typealias Answer = DetectorModel.Answer
       var options = ImageEmbedder.Options()
       options.normalizesEmbeddings = normalizes
       #expect(try ImageEmbedder(model: model, options: options).assumptions.warnings.count == expected)
+    }
+  }
+
+  @Test("an embedding beside the features of each patch is the embedding")
+  func leavesOutPatches() throws {
+    let (features, pooler) = (answer([1, 197, 96], 0.5), answer([1, 192], 0.25))
+    for (answers, place) in [([features, pooler], 1), ([pooler, features], 0)] {
+      let embedder = try ImageEmbedder(
+        model: DetectorModel.answering(answers, shape: [1, 8, 8, 3]).model())
+      #expect(embedder.dimensions == [192])
+      let warnings = embedder.assumptions.warnings
+      #expect(warnings.count == 1 && warnings[0].contains("left out") && warnings[0].contains("1×197×96"))
+      let found = try embedder.embed(picture(8)).embeddings
+      #expect(found.map(\.headIndex) == [place] && found[0].values == [Float](repeating: 0.25, count: 192))
+    }
+    // Without a row there is no embedding, and a number beside rows of boxes is their count.
+    for answers in [[features], [answer([1, 10, 4], 0.5), answer([1], 3)]] {
+      #expect(throws: ApusError.self) {
+        try ImageEmbedder(model: DetectorModel.answering(answers, shape: [1, 8, 8, 3]).model())
+      }
     }
   }
 }

@@ -27,7 +27,7 @@ public final class ImageEmbedder: VisionTask {
   public let options: Options
   /// The task's assumptions about the model.
   public let assumptions: TaskAssumptions
-  /// The number of coordinates of each output.
+  /// The number of coordinates of each embedding.
   public let dimensions: [Int]
 
   /// The most coordinates of all embeddings of a picture together.
@@ -35,7 +35,8 @@ public final class ImageEmbedder: VisionTask {
 
   let pictures: PictureModel
   let model: Model
-  private let names: [String]
+  /// The outputs that are embeddings, and their names.
+  private let heads: [(output: Int, name: String)]
 
   /// The width of the model's input, in pixels.
   public var inputWidth: Int { pictures.processor.width }
@@ -43,26 +44,29 @@ public final class ImageEmbedder: VisionTask {
   /// The height of the model's input, in pixels.
   public var inputHeight: Int { pictures.processor.height }
 
-  /// Makes an embedder from a model with one picture in and `1×N` numbers out, for each output.
+  /// Makes an embedder from a model with one picture in and `1×N` numbers out, for each embedding. Other outputs beside such a row, such as the
+  /// last map or the features of each patch, are left out, which a warning says.
   ///
   /// - Throws: `invalidArgument` if the model is not an embedder; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
     self.options = options
     self.model = model
     let prepared = try PreparedModel(model, options: options.baseOptions)
-    var dimensions: [Int] = []
-    for output in prepared.outputs.indices {
-      guard let count = prepared.rowLength(of: output) else {
-        throw ApusError(
-          .invalidArgument,
-          "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)"
-        )
-      }
-      dimensions.append(count)
+    let rows = prepared.outputs.indices.compactMap { output in
+      prepared.rowLength(of: output).map { (output: output, count: $0) }
     }
-    guard !dimensions.isEmpty else {
+    let others = prepared.outputs.indices.filter { prepared.rowLength(of: $0) == nil }
+    guard !prepared.outputs.isEmpty else {
       throw ApusError(.invalidArgument, "the model has no output, so no embedding")
     }
+    // A number beside a map, such as how many rows of it count, is no embedding.
+    guard !rows.isEmpty, others.isEmpty || rows.allSatisfy({ $0.count > 1 }) else {
+      throw ApusError(
+        .invalidArgument,
+        "the model's outputs are not those of an embedder (1×N numbers), but: \(prepared.outputDescription)"
+      )
+    }
+    let dimensions = rows.map(\.count)
     // No overflow: outputs are limited in number and size.
     let total = dimensions.reduce(0, +)
     guard total <= Self.maximumDimension else {
@@ -70,21 +74,31 @@ public final class ImageEmbedder: VisionTask {
         .resourceLimit, "the model's embeddings have \(total) coordinates, at most \(Self.maximumDimension)")
     }
     self.dimensions = dimensions
-    names = prepared.outputs.indices.map(prepared.name(of:))
+    heads = rows.map { ($0.output, prepared.name(of: $0.output)) }
     pictures = try PictureModel(
       prepared,
       defaults: PictureDefaults(exportedBy: prepared.export, as: "classify", usual: PictureDefaults()))
     assumptions = TaskAssumptions(
       task: "embedder", kind: dimensions.count == 1 ? "one output" : "\(dimensions.count) outputs",
-      reason: "each output is a row of numbers", pictures: pictures,
-      roles: Dictionary(uniqueKeysWithValues: dimensions.enumerated().map { ($0, "\($1) coordinates") }),
-      readings: [Assumption("layout", "embedding", .guess, reason: "each output is a row of numbers")],
+      reason: Self.reason(others.isEmpty), pictures: pictures,
+      roles: Dictionary(uniqueKeysWithValues: rows.map { ($0.output, "\($0.count) coordinates") }),
+      readings: [Assumption("layout", "embedding", .guess, reason: Self.reason(others.isEmpty))],
       steps: options.normalizesEmbeddings ? ["each is divided by the root of the sum of its squares"] : [],
       warnings: options.normalizesEmbeddings && dimensions.allSatisfy { $0 == 1 }
         ? [
           "the model gives one number for a picture, which is 1 or -1 at length 1, whatever the picture: --raw gives it as it is"
         ]
-        : [])
+        : others.isEmpty
+          ? []
+          : [
+            "outputs that are no rows of numbers are left out: "
+              + others.map { prepared.outputs[$0].description }.joined(separator: ", ")
+          ])
+  }
+
+  /// The evidence for embeddings, in words.
+  private static func reason(_ areAllRows: Bool) -> String {
+    areAllRows ? "each output is a row of numbers" : "some outputs are rows of numbers"
   }
 
   /// Makes an embedder from a file.
@@ -135,7 +149,7 @@ public final class ImageEmbedder: VisionTask {
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> EmbeddingResult {
     var embeddings: [Embedding] = []
-    for (output, name) in names.enumerated() {
+    for (output, name) in heads {
       let embedding = Embedding(try run.values(of: output), headIndex: output, headName: name)
       guard embedding.values.allSatisfy(\.isFinite) else {
         throw ApusError(
