@@ -275,18 +275,23 @@ public final class Model: Sendable {
     {
       return Float(minimum)...Float(maximum)
     }
+    guard let values = try floats(of: tensor, limit: limit), let minimum = values.min(),
+      let maximum = values.max(), minimum <= maximum, !values.contains(where: \.isNaN)
+    else { return nil }
+    return minimum...maximum
+  }
+
+  /// The numbers of a small constant of floats in the main subgraph, such as one for each channel; nil for other tensors.
+  package func constantFloats(of tensor: Int) -> [Float]? { (try? floats(of: tensor, limit: 1 << 8)) ?? nil }
+
+  private func floats(of tensor: Int, limit: Int) throws(ApusError) -> [Float]? {
     let type = file.subgraphs[0].tensors[tensor].type
     guard [.float32, .float16].contains(type), let constant = constant(subgraph: 0, tensor: tensor),
       constant.byteCount <= 4 * limit
     else { return nil }
-    let values =
-      type == .float32
+    return type == .float32
       ? try constant.values(as: Float.self)
       : try constant.values(as: UInt16.self).map { Float(halfBits: $0) }
-    guard let minimum = values.min(), let maximum = values.max(), minimum <= maximum,
-      !values.contains(where: \.isNaN)
-    else { return nil }
-    return minimum...maximum
   }
 
   // MARK: Operators

@@ -210,6 +210,80 @@ import Testing
     }
   }
 
+  /// A classifier whose graph begins with two operators and a constant for each.
+  private func scaling(_ first: (Int32, [Float]), _ second: (Int32, [Float])) -> DetectorModel {
+    var model = scaling(first.0, first.1)
+    model.tensors += [
+      .init(name: "others", shape: [Int32(second.1.count)], data: DetectorModel.data(second.1)),
+      .init(name: "moved", shape: [1, 4, 4, 3]),
+    ]
+    model.operators.insert(.init(code: second.0, inputs: [2, 5], outputs: [6]), at: 1)
+    model.operators[2].inputs[0] = 6
+    return model
+  }
+
+  @Test(
+    "a graph that normalizes in one product and sum, or undoes a normalization, says which pixels it takes")
+  func graphsThatNormalize() throws {
+    let (add, sub, mul, div): (Int32, Int32, Int32, Int32) = (0, DetectorModel.sub, DetectorModel.mul, 42)
+    func folded(_ means: [Float], _ deviations: [Float]) -> [(Int32, [Float])] {
+      [(mul, deviations.map { 1 / $0 }), (add, zip(means, deviations).map { -$0 / $1 })]
+    }
+    for (steps, expected) in [
+      (folded([0.485, 0.456, 0.406], [0.229, 0.224, 0.225]), .unit),
+      (
+        folded([0.481_454_66, 0.457_827_5, 0.408_210_73], [0.268_629_54, 0.261_302_58, 0.275_777_11]), .unit
+      ),
+      ([(add, [1]), (mul, [127.5])], .signed), ([(add, [1]), (mul, [0.5])], .signed),
+      ([(add, [1]), (div, [2])], .signed), ([(mul, [255]), (sub, [123.675, 116.28, 103.53])], .unit),
+      // A batch normalization says nothing.
+      ([(mul, [0.9, 1.1, 1]), (add, [0.1, -0.2, 0])], nil), ([(add, [1]), (mul, [3])], nil),
+      ([(mul, [4, 4, 4]), (add, [2, 2, 2])], nil), ([(mul, [4, 4, 4]), (add, [-9, -9, -9])], nil),
+    ] as [([(Int32, [Float])], Normalization?)] {
+      let pixels = try pixels(of: scaling(steps[0], steps[1]))
+      #expect(pixels.value == (expected ?? .signed).description, "\(steps)")
+      #expect(pixels.source == (expected == nil ? .guess : .model), "\(steps)")
+    }
+    // A negative: one less the number.
+    for (white, expected) in [(1, .unit), (255, .raw)] as [(Float, Normalization)] {
+      var model = scaling(sub, [white])
+      model.operators[0].inputs = [1, 0]
+      #expect(try pixels(of: model).value == expected.description)
+    }
+  }
+
+  @Test("a graph that subtracts ImageNet's mean color shows the order of channels")
+  func graphsThatSubtractColors() throws {
+    let (add, sub, mul): (Int32, Int32, Int32) = (0, DetectorModel.sub, DetectorModel.mul)
+    let caffe: [Float] = [103.939, 116.779, 123.68]
+    for (code, numbers, order, source) in [
+      (sub, caffe, "bgr", .model), (sub, caffe.reversed(), "rgb", .model),
+      (add, caffe.map { -$0 }, "bgr", .model),
+      (sub, [104, 117, 123], "bgr", .model), (sub, [0.406, 0.456, 0.485], "bgr", .model),
+      (sub, [0.485, 0.456, 0.406], "rgb", .model), (sub, [127.5, 127.5, 127.5], "rgb", .guess),
+      (sub, [127.5], "rgb", .guess), (mul, [1 / 255], "rgb", .guess), (sub, [90, 100, 110], "rgb", .guess),
+    ] as [(Int32, [Float], String, AssumptionSource)] {
+      let readings = try ImageClassifier(model: scaling(code, numbers).model()).assumptions.readings
+      let channels = try #require(readings.first { $0.subject == "channels" })
+      #expect(channels.value == order && channels.source == source, "\(numbers) \(channels.text)")
+    }
+    // Red of the picture is the last number; the options stay above it.
+    let model = scaling(sub, caffe)
+    let found = try scores(model, picture([255, 0, 0]))
+    #expect(zip(found, [-103.939, -116.779, 255 - 123.68] as [Float]).allSatisfy { abs($0 - $1) < 1e-3 })
+    #expect(try scores(model, picture([255, 0, 0])) { $0.channels = .rgb }[0] > 100)
+    // Turned channels may be in either order.
+    var turned = scaling(sub, caffe)
+    turned.tensors += [
+      .init(name: "axis", shape: [1], type: DetectorModel.int32, data: [3, 0, 0, 0]),
+      .init(name: "turned", shape: [1, 4, 4, 3]),
+    ]
+    turned.operators.insert(.init(code: 105, inputs: [0, 5], outputs: [6]), at: 0)
+    turned.operators[1].inputs[0] = 6
+    let readings = try ImageClassifier(model: turned.model()).assumptions.readings
+    #expect(readings.first { $0.subject == "channels" }?.source == .guess)
+  }
+
   /// Ranges of bytes: a scale, a zero point of int8, and the pixels that they suit; nil for none.
   private static let ranges: [(scale: Float, zeroPoint: Int64, pixels: Normalization?)] = [
     (1, -128, .raw), (1 / 255, -128, .unit), (2 / 255, -1, .signed), (4.757_9 / 255, -15, imageNet),

@@ -39,7 +39,12 @@ struct ImageInput: Sendable {
     let count = geometry.channelCount
     let isRGB =
       if case .image(let properties) = metadata?.content { properties.colorSpace == .rgb } else { false }
-    channels = options.channels ?? (count == 1 ? .gray : isRGB ? .rgb : defaults.channels)
+    // The file's own words and the usual order of a kind of detector come before what the graph subtracts.
+    let shown =
+      count == 3 && defaults.heedsMetadata && !isRGB && export == nil && defaults.channels == .rgb
+      ? arithmetic?.order : nil
+    channels =
+      options.channels ?? (count == 1 ? .gray : isRGB ? .rgb : shown?.channels ?? defaults.channels)
     fourth = count == 4 ? defaults.fourthChannel : nil
     guard channels.count == min(count, 3) else {
       throw ApusError(
@@ -55,7 +60,7 @@ struct ImageInput: Sendable {
           + "what is neither bytes nor float32")
     }
     channelOrder = Self.channelOrder(
-      channels, metadata, export, defaults, isGiven: options.channels != nil)
+      channels, metadata, export, defaults, shown: shown?.reason, isGiven: options.channels != nil)
     let source: AssumptionSource
     let reason: String
     let described =
@@ -127,7 +132,7 @@ struct ImageInput: Sendable {
 
   private static func channelOrder(
     _ channels: ImageProcessor.Channels, _ metadata: TensorMetadata?, _ export: ExportMetadata?,
-    _ defaults: PictureDefaults, isGiven: Bool
+    _ defaults: PictureDefaults, shown: String?, isGiven: Bool
   ) -> Assumption {
     func reading(_ source: AssumptionSource, _ reason: String) -> Assumption {
       Assumption("channels", channels.rawValue, source, reason: reason, option: "--channels")
@@ -137,6 +142,7 @@ struct ImageInput: Sendable {
     if case .image(let properties) = metadata?.content, properties.colorSpace == .rgb {
       return reading(.model, "the metadata's color space")
     }
+    if let shown { return reading(.model, shown) }
     if channels != .rgb { return reading(defaults.source, defaults.reason) }
     if let export { return reading(.exporter, "exports with \(export.fileName) take rgb") }
     return reading(.guess, "usual for models whose file does not say")

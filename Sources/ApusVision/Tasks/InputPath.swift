@@ -2,7 +2,7 @@
 import Apus
 import ApusFormat
 
-/// The operators that a model's first input goes through, as long as each tensor has one reader.
+/// The operators that one of a model's inputs goes through, usually the first, as long as each tensor has one reader.
 struct InputPath: Sequence, IteratorProtocol {
   /// One operator on the path.
   struct Step {
@@ -28,10 +28,11 @@ struct InputPath: Sequence, IteratorProtocol {
   private let subgraph: SubgraphEntry
   private var tensor: Int?
 
-  init(_ model: Model) {
+  /// Begins at an input.
+  init(_ model: Model, input: Int = 0) {
     self.model = model
     subgraph = model.file.subgraphs[0]
-    tensor = subgraph.inputs.first
+    tensor = subgraph.inputs.indices.contains(input) ? subgraph.inputs[input] : nil
   }
 
   mutating func next() -> Step? {
@@ -43,6 +44,15 @@ struct InputPath: Sequence, IteratorProtocol {
     else { return nil }
     tensor = output
     return Step(code: code, node: node, input: input, output: output)
+  }
+
+  /// The numbers of the constant of floats that an operator with two operands has beside the path, if there are as many; nil otherwise.
+  func constants(of step: Step, count: Int) -> [Float]? {
+    guard step.node.inputs.count == 2, let other = step.node.inputs.first(where: { $0 != step.input }),
+      subgraph.tensors.indices.contains(other),
+      model.tensor(other, subgraph: 0).shape.elementCount == count
+    else { return nil }
+    return model.constantFloats(of: other)
   }
 
   /// The bounds of the constant that an operator with two operands has beside the path; nil if it has none.
