@@ -126,8 +126,12 @@ import Testing
 
   @Test("the shapes of waveforms are known, open ones get the length that is chosen, others are refused")
   func knowsShapes() throws {
-    for shape in [[500], [1, 500], [1, 500, 1]] as [[Int32]] {
-      #expect(try AudioClassifier(model: loudness(shape: shape)).windowSampleCount == 500)
+    for shape in [
+      [500], [1, 500], [1, 500, 1], [500, 1], [1, 1, 500], [1, 500, 1, 1], [1, 1, 500, 1], [1, 1, 1, 500],
+    ] as [[Int32]] {
+      let classifier = try AudioClassifier(model: loudness(shape: shape))
+      #expect(classifier.windowSampleCount == 500, "\(shape)")
+      #expect(try classifier.classify(ramp(500)).categories[0].score == 499 / 8_192, "\(shape)")
     }
     let open = try loudness(shape: [1, 1], signature: [-1, -1])
     #expect(throws: ApusError.self) { try AudioClassifier(model: open) }
@@ -135,13 +139,72 @@ import Testing
     options.windowSampleCount = 450
     #expect(try AudioClassifier(model: open, options: options).classify(ramp(1_200)).windows.count == 3)
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(), options: options) }
-    for shape in [[2, 500], [1, 1], [1, 500, 2], [1, 500, 1, 1]] as [[Int32]] {
+    for shape in [[2, 500], [1, 1], [1, 500, 2], [1, 1, 500, 2], [1, 1, 1, 1, 500]] as [[Int32]] {
       let error = #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(shape: shape)) }
       #expect(error?.code == .invalidArgument)
     }
     // Bytes without a scale say nothing about loudness; pictures and detectors are no sound.
     #expect(throws: ApusError.self) { try AudioClassifier(model: loudness(type: DetectorModel.uint8)) }
     #expect(throws: ApusError.self) { try AudioClassifier(model: Model(bytes: EmbeddedShapes.modelBytes)) }
+  }
+
+  @Test("one number beside a waveform is the sample rate, as models of TensorFlow's commands take it")
+  func givesTheRate() throws {
+    let cast: Int32 = 53
+    func model(_ second: DetectorModel.TensorSpec) throws -> Model {
+      try DetectorModel(
+        tensors: [
+          .init(name: "data:0", shape: [1_000, 1]), second, .init(name: "score", shape: second.shape),
+        ], inputCount: 2, operators: [.init(code: cast, inputs: [1], outputs: [2])], outputs: [2]
+      ).model()
+    }
+    var options = AudioClassifier.Options()
+    (options.scores, options.sampleRate) = (.raw, 8_000)
+    let rate = DetectorModel.TensorSpec(name: "data:1", shape: [1], type: DetectorModel.int32)
+    let classifier = try AudioClassifier(model: model(rate), options: options)
+    #expect(classifier.windowSampleCount == 1_000)
+    #expect(try classifier.classify(ramp(1_000)).categories[0].score == 8_000)
+    let reading = try #require(classifier.readings.first { $0.subject == "input 1" })
+    #expect(reading.source == .guess && reading.option == "--rate")
+    #expect(classifier.warnings.contains { $0.contains("input 1 is taken for the sample rate, 8000") })
+    let error = #expect(throws: ApusError.self) {
+      try AudioClassifier(model: model(.init(name: "state", shape: [2, 128], type: DetectorModel.int32)))
+    }
+    #expect(error?.message.contains("data:0 (float32 1000×1), state (int32 2×128)") == true)
+  }
+
+  @Test("samples are -1 to 1, or -32768 to 32767 where the options, the type or the graph says so")
+  func readsRanges() throws {
+    let clip = try AudioClip(samples: [0, 0.5, -1], sampleRate: 16_000)
+    func loudest(_ model: Model, _ range: SampleRange?) throws -> (Float, Assumption) {
+      var options = AudioClassifier.Options()
+      (options.scores, options.sampleRate, options.sampleRange) = (.raw, 16_000, range)
+      let classifier = try AudioClassifier(model: model, options: options)
+      let reading = try #require(classifier.readings.first { $0.subject == "samples" })
+      return (try classifier.classify(clip).categories[0].score, reading)
+    }
+    let floats = try loudness()
+    for (range, score, source) in [
+      (nil, 0.5, .guess), (.signed, 0.5, .given), (.int16, 16_384, .given),
+    ] as [(SampleRange?, Float, AssumptionSource)] {
+      let found = try loudest(floats, range)
+      #expect(found.0 == score && found.1.source == source && found.1.option == "--samples")
+    }
+    for (code, number, score, range) in [
+      (42, 32_768, 0.5, "int16"), (DetectorModel.mul, 1 / 32_768, 0.5, "int16"),
+      (DetectorModel.mul, 32_768, 16_384, "signed"),
+    ] as [(Int32, Float, Float, String)] {
+      var model = loudnessModel()
+      model.tensors += [
+        .init(name: "number", shape: [1], data: DetectorModel.data([number])),
+        .init(name: "scaled", shape: [1, 1_000]),
+      ]
+      model.operators.insert(.init(code: code, inputs: [0, 3], outputs: [4]), at: 0)
+      model.operators[1].inputs[0] = 4
+      let found = try loudest(model.model(), nil)
+      #expect(
+        found.0 == score && found.1.source == .model && found.1.value.hasPrefix(range), "\(code) \(number)")
+    }
   }
 
   @Test("a clip without samples, and rates that cannot be, are refused")

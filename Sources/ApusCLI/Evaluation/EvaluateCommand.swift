@@ -277,6 +277,7 @@ struct EvaluateCommand: ParsableCommand {
     if input.engine.precision != .float32 { set("--precision", input.engine.precision) }
     set("--rate", hearing.waveform.rate)
     set("--window", hearing.waveform.window)
+    set("--samples", hearing.waveform.samples?.rawValue)
     set("--overlap", hearing.overlap == 0 ? nil : hearing.overlap)
     set("--shape", shape)
     set("--type", type)

@@ -10,12 +10,22 @@ struct WaveformOptions: ParsableArguments {
   @Option(name: .long, help: "The samples of a window in a model that leaves its length open.")
   var window: Int?
 
+  @Option(
+    name: .long,
+    help: ArgumentHelp(
+      "The numbers by which the model takes samples: signed (-1 to 1) or int16 (-32768 to 32767); by default what the model says, or else signed.",
+      valueName: "range"))
+  var samples: SampleRange?
+
   /// The first option that was given.
-  var given: String? { rate != nil ? "--rate" : window != nil ? "--window" : nil }
+  var given: String? {
+    rate != nil ? "--rate" : window != nil ? "--window" : samples != nil ? "--samples" : nil
+  }
 
   func apply(to options: inout AudioClassifier.Options) {
     options.sampleRate = rate
     options.windowSampleCount = window
+    options.sampleRange = samples
   }
 }
 
@@ -34,3 +44,5 @@ struct SoundOptions: ParsableArguments {
     options.overlap = overlap
   }
 }
+
+extension SampleRange: ExpressibleByArgument {}

@@ -26,6 +26,8 @@ public final class AudioClassifier: Sendable {
     public var sampleRate: Int?
     /// The number of samples in a window; required if the model leaves it open.
     public var windowSampleCount: Int?
+    /// The numbers by which the model takes samples; nil for what its type, quantization or first operators say, or else −1 to 1.
+    public var sampleRange: SampleRange?
     /// The form of the model's scores; nil for the form that the file shows, or else the usual one.
     public var scores: ScoreForm?
     /// How to run the model: threads, kernels, limits.
@@ -41,13 +43,14 @@ public final class AudioClassifier: Sendable {
   public let sampleRate: Int
   /// The number of samples in a window.
   public let windowSampleCount: Int
-  /// How the model is read, and what says so: the sample rate, the outputs and the labels.
+  /// How the model is read, and what says so: the sample rate, the range of samples, the outputs and the labels.
   public var readings: [Assumption] {
-    [rateReading] + heads.readings + (heads.labels?.readings ?? [LabelSource.nothing(unread: unreadLabels)])
+    [rateReading, input.samples.assumption] + (rateInputReading.map { [$0] } ?? []) + heads.readings
+      + (heads.labels?.readings ?? [LabelSource.nothing(unread: unreadLabels)])
   }
   /// Warnings about the model, including those from its answers so far; usually empty.
   public var warnings: [String] {
-    (lengthWarning.map { [$0] } ?? []) + heads.warnings + loudWarnings
+    (lengthWarning.map { [$0] } ?? []) + rateInputWarnings + heads.warnings + loudWarnings
       + (heads.labels?.warnings ?? LabelSource.warnings(ofUnread: unreadLabels))
   }
 
@@ -67,7 +70,15 @@ public final class AudioClassifier: Sendable {
     ]
   }
 
+  private var rateInputWarnings: [String] {
+    guard let reading = rateInputReading, reading.source == .guess else { return [] }
+    return [
+      "\(reading.subject) is taken for the sample rate, \(sampleRate), which is a guess: \(reading.reason); 'apus run' gives it another number"
+    ]
+  }
+
   private let rateReading: Assumption
+  private let rateInputReading: Assumption?
   private let unreadLabels: String?
   private let lengthWarning: String?
   private let input: WaveformInput
@@ -78,7 +89,8 @@ public final class AudioClassifier: Sendable {
   /// Makes a classifier.
   ///
   /// - Parameters:
-  ///   - model: The model: one channel of a waveform in (N, 1×N or 1×N×1 numbers), one score for each class out.
+  ///   - model: The model: one channel of a waveform in (N numbers, where all dimensions but one are 1), and perhaps the
+  ///     sample rate as a number; one score for each class out.
   ///   - labels: The names of the classes; nil for the labels inside the model.
   ///   - options: How to classify.
   /// - Throws: `invalidArgument` if the options contradict each other or the model is not such a classifier; errors of
@@ -100,6 +112,7 @@ public final class AudioClassifier: Sendable {
       )
     }
     rateReading = prepared.rateReading
+    rateInputReading = prepared.rateInputReading
     unreadLabels = heads.labels == nil ? LabelSource.unread(of: model) : nil
     lengthWarning = prepared.lengthWarning
     sampleRate = prepared.sampleRate

@@ -14,17 +14,22 @@ struct PreparedWaveformModel: DescribedModel {
   let sampleRate: Int
   /// How the rate is read.
   let rateReading: Assumption
+  /// How the input that takes the rate as a number is read; nil if there is none.
+  let rateInputReading: Assumption?
   /// A warning about the length of the input; nil if there is none.
   let lengthWarning: String?
 
-  /// Checks that the model's only input is a waveform, and prepares an interpreter.
+  /// Checks that the model's only input besides the rate is a waveform, and prepares an interpreter.
   init(_ model: Model, options: AudioClassifier.Options) throws(ApusError) {
     self.model = model
     metadata = model.formatMetadata
     var rate = options.sampleRate
     var (source, reason) = (AssumptionSource.given, "the options")
     var isSound = false
-    if case .audio(let stated, let channels) = metadata?.inputs.first?.content {
+    let places = try WaveformInput.Places(of: model)
+    if let described = metadata?.inputs, described.indices.contains(places.waveform),
+      case .audio(let stated, let channels) = described[places.waveform].content
+    {
       guard channels <= 1 else {
         throw ApusError(.invalidArgument, "the model takes \(channels) channels of sound, not 1")
       }
@@ -35,16 +40,13 @@ struct PreparedWaveformModel: DescribedModel {
     sampleRate = rate ?? 16_000
     rateReading = Assumption("sample rate", "\(sampleRate) Hz", source, reason: reason, option: "--rate")
     try AudioClip.check(sampleRate: sampleRate, channelCount: 1, code: .invalidArgument)
-    guard model.inputs.count == 1, let tensor = model.inputs.first else {
-      throw ApusError(
-        .invalidArgument, "the model has \(model.inputs.count) inputs, not one for a waveform")
-    }
+    let tensor = model.inputs[places.waveform]
     if !isSound, options.sampleRate == nil, let items = LookedUpInput(model) {
       throw items.refusal(of: tensor, not: "samples")
     }
     var interpreterOptions = options.interpreter
     let shape = try WaveformInput.shape(
-      of: tensor, given: interpreterOptions.inputShapes[0], wanted: options.windowSampleCount)
+      of: tensor, given: interpreterOptions.inputShapes[places.waveform], wanted: options.windowSampleCount)
     guard isSound || shape.elementCount >= WaveformInput.minimumSampleCount else {
       throw ApusError(
         .invalidArgument,
@@ -58,11 +60,23 @@ struct PreparedWaveformModel: DescribedModel {
       the input \(tensor) takes \(shape.elementCount) numbers: taken for samples, though so few may be features of a sound; --rate (sampleRate) \
       says that they are samples
       """ : nil
-    interpreterOptions.inputShapes[0] = shape
+    interpreterOptions.inputShapes[places.waveform] = shape
     self.interpreterOptions = interpreterOptions
     interpreter = try Interpreter(model: model, options: interpreterOptions)
     outputs = interpreter.outputs
-    input = WaveformInput(tensor: interpreter.inputs[0])
+    rateInputReading = places.rate.map { place in
+      let isRead = WaveformInput.takesRate(place, of: model)
+      return Assumption(
+        "input \(place)", "the sample rate", isRead ? .model : .guess,
+        reason: isRead
+          ? "Mfcc takes it as the rate"
+          : "\(model.inputs[place]) is one number beside a waveform", option: "--rate")
+    }
+    input = WaveformInput(
+      tensor: interpreter.inputs[places.waveform], places: places, sampleRate: sampleRate,
+      samples: try SampleReading(
+        of: interpreter.inputs[places.waveform], input: places.waveform, in: model,
+        given: options.sampleRange))
   }
 }
 
@@ -76,9 +90,56 @@ struct WaveformInput: Sendable {
   /// what hears less, such as a detector of voices, needs its rate.
   static let usualSampleCount = 4_000
 
-  private let tensor: Tensor
+  /// Which inputs take what.
+  struct Places: Sendable {
+    /// The input that takes samples.
+    let waveform: Int
+    /// The input that takes the sample rate; nil if there is none.
+    let rate: Int?
 
-  init(tensor: Tensor) { self.tensor = tensor }
+    /// Types of numbers that a rate can be.
+    private static let types: Set<ElementType> = [.int32, .int64, .float32]
+
+    /// Finds the inputs of a model: one for samples, and perhaps one number for their rate.
+    init(of model: Model) throws(ApusError) {
+      let inputs = model.inputs
+      guard inputs.count == 2 else {
+        guard inputs.count == 1 else { throw model.inputRefusal(for: "a waveform") }
+        (waveform, rate) = (0, nil)
+        return
+      }
+      let numbers = inputs.indices.filter { place in
+        inputs[place].shapeSignature.allSatisfy { $0 == 1 } && Self.types.contains(inputs[place].type)
+      }
+      guard numbers.count == 1, let rate = numbers.first else {
+        throw model.inputRefusal(for: "a waveform")
+      }
+      (waveform, self.rate) = (1 - rate, rate)
+    }
+  }
+
+  private let tensor: Tensor
+  private let places: Places
+  private let sampleRate: Int
+  /// How the range of samples is read.
+  let samples: SampleReading
+
+  /// Describes the inputs of a model as prepared.
+  init(tensor: Tensor, places: Places, sampleRate: Int, samples: SampleReading) {
+    self.tensor = tensor
+    self.places = places
+    self.sampleRate = sampleRate
+    self.samples = samples
+  }
+
+  /// Whether the graph takes an input for the rate of a spectrogram's samples, as TensorFlow's models of commands do.
+  static func takesRate(_ place: Int, of model: Model) -> Bool {
+    let subgraph = model.file.subgraphs[0]
+    return subgraph.operators.contains { node in
+      node.inputs.count == 2 && node.inputs[1] == subgraph.inputs[place]
+        && model.file.operatorCodes[node.operatorCode].customName == "Mfcc"
+    }
+  }
 
   /// How many samples the input takes.
   var sampleCount: Int { tensor.shape.elementCount }
@@ -86,10 +147,9 @@ struct WaveformInput: Sendable {
   /// The shape of the input: all dimensions are 1 but that of the samples.
   static func shape(of tensor: Tensor, given: TensorShape?, wanted: Int?) throws(ApusError) -> TensorShape {
     var dimensions = given?.dimensions ?? tensor.shapeSignature
-    // The first dimension of several is the batch, and the last of three the channels.
-    let place = dimensions.count == 1 ? 0 : 1
+    let place = self.place(in: dimensions)
     for index in dimensions.indices where index != place && dimensions[index] < 0 { dimensions[index] = 1 }
-    guard (1...3).contains(dimensions.count),
+    guard (1...4).contains(dimensions.count),
       dimensions.indices.allSatisfy({ $0 == place || dimensions[$0] == 1 })
     else {
       throw ApusError(.invalidArgument, "the input \(tensor) \(refusal(of: dimensions))")
@@ -127,15 +187,24 @@ struct WaveformInput: Sendable {
     return TensorShape(dimensions)
   }
 
+  /// The dimension of the samples: the only one that is not 1. Where none is known, the open one that is not the batch.
+  private static func place(in dimensions: [Int]) -> Int {
+    let usual = dimensions.count == 1 ? 0 : 1
+    if let long = dimensions.firstIndex(where: { $0 > 1 }) {
+      return dimensions.count(where: { $0 > 1 }) == 1 ? long : usual
+    }
+    return dimensions.dropFirst().firstIndex { $0 < 0 } ?? dimensions.firstIndex { $0 < 0 } ?? usual
+  }
+
   /// Why a shape is no waveform, and what to do.
   private static func refusal(of dimensions: [Int]) -> String {
     let sides = dimensions.drop { $0 == 1 }.filter { $0 != 1 }
     if dimensions.count == 4, let channels = dimensions.last, channels == 3 || channels == 4, sides.count == 3
     {
-      return "is a picture, not a waveform of N, 1×N or 1×N×1 samples"
+      return "is a picture, not a waveform, whose dimensions are 1 but for one"
     }
     guard dimensions.first == 1, sides.count == 2 else {
-      return "is not a waveform of N, 1×N or 1×N×1 samples"
+      return "is not a waveform, whose dimensions are 1 but for one"
     }
     return """
       takes features of \(sides[0]) × \(sides[1]), probably a spectrogram or what is kept of one, not a waveform of samples; \
@@ -145,31 +214,55 @@ struct WaveformInput: Sendable {
 
   /// Writes as many samples as the input takes, and silence where there are no more.
   func write(_ samples: [Float], to interpreter: Interpreter) throws(ApusError) {
+    let input = places.waveform
+    try writeRate(to: interpreter)
     switch tensor.type {
     case .int16:
-      try interpreter.withInput(at: 0, as: Int16.self) { span in fill(&span, samples) }
+      try interpreter.withInput(at: input, as: Int16.self) { span in fill(&span, samples) }
     case .int8:
-      try interpreter.withInput(at: 0, as: Int8.self) { span in fill(&span, samples) }
+      try interpreter.withInput(at: input, as: Int8.self) { span in fill(&span, samples) }
     case .uint8:
-      try interpreter.withInput(at: 0, as: UInt8.self) { span in fill(&span, samples) }
+      try interpreter.withInput(at: input, as: UInt8.self) { span in fill(&span, samples) }
     default:
-      try interpreter.withInput(at: 0, as: Float.self) { span in
+      let one = self.samples.range.one
+      try interpreter.withInput(at: input, as: Float.self) { span in
         for index in 0..<span.count {
-          span[index] = index < samples.count ? samples[index] : 0
+          // Times a power of two is exact.
+          span[index] = index < samples.count ? one * samples[index] : 0
         }
       }
     }
   }
 
-  /// Quantizes samples; int16 without a scale takes −1 to 1 as −32,768 to 32,768.
+  /// Writes the rate into the input that takes it.
+  private func writeRate(to interpreter: Interpreter) throws(ApusError) {
+    guard let place = places.rate else { return }
+    switch interpreter.inputs[place].type {
+    case .int32:
+      try interpreter.withInput(at: place, as: Int32.self) { span in
+        for index in 0..<span.count { span[index] = Int32(clamping: sampleRate) }
+      }
+    case .int64:
+      try interpreter.withInput(at: place, as: Int64.self) { span in
+        for index in 0..<span.count { span[index] = Int64(sampleRate) }
+      }
+    default:
+      try interpreter.withInput(at: place, as: Float.self) { span in
+        for index in 0..<span.count { span[index] = Float(sampleRate) }
+      }
+    }
+  }
+
+  /// Quantizes samples; int16 without a scale takes them as they are.
   private func fill<Value: FixedWidthInteger>(
     _ span: inout MutableSpan<Value>, _ samples: [Float]
   ) {
-    let scale = tensor.quantization.map(\.scale) ?? 1 / 32_768
+    let scale = tensor.quantization.map(\.scale) ?? 1
+    let one = self.samples.range.one
     let zeroPoint = Float(tensor.quantization?.zeroPoint ?? 0)
     for index in 0..<span.count {
       let sample = index < samples.count ? samples[index] : 0
-      let value = (sample / scale).rounded() + zeroPoint
+      let value = (one * sample / scale).rounded() + zeroPoint
       span[index] = value >= Float(Value.max) ? .max : value > Float(Value.min) ? Value(value) : .min
     }
   }

@@ -24,7 +24,7 @@ READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scor
 EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",),
              "class-names": ("classify", "detect"), "class-offset": ("classify",), "labels": ("classify", "detect", "segment"),
              **{name: ("classify", "detect") for name in ("label-offset", "allow", "deny", "score-threshold")},
-             "scores": ("classify", "detect", "segment"), "locale": (), **{name: () for name in ("rate", "window", "overlap")},
+             "scores": ("classify", "detect", "segment"), "locale": (), **{name: () for name in ("rate", "window", "samples", "overlap")},
              **{name: ("detect",) for name in ("max-results", "iou-threshold", "class-agnostic", "multi-label", "layout", "box-units",
                                                "candidates", "anchors")}}
 # Options that are for others, which may be missing.
@@ -397,7 +397,7 @@ class Drawer:
             "pixels": ["unit", "signed", "raw", "127.5:127.5", "0:255", "123,116,103:58,57,57"], "output-pixels": ["unit", "signed", "raw"],
             "label-offset": ["0", "1"], "anchors": ["10,13,16,30,33,23", "9,9,20,11,30,30,17,40"], "input-size": ["16x16", "32x24"],
             "keypoints": ["17x3", "4x2"], "allow": ["name 1", "thing 0", "n1"], "deny": ["name 1", "thing 0", "n1"], "window": ["100"],
-            "rate": ["8000", "16000"], "input": [array.path for array in world.arrays],
+            "rate": ["8000", "16000"], "samples": ["signed", "int16"], "input": [array.path for array in world.arrays],
             "faces": [model.path for model in world.models["faces"]],
             "truth": ["sets/list.csv", "sets/masks", "sets/truth.json"], "class-names": [labels.path for labels in world.labels],
             "class-offset": ["-1", "0", "1"], "shape": ["1x4", "1x16x16x3"], "type": ["uint8", "float32"], "step": ["1", "7"], "ignore": ["0", "255"],
