@@ -404,7 +404,7 @@ def test_anchors_and_layouts_of_the_query(tmp_path, sample):
             assert status == 200 and without_times(answer) == expected and len(expected["detections"]) == 1, (answer, expected)
         for wrong, text in (("anchors=x", "anchors are 'x'"), ("anchors=1,nan", "anchors"), ("layout=x", "layout is 'x'"),
                             ("layout=yolo2&anchors=1,2,3", "anchors are given as 3 numbers"), ("keypoints=17x3", "keypoints"),
-                            ("output=png", "output"), ("fit_output=true", "fit_output"), ("output_pixels=unit", "output_pixels"),
+                            ("output=png", "output"), ("fit_output=true", "fit_output"), ("output_pixels=unit", "output_pixels"), ("output_index=1", "output_index"),
                             ("annotate=png&output=png", "annotate and output"), ("fit_output=2", "fit_output is '2'")):
             status, answer = server.json(f"/v1/detect?{wrong}", sample)
             assert status == 400 and text in answer["error"], (wrong, answer)

@@ -48,7 +48,8 @@ extension ApusError {
   private static let beginnings = [
     ("the score threshold is", "--score-threshold is"), ("the IoU threshold is", "--iou-threshold is"),
     ("the label offset is", "--label-offset is"), ("the overlap of windows is", "--overlap is"),
-    ("the sample rate is", "--rate is"), ("maxResults is", "--max-results is"), ("pixels are", "--pixels is"),
+    ("the sample rate is", "--rate is"), ("maxResults is", "--max-results is"),
+    ("the output index is", "--output-index is"), ("pixels are", "--pixels is"),
     ("anchors are '", "--anchors is '"),
     ("anchors are given as", "--anchors has"), ("anchors are given", "--anchors is given"),
     ("keypoints are '", "--keypoints is '"),

@@ -54,6 +54,8 @@ struct InspectCommand: ParsableCommand {
 
   @OptionGroup var scores: ScoreOptions
 
+  @OptionGroup var mask: MaskOptions
+
   @OptionGroup var units: BoxUnitOptions
 
   @OptionGroup var waveform: WaveformOptions
@@ -93,6 +95,8 @@ struct InspectCommand: ParsableCommand {
     try refuse("--anchors", anchors.anchors != nil, but: [.detector])
     try refuse("--keypoints", pose.keypoints != nil, but: [.keypoints])
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
+    try refuse("--output-index", mask.outputIndex != nil, but: [.segmenter])
+    try mask.check()
     try refuse("--candidates", units.candidates != nil, but: [.detector, .keypoints])
     try refuse(
       "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .faces, .sound]
@@ -127,7 +131,7 @@ struct InspectCommand: ParsableCommand {
       }
       let assumptions = try task.assumptions(
         of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: try anchors.sizes,
-        keypoints: try pose.shape, base: base)
+        keypoints: try pose.shape, mask: mask.outputIndex, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

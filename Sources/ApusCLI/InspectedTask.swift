@@ -33,7 +33,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   /// The task's assumptions about a model.
   func assumptions(
     of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?,
-    keypoints: (count: Int, values: Int)?, base: BaseOptions
+    keypoints: (count: Int, values: Int)?, mask: Int? = nil, base: BaseOptions
   ) throws(ApusError) -> TaskAssumptions {
     switch self {
     case .detector:
@@ -48,7 +48,9 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
       options.normalizesEmbeddings = true
       return try ImageEmbedder(model: model, options: options).assumptions
     case .segmenter:
-      return try ImageSegmenter(model: model, labels: labels, options: .init(baseOptions: base)).assumptions
+      var options = ImageSegmenter.Options(baseOptions: base)
+      options.outputIndex = mask
+      return try ImageSegmenter(model: model, labels: labels, options: options).assumptions
     case .transformer:
       return try PictureTransformer(model: model, options: .init(baseOptions: base)).assumptions
     case .keypoints:

@@ -45,12 +45,15 @@ struct SegmentCommand: PictureCommand {
 
   @OptionGroup var annotation: AnnotationOptions
 
+  @OptionGroup var mask: MaskOptions
+
   @OptionGroup var scores: ScoreOptions
 
   @OptionGroup var input: ModelInputOptions
 
   func validate() throws {
     try ValidationError.check(output: output, endings: [".png", ".npy"])
+    try mask.check()
     if output != nil, outputDir != nil {
       throw ValidationError("--output and --output-dir exclude each other")
     }
@@ -80,6 +83,7 @@ struct SegmentCommand: PictureCommand {
     let region = try input.regionRect
     var options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: sources.count))
     options.scores = scores.scores
+    options.outputIndex = mask.outputIndex
     let map = try labels.map { path throws(ApusError) in try LabelMap(contentsOfFile: path) }
     let segmenter = try ImageSegmenter(model: Model(contentsOfFile: model), labels: map, options: options)
     let videoSegmenter = VideoSegmenter(segmenter)

@@ -91,6 +91,9 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "The keypoints of a YOLO pose, and the numbers of each: 21x3, or 4x2 without scores.")
   var keypoints: String?
 
+  @Option(help: "The output that has a segmenter's mask, counted from 0; by default the likeliest.")
+  var outputIndex: Int?
+
   @Option(help: "How the numbers of a picture that the model makes were made of pixels, as --pixels.")
   var outputPixels: String?
 
@@ -216,6 +219,7 @@ struct ApusWorkerCommand: ParsableCommand {
       settings.keypoints = try keypoints.map { text throws(ApusError) in
         try PictureTask.KeypointShape(parsing: text)
       }
+      settings.outputIndex = outputIndex
       settings.outputPixels = try outputPixels.map { text throws(ApusError) in
         try Normalization(parsing: text)
       }

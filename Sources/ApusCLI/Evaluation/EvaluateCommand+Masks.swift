@@ -61,6 +61,7 @@ extension EvaluateCommand {
     }
     var options = ImageSegmenter.Options(baseOptions: try input.baseOptions(pictures: items.count))
     options.scores = detector.scores.scores
+    options.outputIndex = mask.outputIndex
     let segmenter = try ImageSegmenter(
       model: Model(contentsOfFile: model), labels: detector.categories.labelMap, options: options)
     let classCount = segmenter.classCount

@@ -88,6 +88,8 @@ struct EvaluateCommand: ParsableCommand {
 
   @OptionGroup var hearing: SoundOptions
 
+  @OptionGroup var mask: MaskOptions
+
   @Flag(help: "Show no progress bar.")
   var quiet = false
 
@@ -98,6 +100,7 @@ struct EvaluateCommand: ParsableCommand {
     if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is \(jobs), not 1 to 256") }
     if let step, step < 1 { throw ValidationError("--step is \(step), not 1 or more") }
     try refuseOptions()
+    try mask.check()
     guard (-1...65_535).contains(ignore) else {
       throw ValidationError("--ignore is \(ignore), not a value of a mask of 0 to 65535, or -1 for none")
     }
@@ -122,6 +125,7 @@ struct EvaluateCommand: ParsableCommand {
       TaskOption("--shape", shape != nil, for: [.classify, .anomaly]),
       TaskOption("--type", type != nil, for: [.classify, .anomaly]),
       TaskOption("--ignore", ignore != Self.usualIgnored, for: [.segment]),
+      TaskOption("--output-index", mask.outputIndex != nil, for: [.segment]),
       TaskOption("--class-names", classNames != nil, for: [.classify, .detect]),
       TaskOption("--class-offset", classOffset != 0, for: [.classify]),
       TaskOption("--labels", categories.labels != nil, for: [.classify, .detect, .segment]),
@@ -279,6 +283,7 @@ struct EvaluateCommand: ParsableCommand {
     set("--window", hearing.waveform.window)
     set("--samples", hearing.waveform.samples?.rawValue)
     set("--overlap", hearing.overlap == 0 ? nil : hearing.overlap)
+    set("--output-index", mask.outputIndex)
     set("--shape", shape)
     set("--type", type)
     set("--step", step)

@@ -2,6 +2,7 @@
 extension WatchCommand {
   /// Throws wrong usage for an option that the task does not read: it would change nothing.
   func checkOptionsOfTasks() throws {
+    try mask.check()
     for option in optionsOfOneModel + landmarks.optionsOfTasks { try option.check(task) }
   }
 
@@ -28,6 +29,7 @@ extension WatchCommand {
       TaskOption("--box-units", choices.units.boxUnits != nil, for: [.detect, .keypoints]),
       TaskOption("--candidates", choices.units.candidates != nil, for: [.detect, .keypoints]),
       TaskOption("--anchors", choices.anchors.anchors != nil, for: [.detect]),
+      TaskOption("--output-index", mask.outputIndex != nil, for: [.segment]),
       TaskOption("--keypoints", pose.keypoints != nil, for: [.keypoints]),
       TaskOption(input.givenForModel ?? "--fit", input.givenForModel != nil, for: ofOneModel),
     ]

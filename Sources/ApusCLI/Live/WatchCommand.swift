@@ -62,6 +62,8 @@ struct WatchCommand: ParsableCommand {
 
   @OptionGroup var pose: PoseOptions
 
+  @OptionGroup var mask: MaskOptions
+
   @OptionGroup var input: ModelInputOptions
 
   @Option(name: .long, help: "Look at no more than this many frames per second.")

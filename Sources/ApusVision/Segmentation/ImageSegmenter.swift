@@ -23,6 +23,8 @@ public final class ImageSegmenter: VisionTask {
     public var outputsConfidenceMasks = false
     /// The language of display names, such as `en` or `de-CH`, if the metadata has them; nil for none.
     public var displayNamesLocale: String?
+    /// The index of the output that has the mask; nil for the likeliest of those that may be one.
+    public var outputIndex: Int?
 
     /// Makes the default options, or those with the given base options.
     public init(baseOptions: BaseOptions = BaseOptions()) { self.baseOptions = baseOptions }
@@ -48,9 +50,11 @@ public final class ImageSegmenter: VisionTask {
         ? "classes" : form == .scores ? "scores of \(channels.count) classes" : "one probability",
       reason: "the output has a cell for each part of the picture", pictures: pictures,
       roles: [output: "\(gridHeight)×\(gridWidth) cells" + (form == .classes ? "" : ", \(layout)")],
-      readings: [layoutReading] + (mask.map { [$0.assumption] } ?? []),
+      readings: [layoutReading] + (choice.assumption.map { [$0] } ?? [])
+        + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
-      warnings: idleWarnings + byteWarnings + coarseWarnings + (mask?.warning.map { [$0] } ?? [])
+      warnings: choice.warnings + idleWarnings + byteWarnings + coarseWarnings
+        + (mask?.warning.map { [$0] } ?? [])
         + beyondNames.warnings(names)
         + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
@@ -104,20 +108,26 @@ public final class ImageSegmenter: VisionTask {
   /// A warning about scores that nothing says to be those of classes; usually empty.
   private var coarseWarnings: [String] {
     guard areDoubtful else { return [] }
+    let numbers = channels.count == 1 ? "one number" : "\(channels.count) numbers"
     return [
-      "the output \(pictures.outputs[output]) has \(channels.count) numbers for each of \(gridHeight)×\(gridWidth) cells, taken for scores of "
-        + "classes, which is a guess: raw outputs of detectors and maps of points look alike; --labels says that they are classes"
+      "the output \(pictures.outputs[output]) has \(numbers) for each of \(gridHeight)×\(gridWidth) cells, taken for "
+        + (form == .scores ? "scores of classes" : "a mask")
+        + ", which is a guess: raw outputs of detectors ('apus detect') and maps of points ('apus keypoints') look alike; "
+        + (form == .scores
+          ? "--labels says that they are classes" : "--labels with a name says that it is a mask")
     ]
   }
 
   let pictures: PictureModel
   private let output: Int
+  private let choice: MaskChoice
   private let form: Form
   private let gridWidth: Int
   private let gridHeight: Int
   private let channels: MaskEnlargement.Channels
   private let names: LabelSource?
-  /// Whether scores may be something else: nothing names classes, no SOFTMAX computes them, and cells are coarse or have each number by itself.
+  /// Whether numbers may be something else: nothing names classes, no SOFTMAX computes them, and cells are coarse, have each number by
+  /// itself, or have others in further outputs.
   private let areDoubtful: Bool
   /// The operator that finds classes; nil where the graph does not show it.
   private let classOrigin: String?
@@ -129,8 +139,8 @@ public final class ImageSegmenter: VisionTask {
   private let feedback: MaskFeedback?
   private let beyondNames = ClassesBeyondNames()
 
-  /// How many rows of pixels a cell of a segmenter rarely has: most enlarge their scores.
-  private static let coarsestCell = 8
+  /// How many rows of pixels a cell of a segmenter rarely has: most enlarge their scores. Prototypes and heat maps have as many.
+  private static let coarsestCell = 4
   /// The maximum number of pixels times classes that are compared: some twenty seconds of work.
   private static let maximumWork = 1 << 32
   /// The maximum number of pixels times classes of confidence masks.
@@ -148,7 +158,8 @@ public final class ImageSegmenter: VisionTask {
     self.options = options
     let prepared = try PreparedModel(model, options: options.baseOptions, outputLimit: 1 << 27)
     try prepared.checkTask(["semantic"], for: "segment")
-    let (grid, mask) = try Self.mask(of: prepared, labels)
+    let (grid, mask, choice) = try Self.mask(of: prepared, labels, given: options.outputIndex)
+    self.choice = choice
     (output, form, gridWidth, gridHeight, channels) = grid
     classOrigin = form == .classes ? ClassNumbers(ofOutput: output, of: model)?.origin : nil
     self.mask = mask
@@ -163,9 +174,11 @@ public final class ImageSegmenter: VisionTask {
     self.names = names
     let origin = BoundsSearch(model, input: .unknown).origin(of: model.file.subgraphs[0].outputs[output])
     let isCoarse = Self.coarsestCell * gridHeight <= prepared.geometry.height
+    // A mask of one channel is doubtful only among other maps of its cells, as a heat map of one class has them.
+    let hasOthers = Self.hasOtherNumbers(grid, in: prepared)
     areDoubtful =
-      form == .scores && names == nil && prepared.export?.task != "semantic" && origin != .softmax
-      && (isCoarse || origin == .logistic)
+      form != .classes && names == nil && prepared.export?.task != "semantic" && origin != .softmax
+      && (form == .scores ? isCoarse || origin == .logistic || hasOthers : isCoarse && hasOthers)
     var defaults = PictureDefaults(exportedBy: prepared.export, as: "semantic", usual: PictureDefaults())
     defaults.fourthChannel = .previousMask
     pictures = try PictureModel(prepared, defaults: defaults, lacksLabels: names == nil)
@@ -184,105 +197,6 @@ public final class ImageSegmenter: VisionTask {
   ) throws(ApusError) {
     try self.init(
       model: Model(contentsOfFile: modelFile), labels: LabelMap(ofFile: labelsFile), options: options)
-  }
-
-  /// Of several outputs, such as one for each head, the first that covers the picture and may be a mask.
-  private static func mask(of prepared: PreparedModel, _ labels: LabelMap?) throws(ApusError)
-    -> (Grid, MaskReading?)
-  {
-    let isNamed =
-      labels != nil || prepared.export?.names != nil || prepared.export?.task == "semantic"
-      || LabelMap(of: prepared.model) != nil
-    let candidates = prepared.outputs.indices.compactMap { output -> (grid: Grid, numbers: ClassNumbers?)? in
-      let numbers = ClassNumbers(ofOutput: output, of: prepared.model)
-      // Two classes may be read as a mask, if the caller says so.
-      let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
-      return grid(prepared, output, areClasses: areClasses).map { ($0, numbers) }
-    }
-    // Rows of points, such as 20 poses of 17 points, only resemble a picture, and channels are where the input has them.
-    func rank(_ grid: Grid) -> Int {
-      guard prepared.geometry.hasProportions(height: grid.height, width: grid.width) else { return 2 }
-      let isPlanar = grid.channels.perChannel > 1
-      return grid.channels.count == 1 || isPlanar == prepared.geometry.isPlanar ? 0 : 1
-    }
-    let ordered = (0...2).flatMap { place in candidates.filter { rank($0.grid) == place } }
-    var refusal: ApusError?
-    for (grid, numbers) in ordered {
-      let output = grid.output
-      do throws(ApusError) {
-        if grid.form == .classes { try numbers?.check(prepared, output) }
-        if grid.form == .scores { try MaskReading.refuseTruths(prepared, grid) }
-        if numbers == nil { try MaskReading.refusePicture(prepared, grid, isNamed: isNamed) }
-        if grid.form == .classes, let given = prepared.options.scores {
-          throw ApusError(
-            .invalidArgument,
-            "scores are given as \(given.rawValue), but output \(output) has whole classes, which have no scores"
-          )
-        }
-        guard grid.form == .probability else { return (grid, nil) }
-        return (grid, try MaskReading(of: output, in: prepared, given: prepared.options.scores))
-      } catch {
-        refusal = refusal ?? error
-      }
-    }
-    throw refusal
-      ?? ApusError(
-        .invalidArgument,
-        """
-        the model's outputs are not those of a segmenter (scores 1×height×width×classes, one probability \
-        1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription); 'apus transform' (PictureTransformer) is for \
-        pictures and depths
-        """)
-  }
-
-  /// The grid that an output's shape and type describe; nil if they describe none. Channels are where the
-  /// input has them, unless the other place makes cells that are closer to the input's proportions.
-  ///
-  /// - Parameter areClasses: Whether the graph says that the numbers are those of classes, whatever their type.
-  private static func grid(_ prepared: PreparedModel, _ output: Int, areClasses: Bool) -> Grid? {
-    let tensor = prepared.outputs[output]
-    var shape = prepared.gridShape(of: output)
-    guard shape.first == 1, shape.allSatisfy({ $0 > 0 && $0 <= 1 << 15 }) else { return nil }
-    // Giving the form of scores says that there are scores.
-    let isMask = MaskReading.hasPlainBytes(tensor) && prepared.options.scores != nil
-    let isWhole =
-      areClasses || [.int32, .int64].contains(tensor.type)
-      || [.uint8, .int8, .int16].contains(tensor.type) && tensor.quantization == nil && !isMask
-    if shape.count == 4, isWhole, let one = [3, 1].first(where: { shape[$0] == 1 }) { shape.remove(at: one) }
-    let geometry = prepared.geometry
-    if shape.count == 3, geometry.isProportional(height: shape[1], width: shape[2]) {
-      let form: Form = isWhole ? .classes : .probability
-      return (output, form, shape[2], shape[1], .init(count: 1, perCell: 1, perChannel: 1))
-    }
-    guard shape.count == 4, !isWhole else { return nil }
-    // How far a grid is from the input's proportions; nil where rounding alone cannot explain it.
-    func distortion(_ height: Int, _ width: Int) -> Int? {
-      let distance = abs(height * geometry.width - width * geometry.height)
-      return height > 1 && width > 1 && distance <= max(geometry.width, geometry.height) ? distance : nil
-    }
-    let interleaved = distortion(shape[1], shape[2])
-    let planar = distortion(shape[2], shape[3])
-    guard interleaved != nil || planar != nil else { return nil }
-    let isPlanar = interleaved == planar ? geometry.isPlanar : (planar ?? .max) < (interleaved ?? .max)
-    let (height, width, count) = isPlanar ? (shape[2], shape[3], shape[1]) : (shape[1], shape[2], shape[3])
-    return (
-      output, count == 1 ? .probability : .scores, width, height,
-      isPlanar
-        ? .init(count: count, perCell: 1, perChannel: width * height)
-        : .init(count: count, perCell: count, perChannel: 1)
-    )
-  }
-
-  /// How many classes the output can have.
-  private static func classCount(of prepared: PreparedModel, _ grid: Grid) throws(ApusError) -> Int {
-    switch grid.form {
-    case .scores: return grid.channels.count
-    case .probability: return 2
-    case .classes:
-      let greatest = try ValueBounds(ofOutput: grid.output, of: prepared.model).upper
-      let most = Int(UInt16.max) + 1
-      return greatest >= 0 && greatest < Double(most) ? Int(greatest.rounded()) + 1 : most
-    }
   }
 
   // MARK: Facts

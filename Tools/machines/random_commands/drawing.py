@@ -15,13 +15,13 @@ WEIGHTS = {"detect": 18, "classify": 15, "embed": 6, "compare": 4, "gallery add"
            "segment": 10, "transform": 7, "keypoints": 8, "hear": 8, "filter": 4, "run": 8, "inspect": 12, "hands": 4,
            "face-mesh": 4, "pose": 4, "holistic": 4, "watch": 8, "track": 6, "evaluate": 8}
 # Options that take numbers, besides those whose default is one.
-NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window",
+NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-results", "decide", "distance", "rate", "window", "output-index",
            "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "runs", "warmup", "fps", "frames",
            "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time", "step"}
 # What inspect heeds with --as alone.
-READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units")
+READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units", "output-index")
 # The tasks whose evaluations heed an option, of those that not all heed.
-EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",),
+EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",), "output-index": ("segment",),
              "class-names": ("classify", "detect"), "class-offset": ("classify",), "labels": ("classify", "detect", "segment"),
              **{name: ("classify", "detect") for name in ("label-offset", "allow", "deny", "score-threshold")},
              "scores": ("classify", "detect", "segment"), "locale": (), **{name: () for name in ("rate", "window", "samples", "overlap")},
@@ -397,7 +397,7 @@ class Drawer:
             "pixels": ["unit", "signed", "raw", "127.5:127.5", "0:255", "123,116,103:58,57,57"], "output-pixels": ["unit", "signed", "raw"],
             "label-offset": ["0", "1"], "anchors": ["10,13,16,30,33,23", "9,9,20,11,30,30,17,40"], "input-size": ["16x16", "32x24"],
             "keypoints": ["17x3", "4x2"], "allow": ["name 1", "thing 0", "n1"], "deny": ["name 1", "thing 0", "n1"], "window": ["100"],
-            "rate": ["8000", "16000"], "samples": ["signed", "int16"], "input": [array.path for array in world.arrays],
+            "rate": ["8000", "16000"], "samples": ["signed", "int16"], "output-index": ["0", "1"], "input": [array.path for array in world.arrays],
             "faces": [model.path for model in world.models["faces"]],
             "truth": ["sets/list.csv", "sets/masks", "sets/truth.json"], "class-names": [labels.path for labels in world.labels],
             "class-offset": ["-1", "0", "1"], "shape": ["1x4", "1x16x16x3"], "type": ["uint8", "float32"], "step": ["1", "7"], "ignore": ["0", "255"],

@@ -62,6 +62,11 @@ struct PictureQuery {
         }
       case "output_pixels":
         settings.outputPixels = try Self.parsed { () throws(ApusError) in try Normalization(parsing: text) }
+      case "output_index":
+        guard let index = Int(text), index >= 0 else {
+          throw .bad("output_index is '\(text)', not the place of an output, counted from 0")
+        }
+        settings.outputIndex = index
       case "fit_output": settings.fitsOutput = try Self.flag(name, text)
       case "annotate":
         guard text == "png" else { throw .bad("annotate is '\(text)', not png") }
@@ -79,7 +84,7 @@ struct PictureQuery {
     "model", "faces", "score_threshold", "detection_threshold", "iou_threshold", "palm_angle", "max_results",
     "refinement_cells", "class_agnostic", "multi_label", "allow", "deny", "fit", "pixels", "resampling",
     "channels", "box_units", "scores", "layout", "candidates", "anchors", "keypoints", "output_pixels",
-    "fit_output", "annotate", "output", "min_confidence",
+    "output_index", "fit_output", "annotate", "output", "min_confidence",
   ]
 
   /// Refuses a form with a field that would be a parameter of the query: there it would be heeded, in the form it is not.

@@ -43,6 +43,8 @@ public struct PictureTask: Sendable {
     public var anchors: [Float]?
     /// How many keypoints an object of a YOLO model has; nil for what the metadata says, or else a person's.
     public var keypoints: KeypointShape?
+    /// The index of the output that has a segmenter's mask; nil for the likeliest.
+    public var outputIndex: Int?
     /// How the numbers of a picture that a model makes were made of pixels; nil for what the model says, or else as its input.
     public var outputPixels: Normalization?
     /// Whether a picture that a model makes is resized to the picture that it was given.

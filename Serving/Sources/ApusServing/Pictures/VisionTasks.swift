@@ -115,6 +115,7 @@ struct PreparedTask: Sendable {
     case .segment:
       var options = ImageSegmenter.Options()
       options.baseOptions = base
+      options.outputIndex = settings.outputIndex
       self.init(
         try ImageSegmenter(model: model, labels: labels, options: options),
         draw: { picture, result throws(ApusError) in try picture.drawing(segmentation: result) },
@@ -244,6 +245,7 @@ struct PreparedTask: Sendable {
       ("candidates", settings.candidates != nil, [.detect, .keypoints]),
       ("anchors", settings.anchors != nil, [.detect]),
       ("keypoints", settings.keypoints != nil, [.keypoints]),
+      ("output_index", settings.outputIndex != nil, [.segment]),
       ("output_pixels", settings.outputPixels != nil, [.transform]),
       ("fit_output", settings.fitsOutput, [.transform]),
       ("faces", settings.faces != nil, [.embed]),

@@ -8,7 +8,8 @@ enum ClientWords {
   private static let parameters: Set<String> = [
     "anchors", "box-units", "candidates", "channels", "class-agnostic", "detection-threshold", "fit",
     "fit-output",
-    "iou-threshold", "keypoints", "layout", "max-results", "multi-label", "output-pixels", "palm-angle",
+    "iou-threshold", "keypoints", "layout", "max-results", "multi-label", "output-index", "output-pixels",
+    "palm-angle",
     "pixels",
     "refinement-cells", "resampling", "score-threshold", "scores",
   ]

@@ -10,6 +10,7 @@ extension WatchTask {
     let choices = command.detectorOptions
     var options = ImageSegmenter.Options(baseOptions: try command.input.baseOptions(pictures: Self.pictures))
     options.scores = choices.scores.scores
+    options.outputIndex = command.mask.outputIndex
     let segmenter = VideoSegmenter(
       try ImageSegmenter(
         model: Model(contentsOfFile: file), labels: choices.categories.labelMap, options: options))
