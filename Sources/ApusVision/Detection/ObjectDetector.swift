@@ -297,7 +297,9 @@ public final class ObjectDetector: VisionTask {
       }
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }
-    if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors) { return head }
+    if let head = try AnchorHead(prepared, chosen: chosen, anchors: options.anchors, labels: labels) {
+      return head
+    }
     if let head = try OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
     if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }

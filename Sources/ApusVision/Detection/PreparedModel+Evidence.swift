@@ -124,6 +124,26 @@ extension PreparedModel {
     }
   }
 
+  /// A head whose edges are distributions of 8, 16 or 17 numbers each, which is not read; nil if no head with that many columns is one.
+  ///
+  /// - Parameter classes: How many classes there are; those of COCO if nothing says it.
+  func distributions(columns: Int, classes: Int = 80) -> String? {
+    guard [8, 16, 17].contains(where: { columns - classes == 4 * $0 }) else { return nil }
+    return
+      "\(classes) classes and \((columns - classes) / 4) numbers for each edge of a box (a distribution, DFL), which is not read: export the "
+      + "model with its boxes decoded"
+  }
+
+  /// The error for an output that has another number of classes than there are names.
+  func contradiction(of output: Int, _ found: String, names: Int, columns: Int) -> ApusError {
+    let advice =
+      distributions(columns: columns, classes: names).map { "; it may be that of \($0)" }
+      ?? "; the names may be those of another model"
+    return ApusError(
+      .invalidArgument,
+      "the output \(outputs[output].shape) would be \(found), but there are names for \(names)\(advice)")
+  }
+
   /// The error for an output that several layouts fit, which the caller has to choose from.
   ///
   /// - Parameters:

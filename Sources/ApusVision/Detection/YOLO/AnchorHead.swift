@@ -15,7 +15,9 @@ struct AnchorHead: DetectionHead {
   /// Recognizes two or three maps of the input's grids, and one if it is asked for; nil for other outputs.
   ///
   /// - Throws: `invalidArgument` if nothing tells which of YOLO's versions they are of, or anchors are given that do not fit.
-  init?(_ prepared: PreparedModel, chosen: DetectorLayout?, anchors given: [Float]?) throws(ApusError) {
+  init?(
+    _ prepared: PreparedModel, chosen: DetectorLayout?, anchors given: [Float]?, labels: LabelMap?
+  ) throws(ApusError) {
     if let chosen, !YOLOAnchors.layouts.contains(chosen) { return nil }
     let geometry = prepared.geometry
     guard let strides = Self.strides(prepared, isOne: chosen == .yolo2) else { return nil }
@@ -39,7 +41,7 @@ struct AnchorHead: DetectionHead {
     if let chosen {
       reading = LayoutReading(given: chosen)
     } else {
-      reading = try Self.recognized(prepared, grids)
+      reading = try Self.recognized(prepared, grids, perCell, labels)
     }
     guard let anchors = YOLOAnchors(reading.layout, stride: strides[0], given: given),
       anchors.levels.count == grids.count
@@ -80,9 +82,9 @@ struct AnchorHead: DetectionHead {
     return given.count / (2 * grids)
   }
 
-  private static func recognized(_ prepared: PreparedModel, _ grids: [AnchorGrid]) throws(ApusError)
-    -> LayoutReading
-  {
+  private static func recognized(
+    _ prepared: PreparedModel, _ grids: [AnchorGrid], _ perCell: Int, _ labels: LabelMap?
+  ) throws(ApusError) -> LayoutReading {
     let isTiny = grids.count == 2
     let named: [(DetectorLayout, [String])] =
       isTiny
@@ -97,14 +99,20 @@ struct AnchorHead: DetectionHead {
       return LayoutReading(found[0].0, .model, "maps of \(grids.count) grids, and the model's name")
     }
     let classes = grids[0].columns - 5
+    let (output, channels) = (grids[0].output, perCell * grids[0].columns)
+    // A name of a background may be among those of the classes.
+    if let known = prepared.knownClassCount(labels), abs(known - classes) > 1 {
+      throw prepared.contradiction(
+        of: output, "\(perCell) anchors with \(classes) classes each", names: known, columns: channels)
+    }
     throw prepared.ambiguity(
-      of: grids[0].output,
+      of: output,
       named.map {
         (
           $0.0,
           "\($0.0 == .yolo5Raw || $0.0 == .yolo7Raw ? "2 · sigmoid" : "sigmoid and exp") of \(classes) classes"
         )
-      })
+      }, others: prepared.distributions(columns: channels).map { [$0] } ?? [])
   }
 
   // MARK: Facts

@@ -123,6 +123,11 @@ struct YOLOXRecognition {
     if columns == 85 {
       return (.guess, "\(isCells), and 85 columns are box, objectness and the 80 classes of COCO")
     }
+    if let known, abs(known - classes) > 1 {
+      throw prepared.contradiction(
+        of: output, "candidates of \(classes + 1) classes, or of \(classes) with objectness", names: known,
+        columns: columns)
+    }
     if let values = probed, isCertain(values) { return (.model, isCells) }
     let list = columns == 6 && rows <= 300 ? [(DetectorLayout.yoloEndToEnd, "corners, score, class")] : []
     throw prepared.ambiguity(
@@ -130,7 +135,7 @@ struct YOLOXRecognition {
       [
         (.yolo8, "box and \(classes + 1) classes"), (.yolox, "box, objectness and \(classes) classes"),
         (.yolo6, "box, 1 and \(classes) classes"),
-      ] + list)
+      ] + list, others: prepared.distributions(columns: columns).map { [$0] } ?? [])
   }
 
   /// Where names come from whose number decides.
