@@ -45,6 +45,8 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yoloBestClass = "yolo-best-class"
   /// YOLO v7 with suppression inside: rows of batch, left, top, right, bottom, class, score.
   case yolo7EndToEnd = "yolo7-end-to-end"
+  /// YOLO-NAS with suppression inside, in its flat format: rows of image, left, top, right, bottom, score, class.
+  case yoloNASEndToEnd = "yolo-nas-end-to-end"
   /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
   case efficientDet = "efficientdet"
   /// Oriented boxes of YOLO v8 to 26: `(4 + classes + 1) × N`, the last of which is an angle.

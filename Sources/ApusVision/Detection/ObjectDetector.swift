@@ -321,7 +321,9 @@ public final class ObjectDetector: VisionTask {
         \(prepared.geometry.width) × \(prepared.geometry.height) pixels)
         """
     let advice =
-      if prepared.outputs.indices.allSatisfy({ prepared.rowLength(of: $0) != nil }) {
+      if prepared.outputs.indices.allSatisfy({
+        prepared.rowLength(of: $0) != nil && !prepared.hasOpenRows($0)
+      }) {
         "; such rows are the outputs of a classifier or an embedder"
       } else if chosen == nil, let command = prepared.otherCommand {
         "; '\(command)' takes such models"

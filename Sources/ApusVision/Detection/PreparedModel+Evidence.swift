@@ -28,6 +28,14 @@ extension PreparedModel {
     }
   }
 
+  /// Whether an output has as many rows as a picture has objects: an open dimension that is not the batch.
+  func hasOpenRows(_ output: Int) -> Bool {
+    let signature = outputs[output].shapeSignature
+    guard signature.count >= 2 else { return false }
+    if signature.dropFirst().dropLast().contains(where: { $0 < 0 }) { return true }
+    return signature.count == 2 && signature[0] < 0 && (interpreter.inputs[0].shapeSignature.first ?? -1) >= 0
+  }
+
   /// The command that takes a model of poses, faces or masks; nil for others.
   var otherCommand: String? {
     if MoveNetHead(self) != nil || PoseNetHead(self) != nil { return "apus keypoints" }

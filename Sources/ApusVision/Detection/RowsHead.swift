@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// Rows of seven numbers of models that suppress by themselves: YOLO v7 end to end, EfficientDet and oriented boxes.
+/// Rows of seven numbers of models that suppress by themselves: YOLO v7 and YOLO-NAS end to end, EfficientDet and oriented boxes.
 struct RowsHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
@@ -48,16 +48,30 @@ struct RowsHead: DetectionHead {
         factor * YOLOShape.cells(width: geometry.width, height: geometry.height, strides: $0) == rows
       }
     }
-    // A single row is rather a classifier's.
-    guard !isOfCells, rows > 1, rows <= maximumRows else { return nil }
+    // A single row is rather a classifier's, unless a picture decides how many there are.
+    guard !isOfCells, rows > 1 || prepared.hasOpenRows(0), rows <= maximumRows else { return nil }
     if prepared.isCalled("efficientdet") {
       return LayoutReading(.efficientDet, .model, "rows of 7 numbers, and the model's name")
     }
     if prepared.isCalled("yolov7", "yolo_v7", "yolo7") {
       return LayoutReading(.yolo7EndToEnd, .model, "rows of 7 numbers, and the model's name")
     }
+    if prepared.isCalled("yolonas", "yolo_nas", "yolo-nas", "flat_predictions") {
+      return LayoutReading(.yoloNASEndToEnd, .model, "rows of 7 numbers, and the model's name")
+    }
     let values = prepared.probe(0) ?? []
-    let possible = layouts.filter { fits(values, $0) }
+    var possible = layouts.filter { fits(values, $0) }
+    // Both have the class behind the score. EfficientDet has a list for each picture of a batch, and fills it with rows of no image.
+    if possible == [.yoloNASEndToEnd, .efficientDet] {
+      if hasFilling(values) {
+        possible = [.efficientDet]
+      } else if prepared.outputs[0].shape.rank > 2 {
+        return LayoutReading(
+          .efficientDet, .guess,
+          "rows of 7 numbers without a class 0 in a list for each picture, as EfficientDet has them"
+        )
+      }
+    }
     guard possible.count == 1 else {
       let queries = rows == 300 ? [(DetectorLayout.rtDETR, "center, size and 3 class scores")] : []
       throw prepared.ambiguity(of: 0, layouts.map { ($0, names($0)) } + queries)
@@ -67,7 +81,9 @@ struct RowsHead: DetectionHead {
     )
   }
 
-  private static let layouts: [DetectorLayout] = [.yolo7EndToEnd, .efficientDet, .yoloOBBEndToEnd]
+  private static let layouts: [DetectorLayout] = [
+    .yolo7EndToEnd, .yoloNASEndToEnd, .efficientDet, .yoloOBBEndToEnd,
+  ]
   /// More rows are candidates rather than results.
   private static let maximumRows = 1000
 
@@ -82,6 +98,7 @@ struct RowsHead: DetectionHead {
   private static func names(_ layout: DetectorLayout) -> String {
     switch layout {
     case .efficientDet: "image, top, left, bottom, right, score, class"
+    case .yoloNASEndToEnd: "image, left, top, right, bottom, score, class"
     case .yoloOBBEndToEnd: "center x, center y, width, height, score, class, angle"
     default: "batch, left, top, right, bottom, class, score"
     }
@@ -90,7 +107,7 @@ struct RowsHead: DetectionHead {
   /// The columns of the score and of the class.
   private static func places(_ layout: DetectorLayout) -> (score: Int, class: Int) {
     switch layout {
-    case .efficientDet: (5, 6)
+    case .efficientDet, .yoloNASEndToEnd: (5, 6)
     case .yoloOBBEndToEnd: (4, 5)
     default: (6, 5)
     }
@@ -105,9 +122,16 @@ struct RowsHead: DetectionHead {
       if layout == .yoloOBBEndToEnd {
         return values[row + 2] >= 0 && values[row + 3] >= 0 && abs(values[row + 6]) <= .pi
       }
+      // EfficientDet counts classes from 1.
+      if layout == .efficientDet, values[row] >= 0, values[row + score] > 0, number < 1 { return false }
       return values[row] == values[row].rounded() && values[row + 3] >= values[row + 1]
         && values[row + 4] >= values[row + 2]
     }
+  }
+
+  /// Whether some rows are of no image.
+  private static func hasFilling(_ values: [Float]) -> Bool {
+    stride(from: 0, to: values.count - values.count % columns, by: columns).contains { values[$0] < 0 }
   }
 
   // MARK: Facts
@@ -155,8 +179,11 @@ struct RowsHead: DetectionHead {
         guard
           let number = Int(exactly: values[row + classPlace].rounded())
         else { continue }
+        if layout == .efficientDet, number < 1 {
+          throw check.refusal("an answer has class \(number), and this layout counts them from 1", "layout")
+        }
         let index = layout == .efficientDet ? number - 1 : number
-        guard index >= 0, criteria.categories.contains(index) else { continue }
+        guard criteria.categories.contains(index) else { continue }
         found.add((row, index, score), score: score)
       }
       var objects: [DetectedObject] = []

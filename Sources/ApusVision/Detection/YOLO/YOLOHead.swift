@@ -5,6 +5,8 @@ import ApusFormat
 /// The heads of YOLO: boxes with class scores, perhaps with objectness, mask coefficients or keypoints.
 struct YOLOHead: DetectionHead {
   let shape: YOLOShape
+  /// Whether a picture decides how many rows there are.
+  private let hasOpenRows: Bool
   /// The output with the boxes.
   let output: Int
   let prototypes: MaskPrototypes?
@@ -71,7 +73,7 @@ struct YOLOHead: DetectionHead {
     var recognition = YOLORecognition(
       dimensions: dimensions, width: geometry.width, height: geometry.height, extra: extra, export: export,
       isCalledVersion10: prepared.isCalled("yolov10", "yolo_v10"),
-      axis: prepared.options.candidates)
+      axis: prepared.options.candidates, hasOpenRows: prepared.hasOpenRows(output))
     var square: CandidateOrientation?
     if dimensions.first == dimensions.second, let shape = try recognition.shape(chosen: chosen),
       shape.layout != .yoloEndToEnd
@@ -108,6 +110,7 @@ struct YOLOHead: DetectionHead {
         """)
     }
     self.shape = shape
+    hasOpenRows = prepared.hasOpenRows(output)
     self.output = output
     (width, height) = (Float(geometry.width), Float(geometry.height))
     ownWarnings = Self.warnings(tensor, output)
@@ -181,8 +184,11 @@ struct YOLOHead: DetectionHead {
       }
     if let prototypes { columns += ", \(prototypes.count) mask coefficients" }
     if let keypoints { columns += ", \(keypoints.count) keypoints of \(keypoints.values) numbers" }
+    let isOpen = hasOpenRows && shape.layout == .yoloEndToEnd
+    let count = isOpen ? "an open number of candidates" : "\(shape.rows) candidates"
     var roles = [
-      output: "\(shape.rows) candidates, \(shape.isTransposed ? "one a column" : "one a row"): \(columns)"
+      output:
+        "\(count), \(shape.isTransposed ? "one a column" : "one a row"): \(columns)"
     ]
     if let prototypes {
       roles[prototypes.output] =
@@ -231,6 +237,8 @@ struct YOLOHead: DetectionHead {
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     var coefficients: [[Float]] = []
     var objects = try run.withValues(of: output) { values throws(ApusError) in
+      var shape = shape
+      if shape.layout == .yoloEndToEnd, hasOpenRows { shape.rows = values.count / shape.columns }
       guard values.count == shape.rows * shape.columns else {
         throw ApusError(
           .invalidData,

@@ -17,6 +17,8 @@ struct YOLORecognition {
   let isCalledVersion10: Bool
   /// Where the candidates are; nil for what the shape says.
   var axis: CandidateAxis?
+  /// Whether a picture decides how many rows the output has.
+  var hasOpenRows = false
 
   private var knownClasses: Int? { (export?.names.keys.max()).map { $0 + 1 } }
 
@@ -56,7 +58,7 @@ struct YOLORecognition {
   private var unnamed: YOLORecognition {
     YOLORecognition(
       dimensions: dimensions, width: width, height: height, extra: extra, export: nil,
-      isCalledVersion10: isCalledVersion10, axis: axis)
+      isCalledVersion10: isCalledVersion10, axis: axis, hasOpenRows: hasOpenRows)
   }
 
   // MARK: What fits
@@ -134,12 +136,15 @@ struct YOLORecognition {
   private func endToEnd() -> YOLOShape? {
     let isSaid = export?.isEndToEnd == true || export?.hasSuppression == true
     // A single row is rather a classifier's.
-    guard dimensions.second == 6 + extra, dimensions.first > 0, isSaid || (2...300).contains(dimensions.first)
+    guard dimensions.second == 6 + extra, dimensions.first > 0,
+      isSaid || hasOpenRows || (2...300).contains(dimensions.first)
     else { return nil }
     return YOLOShape(
       layout: .yoloEndToEnd, rows: dimensions.first, columns: dimensions.second, isTransposed: false,
       classes: 0, source: source(isSaid: isSaid),
-      reason: isSaid ? "the metadata says so" : "up to 300 rows of corners, score and class")
+      reason: isSaid
+        ? "the metadata says so"
+        : "\(hasOpenRows ? "an open number of" : "up to 300") rows of corners, score and class")
   }
 
   // MARK: By hand
