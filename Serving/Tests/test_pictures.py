@@ -76,7 +76,7 @@ def test_options_of_the_query(shapes, sample, tmp_path):
     assert {found["label"] for found in answer["detections"]} == {"circle", "triangle"}
     for wrong in ("score_threshold=x", "score_threshold=nan", "max_results=0", "fit=x", "annotate=gif", "unknown=1",
                   "allow=nothing", "allow=circle&deny=triangle", "model=%ff",
-                  "pixels=x", "pixels=1:0", "pixels=1,2:3", "channels=x", "channels=gray", "box_units=x", "scores=x",
+                  "pixels=x", "pixels=1:0", "pixels=1,2:3", "channels=x", "channels=gray", "box_units=x", "box_order=x", "scores=x",
                   "iou_threshold=2", "iou_threshold=x", "iou_threshold=-0.1", "class_agnostic=1", "multi_label=", "resampling=x", "candidates=x",
                   "detection_threshold=0.5", "palm_angle=90", "refinement_cells=7"):
         status, answer = shapes.json(f"/v1/detect?{wrong}", sample)
@@ -87,7 +87,7 @@ def test_options_of_the_query(shapes, sample, tmp_path):
 @pytest.mark.parametrize("task,query", [
     ("segment", "score_threshold=0.9"), ("segment", "max_results=1"), ("segment", "box_units=pixel"), ("segment", "allow=dog"),
     ("embed", "score_threshold=0.9"), ("embed", "max_results=1"), ("embed", "scores=logit"), ("embed", "box_units=pixel"),
-    ("transform", "score_threshold=0.9"), ("transform", "scores=logit"), ("classify", "box_units=pixel"), ("faces", "box_units=pixel"),
+    ("transform", "score_threshold=0.9"), ("transform", "scores=logit"), ("classify", "box_units=pixel"), ("keypoints", "box_order=ltrb"), ("faces", "box_units=pixel"),
     ("faces", "deny=dog")])
 def test_settings_that_say_nothing_to_a_task_are_refused(shapes, sample, task, query):
     status, answer = shapes.json(f"/v1/{task}?{query}", sample)

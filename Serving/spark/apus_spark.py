@@ -626,12 +626,13 @@ def _uri(path):
 
 
 # How a model is read, where its file does not say it, or says it wrong.
-READINGS = ["pixels", "channels", "box_units", "scores", "layout", "candidates", "anchors", "fit", "resampling"]
+READINGS = ["pixels", "channels", "box_units", "scores", "layout", "candidates", "anchors", "fit", "resampling", "box_order"]
 
 
 def detect(df, model, *, worker=None, score_threshold=None, max_results=None, iou_threshold=None, class_agnostic=False,
            multi_label=False, allow=(), deny=(), labels=None, deadline=30.0, patience=60.0, threads=1, pixels=None,
-           channels=None, box_units=None, scores=None, layout=None, candidates=None, anchors=None, fit=None, resampling=None):
+           channels=None, box_units=None, scores=None, layout=None, candidates=None, anchors=None, fit=None, resampling=None,
+           box_order=None):
     """Looks for objects in the pictures of a DataFrame that has `path`, `length`, `modificationTime` and `content`.
 
     In place of `content` there may be `file`, the name of a file that every machine has. A picture that cannot be read, or
@@ -649,7 +650,7 @@ def detect(df, model, *, worker=None, score_threshold=None, max_results=None, io
     options = ["--deadline", str(deadline), "--threads", str(threads)]
     for name, value in (("--score-threshold", score_threshold), ("--max-results", max_results),
                         ("--iou-threshold", iou_threshold), ("--labels", labels), ("--pixels", pixels),
-                        ("--channels", channels), ("--box-units", box_units), ("--scores", scores), ("--layout", layout),
+                        ("--channels", channels), ("--box-units", box_units), ("--box-order", box_order), ("--scores", scores), ("--layout", layout),
                         ("--candidates", candidates), ("--anchors", anchors), ("--fit", fit), ("--resampling", resampling),
                         *(("--allow", label) for label in allow), *(("--deny", label) for label in deny)):
         if value is not None:

@@ -42,6 +42,8 @@ struct DetectorOptions: ParsableArguments {
 
   @OptionGroup var units: BoxUnitOptions
 
+  @OptionGroup var order: BoxOrderOptions
+
   @OptionGroup var anchors: AnchorOptions
 
   /// A detector of the model in a file, or of the embedded one.
@@ -57,6 +59,7 @@ struct DetectorOptions: ParsableArguments {
     options.isClassAgnostic = classAgnostic
     options.isMultiLabel = multiLabel
     options.layout = layout
+    options.boxOrder = order.boxOrder
     options.anchors = try anchors.sizes
     let labels = try categories.labelMap
     guard let file else {

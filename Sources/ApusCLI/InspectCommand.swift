@@ -46,6 +46,8 @@ struct InspectCommand: ParsableCommand {
   )
   var inputSize: String?
 
+  @OptionGroup var order: BoxOrderOptions
+
   @OptionGroup var anchors: AnchorOptions
 
   @OptionGroup var pose: PoseOptions
@@ -92,6 +94,7 @@ struct InspectCommand: ParsableCommand {
       try refuse("--labels", labels != nil, but: [.detector, .classifier, .segmenter, .sound])
     }
     try refuse("--layout", layout != nil, but: [.detector, .keypoints])
+    try refuse("--box-order", order.boxOrder != nil, but: [.detector])
     try refuse("--anchors", anchors.anchors != nil, but: [.detector])
     try refuse("--keypoints", pose.keypoints != nil, but: [.keypoints])
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
@@ -130,8 +133,8 @@ struct InspectCommand: ParsableCommand {
         return
       }
       let assumptions = try task.assumptions(
-        of: Model(contentsOfFile: model), labels: map, layout: layout, anchors: try anchors.sizes,
-        keypoints: try pose.shape, mask: mask.outputIndex, base: base)
+        of: Model(contentsOfFile: model), labels: map, layout: layout, order: order.boxOrder,
+        anchors: try anchors.sizes, keypoints: try pose.shape, mask: mask.outputIndex, base: base)
       if json { try Output.writeJSON(assumptions) } else { Output.write(assumptions.text) }
       return
     }

@@ -24,7 +24,7 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
   static func firstAssumptions(of model: Model, labels: LabelMap, base: BaseOptions) -> TaskAssumptions? {
     for task in [InspectedTask.detector, .classifier, .segmenter] {
       let found = try? task.assumptions(
-        of: model, labels: labels, layout: nil, anchors: nil, keypoints: nil, base: base)
+        of: model, labels: labels, layout: nil, order: nil, anchors: nil, keypoints: nil, base: base)
       if let found { return found }
     }
     return nil
@@ -32,13 +32,14 @@ enum InspectedTask: String, CaseIterable, ExpressibleByArgument {
 
   /// The task's assumptions about a model.
   func assumptions(
-    of model: Model, labels: LabelMap?, layout: DetectorLayout?, anchors: [Float]?,
+    of model: Model, labels: LabelMap?, layout: DetectorLayout?, order: BoxOrder?, anchors: [Float]?,
     keypoints: (count: Int, values: Int)?, mask: Int? = nil, base: BaseOptions
   ) throws(ApusError) -> TaskAssumptions {
     switch self {
     case .detector:
       var options = ObjectDetector.Options(baseOptions: base)
       options.layout = layout
+      options.boxOrder = order
       options.anchors = anchors
       return try ObjectDetector(model: model, labels: labels, options: options).assumptions
     case .classifier:

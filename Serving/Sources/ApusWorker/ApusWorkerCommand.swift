@@ -70,6 +70,11 @@ struct ApusWorkerCommand: ParsableCommand {
   @Option(help: "The unit of the model's boxes and points: fraction or pixel.", transform: named)
   var boxUnits: BoxUnits?
 
+  @Option(
+    help: "The order of a box's numbers in a model with suppression inside: ltrb, tlbr, xywh or cxcywh.",
+    transform: named)
+  var boxOrder: BoxOrder?
+
   @Option(help: "What the model's scores are: probability, logit, raw or byte.", transform: named)
   var scores: ScoreForm?
 
@@ -210,6 +215,7 @@ struct ApusWorkerCommand: ParsableCommand {
       settings.pixels = try pixels.map { text throws(ApusError) in try Normalization(parsing: text) }
       settings.channels = channels
       settings.boxUnits = boxUnits
+      settings.boxOrder = boxOrder
       settings.scores = scores
       settings.layout = layout
       settings.candidates = candidates

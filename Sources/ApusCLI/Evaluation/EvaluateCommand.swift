@@ -143,6 +143,7 @@ struct EvaluateCommand: ParsableCommand {
       TaskOption("--box-units", detector.units.boxUnits != nil, for: [.detect]),
       TaskOption("--candidates", detector.units.candidates != nil, for: [.detect]),
       TaskOption("--anchors", detector.anchors.anchors != nil, for: [.detect]),
+      TaskOption("--box-order", detector.order.boxOrder != nil, for: [.detect]),
     ]
     for option in options { try option.check(task) }
     if categories.locale != nil {
@@ -267,6 +268,7 @@ struct EvaluateCommand: ParsableCommand {
     set("--box-units", detector.units.boxUnits?.rawValue)
     set("--candidates", detector.units.candidates?.rawValue)
     set("--anchors", detector.anchors.anchors)
+    set("--box-order", detector.order.boxOrder?.rawValue)
     set("--label-offset", detector.categories.labelOffset)
     setList("--allow", detector.categories.allow)
     setList("--deny", detector.categories.deny)

@@ -30,6 +30,7 @@ extension WatchCommand {
       TaskOption("--candidates", choices.units.candidates != nil, for: [.detect, .keypoints]),
       TaskOption("--anchors", choices.anchors.anchors != nil, for: [.detect]),
       TaskOption("--output-index", mask.outputIndex != nil, for: [.segment]),
+      TaskOption("--box-order", choices.order.boxOrder != nil, for: [.detect]),
       TaskOption("--keypoints", pose.keypoints != nil, for: [.keypoints]),
       TaskOption(input.givenForModel ?? "--fit", input.givenForModel != nil, for: ofOneModel),
     ]

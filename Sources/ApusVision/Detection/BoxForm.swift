@@ -19,6 +19,17 @@ struct BoxForm: Hashable, Sendable {
     self.places = places
   }
 
+  /// The form of an order by name.
+  init(_ order: BoxOrder) {
+    self =
+      switch order {
+      case .ltrb: .leftTopRightBottom
+      case .tlbr: .topLeftBottomRight
+      case .xywh: BoxForm(kind: .upperLeft, places: [0, 1, 2, 3])
+      case .cxcywh: BoxForm(kind: .center, places: [0, 1, 2, 3])
+      }
+  }
+
   /// Reads what the metadata says.
   ///
   /// - Parameters:

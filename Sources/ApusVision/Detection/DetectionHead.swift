@@ -45,6 +45,8 @@ protocol DetectionHead: Sendable {
   var pictureDefaults: PictureDefaults { get }
   /// The number of classes, if the shapes decide it.
   var classCount: Int? { get }
+  /// From where classes are counted; nil if the number of scores says it, or the kind of model.
+  var numbering: ClassNumbering? { get }
   /// The content of each output, in words.
   var roles: [Int: String] { get }
   /// Whether boxes end at the picture's edges.
@@ -63,6 +65,7 @@ protocol DetectionHead: Sendable {
 
 extension DetectionHead {
   var pictureDefaults: PictureDefaults { PictureDefaults() }
+  var numbering: ClassNumbering? { nil }
   var clipsBoxes: Bool { false }
   var warnings: [String] { [] }
   var isUndecided: Bool { false }

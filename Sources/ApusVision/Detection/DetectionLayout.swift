@@ -13,8 +13,9 @@ import ApusFormat
 /// 3. The names of a signature's outputs, then those of the tensors: `detection_boxes`, `num_detections` and the like,
 ///    and `TFLite_Detection_PostProcess`, `…:1`, `…:2`, `…:3`.
 /// 4. The tensors `StatefulPartitionedCall:0` … `:3` of TensorFlow 2: count, scores, classes, boxes, or, where the
-///    shapes say so, boxes, classes, scores, count.
-/// 5. The shapes: boxes have four columns, a count is one number. Which of the other two holds classes depends on
+///    shapes say so, boxes first and a count last.
+/// 5. The shapes of all outputs of TensorFlow's detection API, where converters number them in alphabetical order.
+/// 6. The shapes: boxes have four columns, a count is one number. Which of the other two holds classes depends on
 ///    their values, run by run: see ``DetectionRows``. Where these leave it open, classes come before scores if
 ///    boxes are the first output, and after them otherwise; converters of TensorFlow 1 and 2 do so.
 struct DetectionLayout: Hashable, Sendable {
@@ -31,18 +32,24 @@ struct DetectionLayout: Hashable, Sendable {
   /// The tensor whose scores the operator `TFLite_Detection_PostProcess` sorts; nil without the operator.
   let operatorScores: Int?
 
+  /// The output with the scores of all classes of TensorFlow's detection API, told by its shape alone; nil for others.
+  let allScores: Int?
+
+  /// Whether each box is followed by its score in the same output.
+  var hasScoresInBoxes: Bool { outputs.boxes == outputs.scores }
+
   /// Whether the operator `TFLite_Detection_PostProcess` computes them.
   var isOfOperator: Bool { operatorScores != nil }
 
   /// The most signatures whose names are looked at: each has one for every output.
-  private static let maximumSignatures = 64
+  static let maximumSignatures = 64
 
   /// How many classes the operator knows, the background left out; nil without the operator.
   let classCount: Int?
 
   private init(
     _ outputs: DetectionOutputs, _ source: AssumptionSource, _ reason: String, rowsPerObject: Int = 1,
-    isAmbiguous: Bool = false, operatorScores: Int? = nil, classCount: Int? = nil
+    isAmbiguous: Bool = false, operatorScores: Int? = nil, classCount: Int? = nil, allScores: Int? = nil
   ) {
     self.outputs = outputs
     self.source = source
@@ -51,6 +58,7 @@ struct DetectionLayout: Hashable, Sendable {
     self.isAmbiguous = isAmbiguous
     self.operatorScores = operatorScores
     self.classCount = classCount
+    self.allScores = allScores
   }
 
   /// Finds the detections among a model's outputs.
@@ -92,13 +100,25 @@ struct DetectionLayout: Hashable, Sendable {
     }
     let names = outputs.map(\.name)
     candidates.append((Self.named(names), "the names of tensors"))
-    candidates += Self.numbered(names).map { ($0, "the order of TensorFlow's exports") }
+    candidates.append((Self.reversed(names), "the order of TensorFlow's exports"))
     for case (let found?, let reason) in candidates where Self.fits(found, shapes) {
       self.init(found, .model, reason)
       return
     }
+    if let found = Self.numbered(names), Self.fits(found, shapes) {
+      self.init(found, .guess, "the order of TensorFlow's functions", isAmbiguous: true)
+      return
+    }
+    if let (found, allScores) = Self.alphabetical(names, shapes) {
+      self.init(
+        found, .model, "the shapes of TensorFlow's detection API, in the alphabetical order of its names",
+        allScores: allScores)
+      return
+    }
     if let found = Self.shaped(shapes) {
       self.init(found, .guess, "the shapes of the outputs", isAmbiguous: true)
+    } else if let found = Self.scored(outputs, shapes) {
+      self.init(found, .guess, "five numbers a row, and a class for each: corners and a score")
     } else {
       let found = zip(names, shapes).map { "\($0) \($1)" }.joined(separator: ", ")
       throw ApusError(
@@ -154,11 +174,11 @@ struct DetectionLayout: Hashable, Sendable {
       default: return nil
       }
     }
-    if ["raw", "multiclass", "anchor"].contains(where: name.contains) { return nil }
+    if ["raw", "multiclass", "anchor", "keypoint", "mask"].contains(where: name.contains) { return nil }
     if name.contains("num") || name.contains("count") { return .count }
     if name.contains("box") || name.contains("location") { return .boxes }
     if name.contains("score") { return .scores }
-    return name.contains("class") || name.contains("categor") ? .classes : nil
+    return ["class", "categor", "label"].contains(where: name.contains) ? .classes : nil
   }
 
   private static func named(_ names: [String]) -> DetectionOutputs? {
@@ -172,19 +192,61 @@ struct DetectionLayout: Hashable, Sendable {
     return DetectionOutputs(boxes: boxes, classes: classes, scores: scores, count: positions[.count])
   }
 
-  private static func numbered(_ names: [String]) -> [DetectionOutputs?] {
-    func position(_ number: Int) -> Int? {
-      names.firstIndex {
-        $0 == "StatefulPartitionedCall:\(number)" || number == 0 && $0 == "StatefulPartitionedCall"
-      }
+  /// The number of an output that TensorFlow's converters number: `StatefulPartitionedCall:2`, `Identity_2`.
+  private static func number(_ name: String) -> Int? {
+    for (prefix, mark) in [("StatefulPartitionedCall", ":"), ("PartitionedCall", ":"), ("Identity", "_")]
+    where name.hasPrefix(prefix) {
+      let rest = name.dropFirst(prefix.count)
+      return rest.isEmpty ? 0 : rest.hasPrefix(mark) ? Int(rest.dropFirst()) : nil
     }
-    guard names.count == 4, let zero = position(0), let one = position(1), let two = position(2),
-      let three = position(3)
-    else { return [] }
-    return [
-      DetectionOutputs(boxes: three, classes: two, scores: one, count: zero),
-      DetectionOutputs(boxes: zero, classes: one, scores: two, count: three),
-    ]
+    return nil
+  }
+
+  /// The order of the exporter for TensorFlow Lite: count, scores, classes, boxes.
+  private static func reversed(_ names: [String]) -> DetectionOutputs? {
+    let numbers = names.map { $0.hasPrefix("StatefulPartitionedCall") ? number($0) : nil }
+    guard names.count == 4, let zero = numbers.firstIndex(of: 0), let one = numbers.firstIndex(of: 1),
+      let two = numbers.firstIndex(of: 2), let three = numbers.firstIndex(of: 3)
+    else { return nil }
+    return DetectionOutputs(boxes: three, classes: two, scores: one, count: zero)
+  }
+
+  /// Boxes first and a count last, as functions of one's own return them; whether classes or scores come second is open.
+  private static func numbered(_ names: [String]) -> DetectionOutputs? {
+    reversed(names).map {
+      DetectionOutputs(boxes: $0.count ?? 0, classes: $0.scores, scores: $0.classes, count: $0.boxes)
+    }
+  }
+
+  /// The results of TensorFlow's detection API beside others, whose names are lost but for their alphabetical order: the eight outputs of
+  /// most models, and the six of CenterNet with keypoints. Also the output with the scores of all classes.
+  private static func alphabetical(_ names: [String], _ shapes: [TensorShape]) -> (DetectionOutputs, Int?)? {
+    let numbers = names.map(number)
+    var order: [Int] = []
+    for place in names.indices {
+      guard let output = numbers.firstIndex(of: place) else { return nil }
+      order.append(output)
+    }
+    let found = order.map { shapes[$0].dimensions }
+    guard found.count == 8 || found.count == 6 else { return nil }
+    // Both begin with one number a row, or with boxes.
+    let isKeypoints = found.count == 6
+    let rows = found[isKeypoints ? 1 : 0].reduce(1, *)
+    func isRow(_ place: Int) -> Bool { found[place].reduce(1, *) == rows && found[place].last == rows }
+    func areRows(_ place: Int) -> Bool { found[place].count == 3 && found[place][1] == rows }
+    func isCount(_ place: Int) -> Bool { found[place].reduce(1, *) == 1 }
+    if isKeypoints {
+      guard rows > 1, areRows(0), found[0][2] == 4, isRow(1), areRows(2), isRow(4), isCount(5),
+        found[3] == found[2] + [2]
+      else { return nil }
+      return (DetectionOutputs(boxes: order[0], classes: order[1], scores: order[4], count: order[5]), nil)
+    }
+    guard rows > 1, isRow(0), areRows(1), found[1][2] == 4, isRow(2), areRows(3), isRow(4), isCount(5),
+      found[6].count == 3, found[6][2] == 4, found[7] == [1, found[6][1], found[3][2]]
+    else { return nil }
+    return (
+      DetectionOutputs(boxes: order[1], classes: order[2], scores: order[4], count: order[5]), order[3]
+    )
   }
 
   // MARK: Shapes
@@ -198,6 +260,25 @@ struct DetectionLayout: Hashable, Sendable {
     else { return false }
     return outputs.count.map { shapes[$0].elementCount == 1 } ?? true
   }
+
+  /// Boxes `1×N×5` with their scores, and classes `1×N`, as exports of MMDetection have them.
+  private static func scored(_ outputs: [Tensor], _ shapes: [TensorShape]) -> DetectionOutputs? {
+    guard shapes.count == 2 else { return nil }
+    for (boxes, classes) in [(0, 1), (1, 0)] {
+      let rows = shapes[boxes].elementCount / 5
+      let isNamed = role(of: outputs[classes].name) == .classes
+      guard shapes[boxes].rank >= 2, shapes[boxes].dimensions.last == 5,
+        (2...maximumScoredRows).contains(rows),
+        shapes[classes].elementCount == rows,
+        isNamed || [.int32, .int64].contains(outputs[classes].type)
+      else { continue }
+      return DetectionOutputs(boxes: boxes, classes: classes, scores: boxes, count: nil)
+    }
+    return nil
+  }
+
+  /// More rows are candidates rather than results.
+  private static let maximumScoredRows = 1000
 
   private static func shaped(_ shapes: [TensorShape]) -> DetectionOutputs? {
     guard shapes.count == 3 || shapes.count == 4 else { return nil }

@@ -41,10 +41,13 @@ struct DetectionRows {
   var scoresThatCount: [Float] { Array(scores[..<count]) }
 
   /// The class of a row with at least that score, if it is far from a whole number from 0 on; nil if there is none.
-  func oddClass(scoreThreshold: Float) -> Float? {
+  ///
+  /// - Parameter isExact: Whether classes are floats; integers with coarse steps may be rounded.
+  func oddClass(scoreThreshold: Float, isExact: Bool) -> Float? {
     for row in 0..<count where scores[row] >= scoreThreshold {
       let number = classes[row]
-      guard let index = Int(exactly: number.rounded()), index >= 0, abs(number - number.rounded()) <= 0.1
+      guard let index = Int(exactly: number.rounded()), index >= 0,
+        !isExact || abs(number - number.rounded()) <= 0.1
       else {
         return number
       }

@@ -17,6 +17,10 @@ extension ObjectDetector {
     /// and values.
     public var outputs: DetectionOutputs?
 
+    /// The order of a box's numbers in a post-processed model; nil for what the operator, the metadata or names say, or else what is
+    /// usual.
+    public var boxOrder: BoxOrder?
+
     /// The anchors of a raw head of YOLO v3, v4, v5 or v7: widths and heights in pixels of the input, the finest grid first;
     /// nil for those that its version was published with.
     public var anchors: [Float]?

@@ -69,6 +69,7 @@ public final class ObjectDetector: VisionTask {
     }
     try options.baseOptions.check(head.readings)
     if let count = head.classCount { names?.align(toClassCount: count, offset: options.labelOffset) }
+    if let numbering = head.numbering { names?.align(to: numbering, offset: options.labelOffset) }
     self.names = names
     // Detectors have one output of scores.
     let described = prepared.outputs.indices.lazy.compactMap { prepared.minimumScore(of: $0) }.first
@@ -102,6 +103,9 @@ public final class ObjectDetector: VisionTask {
       !head.readings.contains(where: { $0.subject == "candidates" })
     {
       idle.append("--candidates")
+    }
+    if options.boxOrder != nil, !head.readings.contains(where: { $0.subject == "box order" }) {
+      idle.append("--box-order")
     }
     return idle.map { "\($0) changes nothing for a model of the layout \(layout)" }
   }
@@ -223,13 +227,16 @@ public final class ObjectDetector: VisionTask {
 
   /// The objects, if the reading of the model can have them.
   private func checked(_ objects: [DetectedObject]) throws(ApusError) -> [DetectedObject] {
-    let check = AnswerCheck(self.head.readings)
+    let check = AnswerCheck(self.head.readings + (self.names?.readings ?? []))
     let areRaw = options.baseOptions.scores == .raw
     var objects = objects
     for index in objects.indices {
       if !areRaw { objects[index].score = try check.score(objects[index].score) }
       let box = objects[index].box
       try check.checkEdges(box.minX, box.minY, box.maxX, box.maxY)
+      if let names, names.countsBackground, objects[index].index == 0 {
+        throw check.refusal("an answer has class 0, the background", "class numbers")
+      }
       if let names, names.origin == .exporter, !names.hasRow(ofClass: objects[index].index) {
         throw check.refusal(
           "an answer has class \(objects[index].index), but \(names.source) are those of \(names.map.rowCount) classes",
@@ -286,14 +293,15 @@ public final class ObjectDetector: VisionTask {
     if let chosen { try LayoutShapes(prepared).check(chosen) }
     if options.outputs != nil || chosen == .postProcessed {
       let rows = try PostProcessedHead.rows(of: prepared, chosen: options.outputs)
-      return try PostProcessedHead(prepared, rows, chosen: options.outputs)
+      return try PostProcessedHead(
+        prepared, rows, chosen: options.outputs, boxOrder: options.boxOrder)
     }
     // `.ssd` is what people call both forms of such models.
     if chosen == nil || chosen == .ssd {
       if let rows = try? PostProcessedHead.rows(of: prepared, chosen: nil),
         !BestClassOutputs.areCandidates(rows, prepared)
       {
-        return try PostProcessedHead(prepared, rows, chosen: nil)
+        return try PostProcessedHead(prepared, rows, chosen: nil, boxOrder: options.boxOrder)
       }
     }
     if let head = CellHead(prepared, chosen: chosen) { return head }

@@ -18,10 +18,11 @@ struct PostProcessedHead: DetectionHead {
   private let order: ClassOrder
   private let width: Float
   private let height: Float
-  /// How boxes are written, unless that is open.
-  private let form: BoxForm
-  /// Whether nothing says how boxes are written, so that those in pixels are left, top, right, bottom.
-  private let isFormOpen: Bool
+  private let boxOrder: BoxOrderReading
+  let numbering: ClassNumbering?
+  /// Whether classes are floats, or integers with steps of at most 1.
+  private let areClassesExact: Bool
+  private let stepWarning: String?
 
   /// Finds the outputs; see ``DetectionLayout``.
   static func rows(of prepared: PreparedModel, chosen: DetectionOutputs?) throws(ApusError) -> DetectionLayout
@@ -32,18 +33,17 @@ struct PostProcessedHead: DetectionHead {
 
   /// Reads the outputs.
   ///
-  /// - Throws: `invalidArgument` if the metadata says of boxes what cannot be.
-  init(_ prepared: PreparedModel, _ rows: DetectionLayout, chosen: DetectionOutputs?) throws(ApusError) {
+  /// - Throws: `invalidArgument` if the metadata or the options say of boxes what cannot be.
+  init(
+    _ prepared: PreparedModel, _ rows: DetectionLayout, chosen: DetectionOutputs?, boxOrder order: BoxOrder?
+  ) throws(ApusError) {
     self.rows = rows
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
     (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: rows.outputs.scores)
-    let properties = prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties
-    form = try BoxForm(properties, isOfOperator: rows.isOfOperator)
-    // TensorFlow's exports count their objects, or call their boxes so.
-    let name = prepared.name(of: rows.outputs.boxes).lowercased()
-    isFormOpen =
-      properties == nil && !rows.isOfOperator && rows.outputs.count == nil
-      && !["detection", "location"].contains(where: name.contains)
+    boxOrder = try BoxOrderReading(prepared, rows, given: order)
+    numbering = ClassNumbering(prepared, rows)
+    areClassesExact = prepared.outputs[rows.outputs.classes].type == .float32
+    stepWarning = prepared.classStepWarning(rows.outputs.classes)
     let geometry = prepared.geometry
     (width, height) = (Float(geometry.width), Float(geometry.height))
     if rows.isOfOperator {
@@ -57,30 +57,27 @@ struct PostProcessedHead: DetectionHead {
         of: rows.outputs.boxes, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height))
       boxUnits = Decision(units.units, units.assumption)
     }
-    order = ClassOrder(isAmbiguous: rows.isAmbiguous)
-    scores = prepared.scores(
-      of: rows.outputs.scores, tensor: rows.operatorScores, given: prepared.options.scores,
-      usual: .probability)
+    self.order = ClassOrder(isAmbiguous: rows.isAmbiguous)
+    // Behind boxes, scores are no output of their own that the graph speaks of.
+    let given = prepared.options.scores
+    scores =
+      rows.hasScoresInBoxes
+      ? LayoutReading(.postProcessed, given == nil ? .guess : .given, "").scores(.probability, given: given)
+      : prepared.scores(
+        of: rows.outputs.scores, tensor: rows.operatorScores, given: given, usual: .probability)
   }
 
-  var warnings: [String] { [boxUnits.warning, scores.warning, calibrationWarning].compactMap(\.self) }
+  var warnings: [String] {
+    [boxUnits.warning, scores.warning, calibrationWarning, stepWarning].compactMap(\.self)
+  }
   var isUndecided: Bool { boxUnits.isOpen || order.isOpen }
 
   var readings: [Assumption] {
     [
       Assumption("layout", layout.rawValue, rows.source, reason: rows.reason, option: "--layout"),
-      outputsReading, boxUnits.assumption, scores.assumption,
-    ] + (isFormOpen ? [formReading] : [])
+      outputsReading, boxUnits.assumption, boxOrder.assumption(boxUnits.value), scores.assumption,
+    ]
   }
-
-  private var formReading: Assumption {
-    let isPixel = boxUnits.value == .pixel
-    return Assumption(
-      "box order", shownForm.names.joined(separator: ", "), .guess,
-      reason: "usual for boxes in \(isPixel ? "pixels" : "fractions") without a count")
-  }
-
-  private var shownForm: BoxForm { isFormOpen && boxUnits.value == .pixel ? .leftTopRightBottom : form }
 
   /// The outputs of classes and of scores, as decided so far.
   private var classesAndScores: (classes: Int, scores: Int) {
@@ -107,12 +104,11 @@ struct PostProcessedHead: DetectionHead {
 
   var roles: [Int: String] {
     let (classes, scores) = classesAndScores
-    var roles = [
-      rows.outputs.boxes: "boxes: "
-        + shownForm.names.joined(separator: ", ")
-        + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input",
-      classes: "classes", scores: "scores",
-    ]
+    var roles = [classes: "classes", scores: "scores"]
+    roles[rows.outputs.boxes] =
+      "boxes: " + boxOrder.form(boxUnits.value).names.joined(separator: ", ")
+      + " in \(boxUnits.value == .pixel ? "pixels" : "fractions") of the input"
+      + (rows.hasScoresInBoxes ? ", and a score" : "")
     if let count = rows.outputs.count { roles[count] = "the number of rows that count" }
     return roles
   }
@@ -139,27 +135,36 @@ struct PostProcessedHead: DetectionHead {
 
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     let outputs = rows.outputs
-    var objects: Float?
-    if let count = outputs.count { objects = try run.values(of: count).first ?? 0 }
+    var counted: Float?
+    if let count = outputs.count { counted = try run.values(of: count).first ?? 0 }
     let check = AnswerCheck(readings)
     // Bytes round a number that is 0.
-    if let objects, !objects.isFinite || objects <= -1 {
+    if let counted, !counted.isFinite || counted <= -1 {
       throw check.refusal(
-        "output \(outputs.count ?? 0) has \(objects) as the number of objects, not a number from 0 on",
+        "output \(outputs.count ?? 0) has \(counted) as the number of objects, not a number from 0 on",
         "layout")
     }
-    var numbers = try run.values(of: outputs.scores)
+    var boxes = try run.values(of: outputs.boxes)
+    var numbers: [Float]
+    if rows.hasScoresInBoxes {
+      numbers = stride(from: 4, to: boxes.count, by: 5).map { boxes[$0] }
+      boxes = boxes.indices.filter { $0 % 5 != 4 }.map { boxes[$0] }
+    } else {
+      numbers = try run.values(of: outputs.scores)
+    }
     if areLogits { numbers = numbers.map { 1 / (1 + exp(-$0)) } }
     let found = DetectionRows(
-      boxes: try run.values(of: outputs.boxes), classes: try run.values(of: outputs.classes),
-      scores: numbers, objects: objects, rowsPerObject: rows.rowsPerObject,
+      boxes: boxes, classes: try run.values(of: outputs.classes),
+      scores: numbers, objects: counted, rowsPerObject: rows.rowsPerObject,
       order: order)
     try check.refuseNaN(in: found.scoresThatCount)
-    if calibration == nil, let odd = found.oddClass(scoreThreshold: criteria.scoreThreshold) {
+    if calibration == nil,
+      let odd = found.oddClass(scoreThreshold: criteria.scoreThreshold, isExact: areClassesExact)
+    {
       throw check.refusal("an answer has a class of \(odd), not a whole number from 0 on", "layout")
     }
     let selected = found.selected(
-      form: form, calibration: calibration, scoreThreshold: criteria.scoreThreshold,
+      form: boxOrder.form(.fraction), calibration: calibration, scoreThreshold: criteria.scoreThreshold,
       limit: criteria.maxResults, isWanted: criteria.categories.contains)
     var units = boxUnits.value
     if !boxUnits.isCertain,
@@ -168,8 +173,8 @@ struct PostProcessedHead: DetectionHead {
       units = try boxUnits.settle(shown)
     }
     let (unitX, unitY) = units == .pixel ? (width, height) : (1, 1)
-    let isTurned = isFormOpen && units == .pixel
-    return selected.map { row in
+    let isTurned = boxOrder.isTurnedInPixels && units == .pixel
+    let objects = selected.map { row in
       var box = row.box
       if isTurned { box = BoundingBox(minX: box.minY, minY: box.minX, maxX: box.maxY, maxY: box.maxX) }
       return DetectedObject(
@@ -177,5 +182,21 @@ struct PostProcessedHead: DetectionHead {
         box: BoundingBox(
           minX: box.minX / unitX, minY: box.minY / unitY, maxX: box.maxX / unitX, maxY: box.maxY / unitY))
     }
+    if boxOrder.isGuess(units), units == .pixel { try checkOrder(objects, check) }
+    return objects
+  }
+
+  /// Refuses boxes that reach beyond the input as they are read, and lie within it with x and y exchanged.
+  private func checkOrder(_ objects: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
+    let (margin, exact): (Float, Float) = (1.1, 1.001)
+    guard width != height,
+      let beyond = objects.first(where: { $0.box.maxX > margin || $0.box.maxY > margin }),
+      objects.allSatisfy({ $0.box.maxX * width <= exact * height && $0.box.maxY * height <= exact * width })
+    else { return }
+    throw check.refusal(
+      """
+      an answer has a box that ends at (\(beyond.box.maxX), \(beyond.box.maxY)) of the input's sides, and all lie within it with x and y \
+      exchanged
+      """, "box order")
   }
 }

@@ -12,6 +12,14 @@ extension PreparedModel {
     return texts.joined(separator: "\n").lowercased()
   }
 
+  /// The names of an output in the metadata, the signatures and the graph, in lower case.
+  func names(of output: Int) -> [String] {
+    let tensor = outputs[output]
+    let signed = model.signatures.lazy.filter { $0.subgraph == 0 }.prefix(DetectionLayout.maximumSignatures)
+      .flatMap { $0.outputs.filter { $0.tensor.index == tensor.index }.map(\.name) }
+    return ([description(of: output)?.name ?? "", tensor.name] + signed).map { $0.lowercased() }
+  }
+
   /// Whether the model calls itself one of these.
   func isCalled(_ names: String...) -> Bool {
     let words = words
@@ -59,6 +67,16 @@ extension PreparedModel {
   /// The number of classes that names give: those of the exporter, else the caller's.
   func knownClassCount(_ labels: LabelMap?) -> Int? {
     export?.names.keys.max().map { $0 + 1 } ?? labels.map { $0.rowCount - $0.detectedOffset }
+  }
+
+  /// A warning about classes in integers whose steps are greater than 1, so that neighbors have one number; nil for others.
+  func classStepWarning(_ output: Int) -> String? {
+    let tensor = outputs[output]
+    guard tensor.type != .float32, let scale = tensor.quantization?.scale, scale > 1 else { return nil }
+    return """
+      the classes have collapsed: output \(output) has them in steps of \(scale), so that an answer may have the number of a neighbor; export the \
+      model with classes as floats or as integers without a scale
+      """
   }
 
   /// The widths that a concatenation of the graph joins to `width`, each of them sorted.

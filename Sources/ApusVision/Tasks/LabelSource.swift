@@ -21,6 +21,12 @@ struct LabelSource: Sendable {
   private var leavesOutBackground = false
   /// Whether the caller chose how many rows precede class 0.
   private let isOffsetGiven: Bool
+  /// From where classes are counted; nil if the number of scores says it.
+  private var numbering: Assumption?
+  /// Whether class 0 of the model is a background, which no object is.
+  private(set) var countsBackground = false
+  /// A warning about another numbering that is possible; empty if the model says it.
+  private var numberWarnings: [String] = []
   /// Why there are no names in the requested language; empty if there are, or none is requested.
   private var localeWarnings: [String] = []
 
@@ -93,6 +99,36 @@ struct LabelSource: Sendable {
     displayNames?.offset = map.offset
   }
 
+  /// Aligns the map to classes whose outputs do not show how they are counted.
+  ///
+  /// - Parameter offset: How many label rows precede class 0, if the caller chose it.
+  mutating func align(to found: ClassNumbering, offset: Int?) {
+    // Exporters number the names as their models do.
+    guard origin != .exporter else { return }
+    let listsBackground = map.detectedOffset == 1
+    let start = found.known ?? (listsBackground ? found.usual : nil) ?? .object
+    func reading(_ start: ClassNumbering.Start, _ source: AssumptionSource, _ reason: String) -> Assumption {
+      Assumption("class numbers", start.rawValue, source, reason: reason, option: "--label-offset")
+    }
+    if let offset {
+      let isBackground = offset < map.detectedOffset
+      numbering = reading(isBackground ? .background : .object, .given, "the label offset")
+      return
+    }
+    numbering = reading(
+      start, found.known == nil ? .guess : .model,
+      start == found.known || start == found.usual ? found.reason : "usual for models with suppression inside"
+    )
+    countsBackground = start == .background
+    if countsBackground { map.offset = listsBackground || map.rowCount == found.columns ? 0 : -1 }
+    displayNames?.offset = map.offset
+    guard found.known == nil, listsBackground, let first = map.name(inRow: 1) else { return }
+    numberWarnings = [
+      "class \(1 - map.offset) is taken for '\(first)', a guess: nothing in the model says whether its classes count the background of the "
+        + "labels; --label-offset \(1 - map.offset) takes class \(map.offset) for it"
+    ]
+  }
+
   /// Aligns the map to a classifier's scores; see ``LabelMap/aligned(toScoreCount:)``.
   ///
   /// - Parameter offset: How many label rows precede class 0, if the caller chose that.
@@ -106,7 +142,7 @@ struct LabelSource: Sendable {
   }
 
   /// Warnings about the labels; usually empty.
-  var warnings: [String] { letterWarnings + quoteWarnings + countWarnings + localeWarnings }
+  var warnings: [String] { letterWarnings + quoteWarnings + countWarnings + numberWarnings + localeWarnings }
 
   private var quoteWarnings: [String] {
     map.quotedName.map { name in
@@ -186,7 +222,7 @@ struct LabelSource: Sendable {
       Assumption(
         "labels", map.rowCount == 1 ? "1 name" : "\(map.rowCount) names", origin, reason: source,
         option: "--labels")
-    ]
+    ] + (numbering.map { [$0] } ?? [])
   }
 
   /// The reading of a model without labels.

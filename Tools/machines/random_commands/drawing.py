@@ -19,14 +19,14 @@ NUMBERS = {"jobs", "pixel-limit", "label-offset", "score-threshold", "max-result
            "memory-limit", "top", "overlap", "k", "align-size", "iou-threshold", "threads", "time-limit", "runs", "warmup", "fps", "frames",
            "seconds", "activation-score", "high-score", "minimum-overlap", "minimum-hits", "lost-time", "step"}
 # What inspect heeds with --as alone.
-READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units", "output-index")
+READINGS = ("layout", "fit", "anchors", "keypoints", "pixels", "channels", "scores", "box-units", "output-index", "box-order")
 # The tasks whose evaluations heed an option, of those that not all heed.
 EVALUATED = {"step": ("anomaly",), "shape": ("classify", "anomaly"), "type": ("classify", "anomaly"), "ignore": ("segment",), "output-index": ("segment",),
              "class-names": ("classify", "detect"), "class-offset": ("classify",), "labels": ("classify", "detect", "segment"),
              **{name: ("classify", "detect") for name in ("label-offset", "allow", "deny", "score-threshold")},
              "scores": ("classify", "detect", "segment"), "locale": (), **{name: () for name in ("rate", "window", "samples", "overlap")},
              **{name: ("detect",) for name in ("max-results", "iou-threshold", "class-agnostic", "multi-label", "layout", "box-units",
-                                               "candidates", "anchors")}}
+                                               "candidates", "anchors", "box-order")}}
 # Options that are for others, which may be missing.
 BESIDE = {"tracking-threshold", "snapshots", "align-size"}
 # What trackers take.

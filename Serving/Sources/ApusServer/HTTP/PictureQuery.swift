@@ -49,6 +49,7 @@ struct PictureQuery {
       case "resampling": settings.resampling = try Self.choice(name, text)
       case "channels": settings.channels = try Self.choice(name, text)
       case "box_units": settings.boxUnits = try Self.choice(name, text)
+      case "box_order": settings.boxOrder = try Self.choice(name, text)
       case "scores": settings.scores = try Self.choice(name, text)
       case "layout": settings.layout = try Self.choice(name, text)
       case "candidates": settings.candidates = try Self.choice(name, text)
@@ -83,7 +84,7 @@ struct PictureQuery {
   private static let names: Set<String> = [
     "model", "faces", "score_threshold", "detection_threshold", "iou_threshold", "palm_angle", "max_results",
     "refinement_cells", "class_agnostic", "multi_label", "allow", "deny", "fit", "pixels", "resampling",
-    "channels", "box_units", "scores", "layout", "candidates", "anchors", "keypoints", "output_pixels",
+    "channels", "box_units", "box_order", "scores", "layout", "candidates", "anchors", "keypoints", "output_pixels",
     "output_index", "fit_output", "annotate", "output", "min_confidence",
   ]
 

@@ -33,6 +33,8 @@ public struct PictureTask: Sendable {
     public var channels: ImageProcessor.Channels?
     /// The unit of the model's boxes and points; nil for what the model says, or its kind.
     public var boxUnits: BoxUnits?
+    /// The order of a box's numbers in a model with suppression inside; nil for what the model says, or its kind.
+    public var boxOrder: BoxOrder?
     /// Whether the rows or the columns of a square YOLO output are candidates; nil for what the model says.
     public var candidates: CandidateAxis?
     /// The form of the model's scores; nil for what the model says, or its kind.

@@ -74,6 +74,7 @@ struct PreparedTask: Sendable {
       var options = ObjectDetector.Options()
       options.baseOptions = base
       options.layout = settings.layout
+      options.boxOrder = settings.boxOrder
       options.anchors = settings.anchors
       options.scoreThreshold = settings.scoreThreshold
       options.maxResults = settings.maximumResults
@@ -244,6 +245,7 @@ struct PreparedTask: Sendable {
       ("layout", settings.layout != nil, [.detect, .keypoints]),
       ("candidates", settings.candidates != nil, [.detect, .keypoints]),
       ("anchors", settings.anchors != nil, [.detect]),
+      ("box_order", settings.boxOrder != nil, [.detect]),
       ("keypoints", settings.keypoints != nil, [.keypoints]),
       ("output_index", settings.outputIndex != nil, [.segment]),
       ("output_pixels", settings.outputPixels != nil, [.transform]),

@@ -6,7 +6,8 @@ import ApusVision
 enum ClientWords {
   /// The options that clients have as parameters, under their names with `_` for `-`.
   private static let parameters: Set<String> = [
-    "anchors", "box-units", "candidates", "channels", "class-agnostic", "detection-threshold", "fit",
+    "anchors", "box-order", "box-units", "candidates", "channels", "class-agnostic", "detection-threshold",
+    "fit",
     "fit-output",
     "iou-threshold", "keypoints", "layout", "max-results", "multi-label", "output-index", "output-pixels",
     "palm-angle",

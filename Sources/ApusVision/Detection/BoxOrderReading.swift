@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Apus
+
+/// How the boxes of a model with suppression inside are written, and what says so. Where nothing does, that depends on their unit.
+struct BoxOrderReading: Sendable {
+  /// The form of boxes in one unit, with its evidence.
+  private struct Reading: Sendable {
+    let form: BoxForm
+    let source: AssumptionSource
+    let reason: String
+  }
+
+  private let fractions: Reading
+  private let pixels: Reading
+
+  /// Words in names of outputs that exports from PyTorch have, whose boxes begin at the left.
+  private static let wordsOfPyTorch = [
+    "num_dets", "num_predictions", "det_boxes", "det_scores", "det_classes", "pred_boxes", "pred_scores",
+    "pred_classes", "label",
+  ]
+  /// Words in names of boxes that TensorFlow's exports and its metadata have, whose boxes begin at the top.
+  private static let wordsOfTensorFlow = ["detection", "location"]
+
+  /// Reads what the options, the operator, the metadata or names say; else what is usual.
+  ///
+  /// - Throws: `invalidArgument` if the metadata or the options say of boxes what cannot be.
+  init(_ prepared: PreparedModel, _ rows: DetectionLayout, given: BoxOrder?) throws(ApusError) {
+    let properties = prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties
+    let described = try BoxForm(properties, isOfOperator: rows.isOfOperator)
+    if let given {
+      let form = BoxForm(given)
+      guard !rows.isOfOperator || form == described || form == .topLeftBottomRight else {
+        throw ApusError(
+          .invalidArgument,
+          """
+          the box order is given as \(given.rawValue), but a model of this kind has no other than \
+          \(described.names.joined(separator: ", ")): \(rows.reason)
+          """)
+      }
+      self.init(Reading(form: form, source: .given, reason: "the options"))
+    } else if rows.isOfOperator {
+      self.init(Reading(form: described, source: .model, reason: rows.reason))
+    } else if properties != nil {
+      self.init(Reading(form: described, source: .model, reason: "the metadata's order of a box"))
+    } else if prepared.outputs.indices.contains(where: { output in
+      Self.wordsOfPyTorch.contains { word in prepared.names(of: output).contains { $0.contains(word) } }
+    }) || rows.hasScoresInBoxes {
+      self.init(
+        Reading(
+          form: .leftTopRightBottom, source: .guess,
+          reason: "usual for outputs with such names, as PyTorch's exports have them"))
+    } else if Self.wordsOfTensorFlow.contains(where: { word in
+      prepared.names(of: rows.outputs.boxes).contains { $0.contains(word) }
+    }) {
+      let name = prepared.name(of: rows.outputs.boxes)
+      self.init(
+        Reading(
+          form: .topLeftBottomRight, source: .model, reason: "boxes of TensorFlow, as the name '\(name)' says"
+        ),
+        pixels: Reading(
+          form: .topLeftBottomRight, source: .guess,
+          reason: "usual for boxes called '\(name)', but TensorFlow's are fractions"))
+    } else if rows.outputs.count != nil {
+      self.init(
+        Reading(form: .topLeftBottomRight, source: .guess, reason: "usual for boxes with a count"))
+    } else {
+      self.init(
+        Reading(
+          form: .topLeftBottomRight, source: .guess, reason: "usual for boxes in fractions without a count"),
+        pixels: Reading(
+          form: .leftTopRightBottom, source: .guess, reason: "usual for boxes in pixels without a count"))
+    }
+  }
+
+  private init(_ fractions: Reading, pixels: Reading? = nil) {
+    (self.fractions, self.pixels) = (fractions, pixels ?? fractions)
+  }
+
+  private func reading(_ units: BoxUnits) -> Reading { units == .pixel ? pixels : fractions }
+
+  /// How boxes in a unit are written.
+  func form(_ units: BoxUnits) -> BoxForm { reading(units).form }
+
+  /// Whether nothing says how boxes in a unit are written.
+  func isGuess(_ units: BoxUnits) -> Bool { reading(units).source == .guess }
+
+  /// Whether boxes in pixels are written the other way round.
+  var isTurnedInPixels: Bool { pixels.form != fractions.form }
+
+  /// The reading of boxes in a unit.
+  func assumption(_ units: BoxUnits) -> Assumption {
+    let reading = reading(units)
+    return Assumption(
+      "box order", reading.form.names.joined(separator: ", "), reading.source, reason: reading.reason,
+      option: "--box-order")
+  }
+}
