@@ -21,6 +21,8 @@ struct BoxScoreHead: DetectionHead {
   private let bestClasses: Int?
   /// Whether that output holds floats.
   private let isExact: Bool
+  private let masks: MaskOutputs?
+  private let stepWarning: String?
   let pictureDefaults: PictureDefaults
   private let width: Float
   private let height: Float
@@ -58,6 +60,8 @@ struct BoxScoreHead: DetectionHead {
     scores = found.scoreForm(reading)
     (classes, bestClasses) = (found.classCount(reading), found.bestClasses)
     isExact = found.bestClasses.map { prepared.outputs[$0].type == .float32 } ?? true
+    masks = found.masks
+    stepWarning = found.bestClasses.flatMap(prepared.classStepWarning)
     if let reason = found.imageNetReason(reading) {
       var defaults = reading.pictures(fit: .stretch, .imageNet)
       defaults.reason = reason
@@ -75,7 +79,7 @@ struct BoxScoreHead: DetectionHead {
   var layout: DetectorLayout { reading.layout }
   var reason: String { reading.reason }
   var readings: [Assumption] { [reading.assumption, boxUnits.assumption, scores.assumption] }
-  var warnings: [String] { scores.warning.map { [$0] } ?? [] }
+  var warnings: [String] { [scores.warning, stepWarning].compactMap(\.self) }
   var classCount: Int? { bestClasses == nil ? classes : nil }
   var clipsBoxes: Bool { true }
 
@@ -84,17 +88,27 @@ struct BoxScoreHead: DetectionHead {
   var roles: [Int: String] {
     let form = isCorners ? "left, top, right, bottom" : "center x, center y, width, height"
     if let bestClasses {
-      return [
+      return maskRoles.merging([
         boxes.output: "\(rows) boxes: \(form)", values.output: "the best score of each box",
         bestClasses: "the best class of each box",
-      ]
+      ]) { $1 }
     }
     let last = classes < columns ? ", the last of no object" : ""
     if boxes.output == values.output {
       return [boxes.output: "\(rows) rows: \(form), \(columns) class scores\(last)"]
     }
-    return [
+    return maskRoles.merging([
       boxes.output: "\(rows) boxes: \(form)", values.output: "\(columns) class scores of each box\(last)",
+    ]) { $1 }
+  }
+
+  private var maskRoles: [Int: String] {
+    guard let masks else { return [:] }
+    let prototypes = masks.prototypes
+    return [
+      masks.coefficients.output: "\(prototypes.count) mask coefficients of each box",
+      prototypes.output: "\(prototypes.count) mask prototypes, \(prototypes.height)×\(prototypes.width), "
+        + (prototypes.isPlanar ? "channels first" : "channels last"),
     ]
   }
 
@@ -126,6 +140,9 @@ struct BoxScoreHead: DetectionHead {
         """)
     }
     steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
+    if masks != nil {
+      steps.append("mask: (coefficients @ prototypes) > 0, enlarged bilinearly, inside the box")
+    }
     return steps
   }
 
@@ -158,11 +175,28 @@ struct BoxScoreHead: DetectionHead {
     } else {
       kept = found
     }
-    return kept.map {
+    var objects = kept.map {
       DetectedObject(
         index: $0.index, score: $0.score,
         box: BoundingBox(minX: $0.x1 / width, minY: $0.y1 / height, maxX: $0.x2 / width, maxY: $0.y2 / height)
       )
+    }
+    try addMasks(to: &objects, rows: kept.map(\.row), run)
+    return objects
+  }
+
+  private func addMasks(to objects: inout [DetectedObject], rows: [Int], _ run: ModelRun) throws(ApusError) {
+    guard let masks, !objects.isEmpty else { return }
+    let places = masks.coefficients
+    let numbers = try run.values(of: places.output)
+    try check(numbers.count, places)
+    var left = MaskPrototypes.budget
+    try run.withValues(of: masks.prototypes.output) { values in
+      for (index, row) in rows.enumerated() {
+        let coefficients = (0..<masks.prototypes.count).map { numbers[places[row, $0]] }
+        objects[index].mask = masks.prototypes.patch(
+          coefficients, in: objects[index].box, values, left: &left)
+      }
     }
   }
 

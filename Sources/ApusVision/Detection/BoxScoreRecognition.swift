@@ -12,6 +12,8 @@ struct BoxScoreRecognition {
   let columns: Int
   /// The output with the best class of each row; nil if each class has a score.
   let bestClasses: Int?
+  /// The masks beside them; nil if there are none.
+  let masks: MaskOutputs?
 
   /// The numbers of queries that transformers are published with.
   static let queryCounts = [100, 300, 500, 900]
@@ -26,6 +28,8 @@ struct BoxScoreRecognition {
       (rows, columns, bestClasses) = (outputs.rows, 1, outputs.classes)
       boxes = .init(output: outputs.boxes, first: 0, perRow: 4, perColumn: 1, count: 4 * rows)
       scores = .init(output: outputs.scores, first: 0, perRow: 1, perColumn: 1, count: rows)
+      masks = MaskOutputs(
+        prepared, rows: rows, besides: [outputs.boxes, outputs.scores, outputs.classes])
       return
     }
     guard chosen != .yoloBestClass else { return nil }
@@ -43,21 +47,25 @@ struct BoxScoreRecognition {
       let count = shapes[0].elementCount
       boxes = .init(output: 0, first: 0, perRow: last, perColumn: 1, count: count)
       scores = .init(output: 0, first: 4, perRow: last, perColumn: 1, count: count)
+      masks = nil
       return
     }
-    guard shapes.count == 2 else { return nil }
-    let names = prepared.outputs.indices.map {
+    guard let (first, second) = Self.pair(prepared) else { return nil }
+    let names = [first, second].map {
       prepared.name(of: $0).lowercased() + " " + prepared.outputs[$0].name.lowercased()
     }
     let words = ["box", "loc", "dets"]
     let isNamed = words.contains { names[1].contains($0) && !names[0].contains($0) }
-    let isOpen = shapes[0] == shapes[1] && !words.contains { names[0].contains($0) || names[1].contains($0) }
-    let isSwapped = isNamed || isOpen && Self.areQueries(1, 0, prepared)
-    for (box, score) in isSwapped ? [(1, 0), (0, 1)] : [(0, 1), (1, 0)] {
-      for isTransposed in [false, true] {
+    let isOpen =
+      shapes[first] == shapes[second] && !words.contains { names[0].contains($0) || names[1].contains($0) }
+    let isSwapped = isNamed || isOpen && Self.areQueries(second, first, prepared)
+    for (box, score) in isSwapped ? [(second, first), (first, second)] : [(first, second), (second, first)] {
+      // Boxes and scores are mostly written alike; PP-YOLOE has the scores of a class together, but not the boxes.
+      for (isTransposed, areScoresTransposed) in [(false, false), (true, true), (false, true), (true, false)]
+      {
         guard let (rows, four) = Self.matrix(shapes[box], isTransposed), four == 4, rows > 1 else { continue }
         let classes: Int
-        if let (others, columns) = Self.matrix(shapes[score], isTransposed), others == rows {
+        if let (others, columns) = Self.matrix(shapes[score], areScoresTransposed), others == rows {
           classes = columns
         } else if shapes[score].elementCount == rows {
           classes = 1
@@ -65,14 +73,40 @@ struct BoxScoreRecognition {
           continue
         }
         guard (1...Self.maximumClasses).contains(classes) else { continue }
-        func columns(_ output: Int, _ count: Int) -> BoxScoreHead.Columns {
+        func columns(_ output: Int, _ count: Int, _ isTransposed: Bool) -> BoxScoreHead.Columns {
           .init(
             output: output, first: 0, perRow: isTransposed ? 1 : count, perColumn: isTransposed ? rows : 1,
             count: rows * count)
         }
         (self.rows, self.columns) = (rows, classes)
-        (boxes, scores) = (columns(box, 4), columns(score, classes))
+        (boxes, scores) = (columns(box, 4, isTransposed), columns(score, classes, areScoresTransposed))
+        masks = MaskOutputs(prepared, rows: rows, besides: [box, score])
         return
+      }
+    }
+    return nil
+  }
+
+  /// The two outputs of a model, or the two beside masks; nil for others.
+  private static func pair(_ prepared: PreparedModel) -> (Int, Int)? {
+    let shapes = prepared.outputs.map(\.shape)
+    if shapes.count == 2 { return (0, 1) }
+    guard shapes.count == 4, let map = shapes.firstIndex(where: { $0.rank == 4 && $0.elementCount > 1 << 10 })
+    else {
+      return nil
+    }
+    let channels = shapes[map].dimensions
+    for (one, other) in [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)] where one != map && other != map {
+      // The rest are coefficients for as many rows as there are boxes.
+      guard let rest = shapes.indices.first(where: { ![map, one, other].contains($0) }) else { continue }
+      let boxes = [one, other].first { shapes[$0].rank >= 2 && shapes[$0].dimensions.contains(4) }
+      guard let boxes else { continue }
+      let rows = shapes[boxes].elementCount / 4
+      let pair = shapes[rest].dimensions.drop { $0 == 1 }
+      if pair.count == 2, pair.contains(rows), channels.contains(shapes[rest].elementCount / max(rows, 1)),
+        !pair.contains(4)
+      {
+        return (one, other)
       }
     }
     return nil
@@ -107,16 +141,13 @@ struct BoxScoreRecognition {
   ///
   /// - Throws: `invalidArgument` if nothing tells a sigmoid from a softmax.
   func layout() throws(ApusError) -> LayoutReading? {
+    if bestClasses != nil {
+      return BestClassOutputs(prepared)?.reason(prepared).map { LayoutReading(.yoloBestClass, .guess, $0) }
+    }
     let (width, height) = (prepared.geometry.width, prepared.geometry.height)
     guard prepared.metadata?.custom[DetectorMetadata.entryName] == nil,
       SSDAnchors.generated(count: rows, width: width, height: height) == nil
     else { return nil }
-    if bestClasses != nil {
-      return BestClassOutputs.strides(rows: rows, prepared).map {
-        LayoutReading(
-          .yoloBestClass, .guess, "a box, a score and a class for each candidate of strides \($0)")
-      }
-    }
     let isOneOutput = boxes.output == scores.output
     if !isOneOutput {
       for strides in YOLOShape.strides {

@@ -183,6 +183,9 @@ struct PostProcessedHead: DetectionHead {
           minX: box.minX / unitX, minY: box.minY / unitY, maxX: box.maxX / unitX, maxY: box.maxY / unitY))
     }
     if boxOrder.isGuess(units), units == .pixel { try checkOrder(objects, check) }
+    if rows.outputs.count == nil, !rows.isOfOperator, found.count > BestClassOutputs.maximumObjects {
+      try checkSuppression(objects, check)
+    }
     return objects
   }
 
@@ -199,4 +202,23 @@ struct PostProcessedHead: DetectionHead {
       exchanged
       """, "box order")
   }
+
+  /// Refuses objects of a class that cover each other nearly, which no suppression keeps.
+  private func checkSuppression(_ objects: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
+    for (place, object) in objects.enumerated() {
+      let other = objects[..<place].first {
+        $0.index == object.index && $0.box != object.box && $0.box.overlap(object.box) > Self.maximumOverlap
+      }
+      if let other {
+        throw check.refusal(
+          """
+          an answer has two objects of class \(object.index) that overlap by \(other.box.overlap(object.box)), and candidates before \
+          suppression are read with --layout yolo-best-class
+          """, "layout")
+      }
+    }
+  }
+
+  /// No suppression keeps boxes that overlap more.
+  private static let maximumOverlap: Float = 0.9
 }
