@@ -317,7 +317,11 @@ public final class ObjectDetector: VisionTask {
     {
       return head
     }
-    if chosen == nil || chosen == .ssd, let head = try SSDHead(prepared, labels: labels) { return head }
+    if chosen == nil || chosen == .ssd,
+      let head = try SSDHead(prepared, labels: labels, boxOrder: options.boxOrder)
+    {
+      return head
+    }
     let looked =
       chosen.map {
         "those of the layout \($0.rawValue) (\(LayoutShapes(prepared).outputs(of: $0)) for "

@@ -136,6 +136,19 @@ extension PreparedModel {
     }
   }
 
+  /// Whether the numbers of each row of an output are probabilities that sum to 1, for a gray picture.
+  func sumToOne(_ output: Int, columns: Int) -> Bool {
+    guard let values = probe(output), values.count.isMultiple(of: columns), !values.isEmpty else {
+      return false
+    }
+    return stride(from: 0, to: values.count, by: columns).allSatisfy { row in
+      let row = values[row..<row + columns]
+      // Each byte is rounded by half a step of 1/256.
+      return row.allSatisfy { (0...1).contains($0) }
+        && abs(row.reduce(0, +) - 1) <= 0.01 + 0.002 * Float(columns)
+    }
+  }
+
   /// Whether the last column of candidates is an angle, as some of its values for a gray picture can be no scores, while all others
   /// from the fifth on can; nil if the model refuses the picture.
   func hasAngles(_ output: Int, rows: Int, columns: Int, isTransposed: Bool) -> Bool? {

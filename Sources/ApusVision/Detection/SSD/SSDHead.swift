@@ -16,9 +16,14 @@ struct SSDHead: DetectionHead {
   /// The output with the scores.
   let scores: Int
   private let anchors: [DetectorMetadata.Anchor]
+  /// How many boxes there are.
+  private let count: Int
+  /// How decoded boxes are written, with the reading; nil for boxes relative to anchors.
+  private let decoded: (form: BoxForm, assumption: Assumption)?
   private let columns: Int
   /// Whether the first column is the background, which is not an object.
   private let hasBackground: Bool
+  private let background: Assumption
   private let xScale: Float
   private let yScale: Float
   private let widthScale: Float
@@ -33,16 +38,23 @@ struct SSDHead: DetectionHead {
   /// - Parameter labels: Tells whether there is a column for the background.
   /// - Throws: `invalidArgument` if there are no anchors for that many boxes; `malformedModel` if the metadata's anchors have scales by
   ///   which nothing can be divided.
-  init?(_ prepared: PreparedModel, labels: LabelMap?) throws(ApusError) {
+  init?(_ prepared: PreparedModel, labels: LabelMap?, boxOrder: BoxOrder?) throws(ApusError) {
     guard let found = Self.outputs(prepared) else { return nil }
     (boxes, scores) = (found.boxes, found.scores)
     let shapes = prepared.outputs.map(\.shape)
-    let count = shapes[boxes].elementCount / 4
+    count = shapes[boxes].elementCount / 4
     columns = shapes[scores].elementCount / count
     let geometry = prepared.geometry
     let metadata = Self.metadata(prepared)
     let hasLogits: Bool?
-    if let metadata, metadata.anchors.count == count {
+    decoded = metadata == nil ? Self.decoded(prepared, boxes, given: boxOrder) : nil
+    if decoded != nil {
+      anchors = []
+      (xScale, yScale, widthScale, heightScale) = (1, 1, 1, 1)
+      (hasExponentialSizes, hasLogits) = (false, nil)
+      source = .guess
+      reason = "decoded boxes and scores of \(count) candidates"
+    } else if let metadata, metadata.anchors.count == count {
       let scales = [metadata.xScale, metadata.yScale, metadata.widthScale, metadata.heightScale]
       guard scales.allSatisfy({ $0 > 0 && $0.isFinite }) else {
         throw ApusError(
@@ -76,17 +88,8 @@ struct SSDHead: DetectionHead {
         \(geometry.width) × \(geometry.height) pixels
         """)
     }
-    let background = ["???", "background", "__background__", "_background_"]
-    if let labels {
-      let first = labels.name(inRow: 0)
-      hasBackground =
-        columns > 1
-        && (labels.rowCount == columns && (first == nil || background.contains(first?.lowercased() ?? ""))
-          || labels.rowCount == columns - 1 && labels.detectedOffset == 0)
-    } else {
-      // With the background, the classes of COCO and of Pascal VOC are 91 and 21.
-      hasBackground = metadata == nil && [91, 21].contains(columns)
-    }
+    (hasBackground, background) = Self.background(
+      prepared, scores, columns: columns, labels, hasMetadata: metadata != nil)
     (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: scores)
     let reading = prepared.scores(of: scores, given: prepared.options.scores, usual: .probability)
     givenWarning = reading.warning
@@ -100,6 +103,84 @@ struct SSDHead: DetectionHead {
     } else {
       scoreForm = Decision(reading.form, reading.assumption)
     }
+  }
+
+  /// Whether the first column is the background, by names, else by a sum of 1, else by the usual numbers of classes.
+  private static func background(
+    _ prepared: PreparedModel, _ scores: Int, columns: Int, _ labels: LabelMap?, hasMetadata: Bool
+  ) -> (Bool, Assumption) {
+    func reading(_ isFirst: Bool, _ source: AssumptionSource, _ reason: String) -> (Bool, Assumption) {
+      (
+        isFirst,
+        Assumption(
+          "background", isFirst ? "the first column" : "none", source, reason: reason, option: "--labels")
+      )
+    }
+    guard columns > 1 else { return reading(false, .model, "there is one column") }
+    let names = ["???", "background", "__background__", "_background_"]
+    if let labels, labels.rowCount == columns || labels.rowCount == columns - 1 {
+      let first = labels.name(inRow: 0)
+      let isFirst =
+        labels.rowCount == columns
+        ? first == nil || names.contains(first?.lowercased() ?? "") : labels.detectedOffset == 0
+      return reading(isFirst, .guess, "\(labels.rowCount) labels for \(columns) columns")
+    }
+    if prepared.lastOperator(of: scores) == "SOFTMAX" {
+      return reading(true, .model, "SOFTMAX computes a score of no object")
+    }
+    if prepared.sumToOne(scores, columns: columns) {
+      return reading(
+        true, .model, "for a gray picture, the scores of each box sum to 1, so that one is of no object")
+    }
+    if labels == nil, !hasMetadata, [91, 21].contains(columns) {
+      return reading(
+        true, .guess,
+        "\(columns) columns are the classes of \(columns == 91 ? "COCO" : "Pascal VOC") and a background")
+    }
+    return reading(false, .guess, "usual for \(columns) columns; as many labels, or one fewer, decide")
+  }
+
+  /// How boxes that are corners for a gray picture are written; nil for boxes relative to anchors, as many of those are negative.
+  private static func decoded(_ prepared: PreparedModel, _ boxes: Int, given: BoxOrder?) -> (
+    form: BoxForm, assumption: Assumption
+  )? {
+    let isCalledSo = prepared.names(of: boxes).contains {
+      $0.contains("raw_detection_boxes") && !$0.contains("enc")
+    }
+    var areCorners = isCalledSo
+    if !areCorners, let values = prepared.probe(boxes), !values.isEmpty {
+      let rows = stride(from: 0, to: values.count - 3, by: 4)
+      areCorners =
+        values.allSatisfy { (-0.01...1.01).contains($0) }
+        && rows.allSatisfy { values[$0 + 2] >= values[$0] && values[$0 + 3] >= values[$0 + 1] }
+        && 10 * rows.count { values[$0 + 2] > values[$0] && values[$0 + 3] > values[$0 + 1] } >= 9
+          * (values.count / 4)
+    }
+    guard areCorners else { return nil }
+    // Decoded boxes with the anchors of TensorFlow's detection API begin at the top, those of others mostly at the left.
+    let geometry = prepared.geometry
+    let isOfTensorFlow =
+      isCalledSo
+      || SSDAnchors.generated(
+        count: prepared.outputs[boxes].shape.elementCount / 4, width: geometry.width, height: geometry.height)
+        != nil
+    let form = given.map(BoxForm.init) ?? (isOfTensorFlow ? .topLeftBottomRight : .leftTopRightBottom)
+    let (source, reason): (AssumptionSource, String) =
+      if given != nil {
+        (.given, "the options")
+      } else if isCalledSo {
+        (.model, "TensorFlow's detection API has them so")
+      } else {
+        (
+          .guess,
+          "usual for boxes that are corners from 0 to 1 for a gray picture, \(isOfTensorFlow ? "with" : "without") TensorFlow's anchors"
+        )
+      }
+    return (
+      form,
+      Assumption(
+        "box order", form.names.joined(separator: ", "), source, reason: reason, option: "--box-order")
+    )
   }
 
   private static func metadata(_ prepared: PreparedModel) -> DetectorMetadata? {
@@ -140,27 +221,34 @@ struct SSDHead: DetectionHead {
   var readings: [Assumption] {
     [
       Assumption("layout", layout.rawValue, source, reason: reason, option: "--layout"),
-      Assumption("box units", BoxUnits.fraction.rawValue, source, reason: "so are the anchors"),
-      scoreForm.assumption,
-    ]
+      decoded == nil
+        ? Assumption("box units", BoxUnits.fraction.rawValue, source, reason: "so are the anchors")
+        : Assumption(
+          "box units", BoxUnits.fraction.rawValue, .guess, reason: "so are corners for a gray picture"),
+      scoreForm.assumption, background,
+    ] + (decoded.map { [$0.assumption] } ?? [])
   }
 
   var classCount: Int? { columns - (hasBackground ? 1 : 0) }
 
   var roles: [Int: String] {
     [
-      boxes: "y, x, height, width of \(anchors.count) boxes, relative to anchors",
+      boxes: decoded.map { "\(count) boxes: \($0.form.names.joined(separator: ", "))" }
+        ?? "y, x, height, width of \(count) boxes, relative to anchors",
       scores: "\(columns) scores a box" + (hasBackground ? ", the first of the background" : ""),
     ]
   }
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
-    var steps = [
-      "center = (y / \(yScale) * anchor height + anchor y, x / \(xScale) * anchor width + anchor x)",
-      hasExponentialSizes
-        ? "size = (exp(height / \(heightScale)) * anchor height, exp(width / \(widthScale)) * anchor width)"
-        : "size = (height / \(heightScale) * anchor height, width / \(widthScale) * anchor width)",
-    ]
+    var steps =
+      decoded != nil
+      ? ["boxes are as the model gives them"]
+      : [
+        "center = (y / \(yScale) * anchor height + anchor y, x / \(xScale) * anchor width + anchor x)",
+        hasExponentialSizes
+          ? "size = (exp(height / \(heightScale)) * anchor height, exp(width / \(widthScale)) * anchor width)"
+          : "size = (height / \(heightScale) * anchor height, width / \(widthScale) * anchor width)",
+      ]
     if scoreForm.value == .logit { steps.append("score = 1 / (1 + exp(-value))") }
     if let calibration { steps.append(calibration.description) }
     steps += [
@@ -179,11 +267,11 @@ struct SSDHead: DetectionHead {
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
     let encoded = try run.values(of: boxes)
     let found = try run.withValues(of: scores) { values throws(ApusError) in
-      guard values.count == anchors.count * columns, encoded.count == anchors.count * 4 else {
+      guard values.count == count * columns, encoded.count == count * 4 else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }
       try AnswerCheck(readings).refuseNaN(in: values, from: 0, rows: (1, 1), columns: (values.count, 1))
-      return candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
+      return try candidates(encoded, values, criteria, areLogits: try areLogits(values, criteria))
     }
     let kept = NonMaximumSuppression(
       maximumOverlap: criteria.maximumOverlap, isClassAgnostic: criteria.isClassAgnostic,
@@ -211,10 +299,11 @@ struct SSDHead: DetectionHead {
 
   private func candidates(
     _ encoded: [Float], _ values: Span<Float>, _ criteria: DetectionCriteria, areLogits: Bool
-  ) -> BestValues<Candidate> {
+  ) throws(ApusError) -> BestValues<Candidate> {
     let first = hasBackground ? 1 : 0
+    var bestRows = [Int](repeating: 0, count: columns)
     var found = NonMaximumSuppression.collection()
-    for row in anchors.indices {
+    for row in 0..<count {
       var best: (index: Int, score: Float) = (0, -.infinity)
       for column in first..<columns where criteria.categories.contains(column - first) {
         var score = values[row * columns + column]
@@ -227,15 +316,38 @@ struct SSDHead: DetectionHead {
         }
       }
       if best.score >= criteria.scoreThreshold, best.score > -.infinity {
+        bestRows[best.index + first] += 1
         add(row, best.index, best.score, encoded, &found)
       }
+    }
+    // No picture has one object nearly everywhere.
+    if criteria.scoreThreshold >= Self.minimumTelling, count >= Self.minimumConstant,
+      let column = bestRows.firstIndex(where: { 10 * $0 >= 9 * count })
+    {
+      throw AnswerCheck(readings).refusal(
+        "class \(column - first) is the best in \(bestRows[column]) of \(count) boxes, as a background is",
+        "background", "scores",
+        "layout")
     }
     return found
   }
 
+  /// From that minimum score on, a class that is best nearly everywhere speaks against the reading.
+  private static let minimumTelling: Float = 0.1
+  /// How many boxes must agree.
+  private static let minimumConstant = 16
+
   private func add(
     _ row: Int, _ index: Int, _ score: Float, _ encoded: [Float], _ found: inout BestValues<Candidate>
   ) {
+    if let decoded {
+      let box = decoded.form.box(encoded[4 * row..<4 * row + 4])
+      found.add(
+        Candidate(
+          x1: box.minX, y1: box.minY, x2: box.maxX, y2: box.maxY, score: score, index: index, row: row),
+        score: score)
+      return
+    }
     let anchor = anchors[row]
     let y = encoded[4 * row] / yScale * anchor.height + anchor.y
     let x = encoded[4 * row + 1] / xScale * anchor.width + anchor.x
