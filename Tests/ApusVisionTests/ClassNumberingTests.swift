@@ -89,10 +89,10 @@ private typealias Answer = DetectorModel.Answer
 
   @Test("a class of 0 contradicts a count from the background")
   func refusesTheBackground() throws {
-    let detector = try detector(model(Self.detection, 0), Self.listed)
+    let detector = try detector(model(Self.scores, 0, isLong: true), Self.listed)
     let error = #expect(throws: ApusError.self) { try detector.detect(picture()) }
     #expect(error?.message.contains("--label-offset") == true, "\(error?.message ?? "")")
-    #expect(try name(self.detector(model(Self.detection, 0), Self.listed, offset: 1)) == "person")
+    #expect(try name(self.detector(model(Self.scores, 0, isLong: true), Self.listed, offset: 1)) == "person")
   }
 
   @Test("the operator counts objects, which is no question")

@@ -178,6 +178,9 @@ def row_cases(case):
     for image in (SIZE, (100, 40)):
         yield case(f"EfficientDet of {image[0]}x{image[1]}", models.constant_model([values[None]]), image,
                    objects=objects(found, image=image, fit="top-left", clips=False), kind="efficientdet")
+    flat = values[:, [0, 2, 1, 4, 3, 5, 6]] - np.float32([0, 0, 0, 0, 0, 0, 1])
+    yield case("YOLO-NAS in its flat format", models.constant_model([flat]),
+               objects=objects(heads.rows7(flat, "yolo-nas-end-to-end", 0.25)), kind="yolo-nas-end-to-end")
     labelled = models.with_files(models.constant_model([values[None]]), {"labels.txt": "\n".join(NAMES)})
     yield case("EfficientDet with names", labelled, options=["--layout", "efficientdet"],
                objects=objects(found, NAMES, fit="top-left", clips=False), kind="efficientdet")

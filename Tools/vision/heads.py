@@ -121,8 +121,11 @@ def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, thresh
 
 def rows7(rows, kind, threshold):
     """Rows of a model that suppresses by itself: v7 has batch, corners, class, score; EfficientDet has image, top, left, bottom,
-    right, score and class from 1."""
-    if kind == "efficientdet":
+    right, score and class from 1; YOLO-NAS has image, corners, score, class."""
+    if kind == "yolo-nas-end-to-end":
+        boxes, scores, found = rows[:, 1:5], rows[:, 5], rows[:, 6].astype(int)
+        keep = np.where(scores > threshold)[0]
+    elif kind == "efficientdet":
         boxes, scores, found = rows[:, [2, 1, 4, 3]], rows[:, 5], rows[:, 6].astype(int) - 1
         keep = np.where(scores >= threshold)[0]
     else:

@@ -39,9 +39,7 @@ struct ClassNumbering: Sendable {
     columns = nil
     known = nil
     let names = prepared.names(of: outputs.classes)
-    if names.contains(where: { $0.contains("detection_classes") }) {
-      (usual, reason) = (.background, "usual for outputs called detection_classes without the operator")
-    } else if prepared.outputs[outputs.classes].type == .int64,
+    if prepared.outputs[outputs.classes].type == .int64,
       names.contains(where: { $0.contains("label") })
     {
       (usual, reason) = (
