@@ -224,7 +224,7 @@ extension GalleryCommand {
         }, text: nil
       ).runToEnd()
       let added = embeddings.withLock { $0.sorted { $0.key < $1.key } }
-      // A gallery of nothing would know nobody, where a missing one is an error.
+      // A gallery of nothing has no names, where a missing one is an error.
       if added.isEmpty, known.entries.isEmpty, let failure { throw failure }
       let gallery = try file.update(isNewAllowed: true) { gallery in
         if gallery.entries != known.entries { try finder.check(gallery, file) }

@@ -35,7 +35,7 @@ package struct TraceOptions: ParsableArguments {
     let path: String
     /// The standard stream that leads to the same file, which is written to behind what is there.
     let stream: Int32?
-    /// What tells the file from another one of that name; nil for a stream, a pipe and a device.
+    /// The mark that tells the file from another one of that name; nil for a stream, a pipe and a device.
     let identity: Identity?
 
     struct Identity: Equatable {
@@ -65,7 +65,7 @@ package struct TraceOptions: ParsableArguments {
     return EmptyFile(path: path, stream: nil, identity: identity(of: path, isEmpty: true))
   }
 
-  /// What tells a file from others; nil if there is none, or if it must be an empty regular file and is none.
+  /// The mark that tells a file from others; nil if there is none, or if it must be an empty regular file and is none.
   private static func identity(of path: String, isEmpty: Bool = false) -> EmptyFile.Identity? {
     var status = stat()
     guard unsafe stat(path, &status) == 0,

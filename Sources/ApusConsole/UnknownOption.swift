@@ -15,7 +15,7 @@ struct UnknownOption {
   /// How many letters may be wrong, missing, too many or exchanged.
   private static let maximumMistakes = 3
 
-  /// What a command answers with a text and status 0.
+  /// The words that a command answers with a text and status 0.
   static let helpWords: Set = [
     "help", "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help",
   ]
@@ -91,7 +91,7 @@ extension ParsableCommand {
   /// Parses the command line.
   ///
   /// - Throws: What the parser throws. An option that the command does not have goes before a missing one, which it may be meant for,
-  ///   and before help that nobody asked for: the parser finds its `-h` in a word such as `-threads`.
+  ///   and before help that was not asked for: the parser finds its `-h` in a word such as `-threads`.
   package static func parseCommandLine() throws -> any ParsableCommand {
     do { return try parseAsRoot() } catch {
       let arguments = Array(CommandLine.arguments.dropFirst())

@@ -455,7 +455,8 @@ struct WatchCommandTests {
   func refuses(arguments: String, message: String) throws {
     try withTemporaryFolder { folder in
       try Data("no film\n".utf8).write(to: folder.appending(path: "text.mp4"))
-      let answer = try shell("ln -s text.mp4 link.mp4; touch 0.png; timeout 60 $APUS watch \(arguments)", in: folder)
+      let answer = try shell(
+        "ln -s text.mp4 link.mp4; touch 0.png; timeout 60 $APUS watch \(arguments)", in: folder)
       #expect((1...64).contains(answer.status) && !answer.signal, "\(answer)")
       #expect(
         answer.errors.contains(message) && answer.errors.split(separator: "\n").count == 1, "\(answer.errors)"

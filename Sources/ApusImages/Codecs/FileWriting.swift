@@ -79,7 +79,7 @@ package func writeWholeFile(
   }
   unsafe unlink(partial)
   if exists, [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(refusal) {
-    // What has no first piece does not empty the file.
+    // A failure to make the first piece does not empty the file.
     _ = try piece(0)
     failure = writeNamed(piece, to: target, O_TRUNC, mode, path, &refusal)
   }

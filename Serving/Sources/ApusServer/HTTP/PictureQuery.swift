@@ -84,7 +84,8 @@ struct PictureQuery {
   private static let names: Set<String> = [
     "model", "faces", "score_threshold", "detection_threshold", "iou_threshold", "palm_angle", "max_results",
     "refinement_cells", "class_agnostic", "multi_label", "allow", "deny", "fit", "pixels", "resampling",
-    "channels", "box_units", "box_order", "scores", "layout", "candidates", "anchors", "keypoints", "output_pixels",
+    "channels", "box_units", "box_order", "scores", "layout", "candidates", "anchors", "keypoints",
+    "output_pixels",
     "output_index", "fit_output", "annotate", "output", "min_confidence",
   ]
 
