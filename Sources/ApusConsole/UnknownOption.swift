@@ -93,13 +93,17 @@ extension ParsableCommand {
   /// - Throws: What the parser throws. An option that the command does not have goes before a missing one, which it may be meant for,
   ///   and before help that was not asked for: the parser finds its `-h` in a word such as `-threads`.
   package static func parseCommandLine() throws -> any ParsableCommand {
-    do { return try parseAsRoot() } catch {
-      let arguments = Array(CommandLine.arguments.dropFirst())
-      let wantsHelp = arguments.prefix { $0 != "--" }.contains { UnknownOption.helpWords.contains($0) }
-      guard exitCode(for: error) == .validationFailure || exitCode(for: error) == .success && !wantsHelp,
-        let unknown = UnknownOption(in: arguments, of: self)
-      else { throw error }
-      throw ValidationError(unknown.message)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    let wantsHelp = arguments.prefix { $0 != "--" }.contains { UnknownOption.helpWords.contains($0) }
+    let outcome = Result { try parseAsRoot() }
+    let mayBeMistaken =
+      switch outcome {
+      case .success(let command): !wantsHelp && type(of: command)._commandName == "help"
+      case .failure(let error): exitCode(for: error) == .validationFailure
+      }
+    guard mayBeMistaken, let unknown = UnknownOption(in: arguments, of: self) else {
+      return try outcome.get()
     }
+    throw ValidationError(unknown.message)
   }
 }

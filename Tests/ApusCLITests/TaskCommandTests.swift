@@ -20,10 +20,15 @@ struct TaskCommandTests {
     }
   }
 
+  /// Whether a command says nothing but that the small map of the segmenter is taken for scores, a guess.
+  private func isSilent(_ errors: String) -> Bool {
+    errors.split(separator: "\n").allSatisfy { $0.contains("taken for scores of classes, which is a guess") }
+  }
+
   /// The keys of the only JSON object that a command prints.
   private func keys(_ arguments: String, in folder: URL) throws -> Set<String> {
     let answer = try apus(arguments, in: folder)
-    #expect(answer.status == 0 && answer.errors.isEmpty, "\(arguments): \(answer.errors)")
+    #expect(answer.status == 0 && isSilent(answer.errors), "\(arguments): \(answer.errors)")
     let object = try JSONSerialization.jsonObject(with: Data(answer.output.utf8))
     return try Set(#require(object as? [String: Any]).keys)
   }
@@ -122,7 +127,7 @@ struct TaskCommandTests {
       #expect(try apus("detect --annotate picture.jpg", in: folder).status == 0)
       func file(_ arguments: String, _ name: String) throws -> Data {
         let answer = try apus(arguments, in: folder)
-        #expect(answer.status == 0 && answer.errors.isEmpty, "\(arguments): \(answer.errors)")
+        #expect(answer.status == 0 && isSilent(answer.errors), "\(arguments): \(answer.errors)")
         return try Data(contentsOf: folder.appending(path: name))
       }
       // A mask has the size of the whole picture.
