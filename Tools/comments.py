@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Refuses comments in Swift code that cannot be read alone, or that avoid the field's words.
+"""Refuses comments in Swift code that cannot be read alone, that avoid the field's words, or that describe some of a function's parameters.
 
 Quick Help shows a comment without its neighbors, and a reader from another engine knows M, N, K, tile, block, panel, K-step and
-epilogue, but not our words for them. Each rule below has a pattern and the advice that is printed.
+epilogue, but not our words for them. Each rule below has a pattern and the advice that is printed. A public function's comment describes
+all of its parameters or none: DocC warns otherwise, and Scripts/documentation.sh takes warnings for errors.
 """
 
 import re
@@ -59,6 +60,45 @@ def comments(text):
         yield start, " ".join(block)
 
 
+FUNCTION = re.compile(r"\bpublic\b[^\n(]*?\b(?:init[?!]?|func\s+[^\s(<]+|subscript)\s*(?:<[^(]*>)?\(")
+PARAMETER = re.compile(r"^(?:- Parameter |  - )`?(\w+)`?:", re.MULTILINE)
+
+
+def parameters(declaration):
+    """The names of the parameters of a function, whose list `declaration` begins with."""
+    names, depth, start = [], 0, 0
+    for place, character in enumerate(declaration):
+        if depth == 0 and character in ",)":
+            if words := re.sub(r"@\w+", "", declaration[start:place]).split(":")[0].split():
+                names.append(words[-1].strip("`"))
+            start = place + 1
+            if character == ")":
+                break
+        depth += (character in "([{<") - (character in ")]}" or (character == ">" and declaration[place - 1] != "-"))
+    return names
+
+
+def undescribed(text):
+    """The public functions with comments that describe some of their parameters: first line, and the missing names."""
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        if not line.strip().startswith("///") or (number < len(lines) and lines[number].strip().startswith("///")):
+            continue
+        first = number
+        while first > 1 and lines[first - 2].strip().startswith("///"):
+            first -= 1
+        comment = "\n".join(each.strip()[4:] for each in lines[first - 1:number])
+        described = set(PARAMETER.findall(comment.partition("- Parameter")[1] + comment.partition("- Parameter")[2]))
+        # Attributes stand on lines of their own.
+        following = "\n".join(lines[number:number + 40])
+        following = re.sub(r"^(\s*@[^\n]*\n)+", "", following)
+        function = FUNCTION.match(following.lstrip())
+        if described and function:
+            missing = [each for each in parameters(following.lstrip()[function.end():]) if each not in described]
+            if missing:
+                yield first, missing
+
+
 def main():
     root = Path(__file__).resolve().parent.parent
     rules = [(re.compile(pattern, re.IGNORECASE), advice) for pattern, advice in RULES]
@@ -72,6 +112,9 @@ def main():
                 if match := rule.search(text):
                     print(f"{name}:{number}: '{match[0].strip()}' {advice}", file=sys.stderr)
                     count += 1
+        for number, names in undescribed(path.read_text()) if name.startswith("Sources/") else ():
+            print(f"{name}:{number}: does not describe {', '.join(names)}, but other parameters", file=sys.stderr)
+            count += 1
     return 1 if count else 0
 
 

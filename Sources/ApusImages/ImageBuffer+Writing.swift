@@ -9,7 +9,9 @@ extension ImageBuffer {
   /// PNG keeps alpha; JPEG and PNM drop it. A JPEG of quality 90 or more keeps all color samples, below that a
   /// quarter of them.
   ///
-  /// - Parameter quality: 1 to 100, for JPEG.
+  /// - Parameters:
+  ///   - fileFormat: PNG, JPEG or PNM.
+  ///   - quality: 1 to 100, for JPEG.
   /// - Throws: `unsupportedImage` for BMP and WebP, which are only read; `invalidArgument` for another quality; `resourceLimit` if the
   ///   system refuses memory.
   public func encoded(as fileFormat: ImageFileFormat, quality: Int = 90) throws(ApusError) -> [UInt8] {
@@ -36,7 +38,8 @@ extension ImageBuffer {
   /// Writes the picture after orientation to a file; an existing file is replaced.
   ///
   /// - Parameters:
-  ///   - path: The file; without a format, its extension decides.
+  ///   - path: The file.
+  ///   - fileFormat: PNG, JPEG or PNM; nil takes the format of the path's extension.
   ///   - quality: 1 to 100, for JPEG.
   /// - Throws: `unwritableFile`, or what ``encoded(as:quality:)`` throws; an unknown extension is `unsupportedImage`; `invalidArgument` if
   ///   the file is a .tflite model, which is not replaced.

@@ -52,7 +52,10 @@ extension ImageBuffer {
 
   /// The picture after orientation, as rgb, with people's bodies drawn on it: points that are visible, and the lines between them.
   ///
-  /// - Parameter minVisibility: The minimum visibility of a drawn point.
+  /// - Parameters:
+  ///   - bodies: Their points are on this picture.
+  ///   - minVisibility: The minimum visibility of a drawn point.
+  ///   - style: Colors and widths.
   /// - Throws: As ``drawing(hands:style:)``.
   public func drawing(
     bodies: [BodyPose], minVisibility: Float = 0.5, style: AnnotationStyle = AnnotationStyle()

@@ -69,7 +69,10 @@ extension ImageBuffer {
   /// The picture after orientation, as rgb, with poses drawn on it: their points and, for people of seventeen points, the limbs
   /// between them.
   ///
-  /// - Parameter keypointThreshold: The minimum score of a drawn point; points without a score are always drawn.
+  /// - Parameters:
+  ///   - poses: Their points are on this picture.
+  ///   - keypointThreshold: The minimum score of a drawn point; points without a score are always drawn.
+  ///   - style: Colors and widths.
   /// - Throws: As ``drawing(_:style:)``.
   public func drawing(
     poses: [Pose], keypointThreshold: Float = 0.3, style: AnnotationStyle = AnnotationStyle()
@@ -84,7 +87,10 @@ extension ImageBuffer {
   /// The picture after orientation, as rgb, tinted by the classes of its pixels; class 0, usually the background, is
   /// not tinted.
   ///
-  /// - Parameter opacity: How much of a pixel is the class's color, 0 to 1.
+  /// - Parameters:
+  ///   - segmentation: The classes of this picture's pixels.
+  ///   - opacity: How much of a pixel is the class's color, 0 to 1.
+  ///   - palette: The colors of the classes.
   /// - Throws: `invalidArgument` if the mask belongs to a picture of another size.
   public func drawing(
     segmentation: SegmentationResult, opacity: Float = 0.5, palette: ClassPalette = .standard

@@ -28,8 +28,14 @@ public struct TransformedPicture: VisionResult, Hashable {
   /// Makes a result, for tests and tasks of one's own.
   ///
   /// - Parameters:
+  ///   - imageWidth: Columns of the picture as it is to be looked at.
+  ///   - imageHeight: Its rows.
+  ///   - width: Columns of the numbers.
+  ///   - height: Rows of the numbers.
+  ///   - channelCount: Channels of the numbers: 1, 3 or 4.
   ///   - values: The numbers: rows, columns, channels red, green, blue and alpha, or one for each pixel.
   ///   - normalization: How numbers were made of pixels; nil for numbers that are no colors.
+  ///   - timings: The time of each stage.
   /// - Throws: `invalidArgument` for other numbers of channels or values, an empty result, or values that are not finite.
   public init(
     imageWidth: Int, imageHeight: Int, width: Int, height: Int, channelCount: Int, values: [Float],
