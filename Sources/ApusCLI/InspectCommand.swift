@@ -99,7 +99,6 @@ struct InspectCommand: ParsableCommand {
     try refuse("--keypoints", pose.keypoints != nil, but: [.keypoints])
     try refuse("--box-units", units.boxUnits != nil, but: [.detector, .keypoints])
     try refuse("--output-index", mask.outputIndex != nil, but: [.segmenter])
-    try mask.check()
     try refuse("--candidates", units.candidates != nil, but: [.detector, .keypoints])
     try refuse(
       "--scores", scores.scores != nil, but: [.detector, .classifier, .segmenter, .keypoints, .faces, .sound]

@@ -10,7 +10,7 @@ struct MaskOptions: ParsableArguments {
       valueName: "index"))
   var outputIndex: Int?
 
-  func check() throws {
+  func validate() throws {
     guard let outputIndex, outputIndex < 0 else { return }
     throw ValidationError("--output-index is \(outputIndex), not 0 or more")
   }

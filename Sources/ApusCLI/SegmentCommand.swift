@@ -53,7 +53,6 @@ struct SegmentCommand: PictureCommand {
 
   func validate() throws {
     try ValidationError.check(output: output, endings: [".png", ".npy"])
-    try mask.check()
     if output != nil, outputDir != nil {
       throw ValidationError("--output and --output-dir exclude each other")
     }

@@ -100,7 +100,6 @@ struct EvaluateCommand: ParsableCommand {
     if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs is \(jobs), not 1 to 256") }
     if let step, step < 1 { throw ValidationError("--step is \(step), not 1 or more") }
     try refuseOptions()
-    try mask.check()
     guard (-1...65_535).contains(ignore) else {
       throw ValidationError("--ignore is \(ignore), not a value of a mask of 0 to 65535, or -1 for none")
     }

@@ -2,7 +2,6 @@
 extension WatchCommand {
   /// Throws wrong usage for an option that the task does not read: it would change nothing.
   func checkOptionsOfTasks() throws {
-    try mask.check()
     for option in optionsOfOneModel + landmarks.optionsOfTasks { try option.check(task) }
   }
 

@@ -203,8 +203,10 @@ struct PostProcessedHead: DetectionHead {
       """, "box order")
   }
 
-  /// Refuses objects of a class that cover each other nearly, which no suppression keeps.
-  private func checkSuppression(_ objects: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
+  /// Refuses objects of a class that cover each other nearly, which no suppression keeps. The best of them tell: each is compared with all
+  /// before it.
+  private func checkSuppression(_ all: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
+    let objects = all.prefix(BestClassOutputs.maximumObjects)
     for (place, object) in objects.enumerated() {
       let other = objects[..<place].first {
         $0.index == object.index && $0.box != object.box && $0.box.overlap(object.box) > Self.maximumOverlap

@@ -163,11 +163,13 @@ public struct LabelMap: Hashable, Sendable {
   }
 
   private static func detectOffset(_ names: [Int: String]) -> Int {
-    switch names[0]?.lowercased() {
-    case LabelRows.placeholder, "background", "__background__", "_background_", "unlabeled": 1
-    case nil: names[1] == nil ? 0 : 1
-    default: 0
-    }
+    guard let first = names[0] else { return names[1] == nil ? 0 : 1 }
+    return isBackground(first) || first.lowercased() == "unlabeled" ? 1 : 0
+  }
+
+  /// Whether a name is that of the background of a detector's classes.
+  static func isBackground(_ name: String) -> Bool {
+    [LabelRows.placeholder, "background", "__background__", "_background_"].contains(name.lowercased())
   }
 
   /// The name of a class as the model counts it; nil outside the map, and for a row without

@@ -12,7 +12,8 @@ extension ImageSegmenter {
     if let given, !prepared.outputs.indices.contains(given) {
       throw ApusError(
         .invalidArgument,
-        "the output index is \(given), but the model has \(prepared.outputs.count) outputs, counted from 0")
+        "the output index is \(given), but the model's last output is \(prepared.outputs.count - 1), counted from 0"
+      )
     }
     let isNamed =
       labels != nil || prepared.export?.names != nil || prepared.export?.task == "semantic"

@@ -117,12 +117,11 @@ struct SSDHead: DetectionHead {
       )
     }
     guard columns > 1 else { return reading(false, .model, "there is one column") }
-    let names = ["???", "background", "__background__", "_background_"]
     if let labels, labels.rowCount == columns || labels.rowCount == columns - 1 {
       let first = labels.name(inRow: 0)
       let isFirst =
         labels.rowCount == columns
-        ? first == nil || names.contains(first?.lowercased() ?? "") : labels.detectedOffset == 0
+        ? first.map(LabelMap.isBackground) ?? true : labels.detectedOffset == 0
       return reading(isFirst, .guess, "\(labels.rowCount) labels for \(columns) columns")
     }
     if prepared.lastOperator(of: scores) == "SOFTMAX" {
