@@ -81,6 +81,39 @@ private typealias Answer = DetectorModel.Answer
     #expect(error?.message.contains("apus hands") == true, "\(error?.message ?? "")")
   }
 
+  @Test("a detector of faces may have an output for each grid of cells, in any order")
+  func joinsGrids() throws {
+    // Back camera: two anchors in each of 16 × 16 cells, six in each of 8 × 8.
+    let (fine, coarse, columns) = (512, 384, 16)
+    var predictions = (0..<(fine + coarse) * columns).map { Float($0 % 89) - 44 }
+    var scores = [Float](repeating: -9, count: fine + coarse)
+    for (row, side) in [(70, Float(60)), (700, 90)] {
+      scores[row] = 3 + side / 90
+      (predictions[row * columns + 2], predictions[row * columns + 3]) = (side, side)
+    }
+    func answer(_ values: some Sequence<Float>, _ columns: Int) -> DetectorModel.Answer {
+      let values = Array(values)
+      return DetectorModel.Answer(
+        shape: [1, Int32(values.count / columns), Int32(columns)], values: values)
+    }
+    func faces(_ answers: [DetectorModel.Answer]) throws -> [Face] {
+      let model = try DetectorModel.answering(answers, shape: [1, 256, 256, 3]).model()
+      let detector = try FaceDetector(model: model)
+      #expect(detector.assumptions.kind == "back camera")
+      #expect(throws: ApusError.self) { try ObjectDetector(model: model) }
+      return try detector.detect(picture(256)).faces
+    }
+    let expected = try faces([answer(predictions, columns), answer(scores, 1)])
+    #expect(expected.count == 2)
+    let parts = [
+      answer(predictions[..<(fine * columns)], columns), answer(predictions[(fine * columns)...], columns),
+      answer(scores[..<fine], 1), answer(scores[fine...], 1),
+    ]
+    for order in [[0, 1, 2, 3], [0, 2, 1, 3], [3, 1, 2, 0]] {
+      #expect(try faces(order.map { parts[$0] }) == expected, "\(order)")
+    }
+  }
+
   @Test("an embedding of one number at length 1 is warned of: it is the same for every picture")
   func warnsOfOneNumber() throws {
     let model = try DetectorModel.answering([answer([1, 1], 0.3)], shape: [1, 8, 8, 3]).model()

@@ -401,6 +401,22 @@ def transformer_cases(case):
     found = heads.transformer(boxes, logits, SIZE)
     yield case("a transformer with the numbers of COCO", models.constant_model([boxes[None], logits[None]]),
                objects=objects(found, fit="stretch"), kind="rt-detr")
+    boxes, logits = queries(300, 5)
+    model = models.with_metadata(models.constant_model([logits[None], boxes[None]]), [{"name": "labels"}, {"name": "dets"}])
+    yield case("RF-DETR by the names of its outputs", model,
+               objects=objects(heads.transformer(boxes, logits, SIZE, "rf-detr"), fit="stretch"), kind="rt-detr")
+    boxes, logits = queries(24, 5)
+    grids = random.normal(0, 1, (24, 16, 16)).astype(np.float32)
+    found = heads.transformer(boxes, logits, SIZE, "rf-detr")
+    for image, order in ((SIZE, (0, 1, 2)), ((90, 60), (2, 1, 0)), ((90, 60), (1, 0, 3))):
+        expected = objects(found, image=image, fit="stretch")
+        own = np.eye(24, dtype=np.float32)[found[3]]
+        placed = [item["edges"] for item in expected]
+        for item, mask in zip(expected, rules.masks(own, grids.transpose(1, 2, 0), placed, image, SIZE, "stretch")):
+            item["area"] = int(mask.sum())
+        outputs = [boxes[None], logits[None], grids[None], grids.transpose(1, 2, 0)[None]]
+        yield case(f"RF-DETR with masks of {image[0]}x{image[1]}" + (", channels last" if 3 in order else ""),
+                   models.constant_model([outputs[place] for place in order]), image, objects=expected, kind="rt-detr")
 
 
 # MARK: Oriented boxes

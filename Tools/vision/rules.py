@@ -93,13 +93,13 @@ def yolo(output, kind, size, classes=None, scale_boxes=True, threshold=0.25, iou
     return boxes[order], scores[order], found[order], numbers[order]
 
 
-def masks(coefficients, prototypes, boxes, picture, size):
+def masks(coefficients, prototypes, boxes, picture, size, fit="letterbox"):
     """A mask of the picture's size for each box (both in pixels of the picture); `prototypes` is height×width×count.
 
     Sums of prototypes are enlarged bilinearly between the centers of pixels, cut to the box, and taken where above 0.
     """
     width, height = picture
-    left, top, inner_width, inner_height = letterbox(width, height, *size)
+    left, top, inner_width, inner_height = (0, 0, *size) if fit == "stretch" else letterbox(width, height, *size)
     grid_height, grid_width, _ = prototypes.shape
     x = ((np.arange(width) + 0.5) * inner_width / width + left) / size[0] * grid_width - 0.5
     y = ((np.arange(height) + 0.5) * inner_height / height + top) / size[1] * grid_height - 0.5

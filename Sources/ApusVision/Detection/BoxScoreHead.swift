@@ -105,10 +105,14 @@ struct BoxScoreHead: DetectionHead {
   private var maskRoles: [Int: String] {
     guard let masks else { return [:] }
     let prototypes = masks.prototypes
+    let order = prototypes.isPlanar ? "channels first" : "channels last"
+    let form = "\(prototypes.height)×\(prototypes.width), \(order)"
+    guard let coefficients = masks.coefficients else {
+      return [prototypes.output: "the mask of each box, \(form)"]
+    }
     return [
-      masks.coefficients.output: "\(prototypes.count) mask coefficients of each box",
-      prototypes.output: "\(prototypes.count) mask prototypes, \(prototypes.height)×\(prototypes.width), "
-        + (prototypes.isPlanar ? "channels first" : "channels last"),
+      coefficients.output: "\(prototypes.count) mask coefficients of each box",
+      prototypes.output: "\(prototypes.count) mask prototypes, \(form)",
     ]
   }
 
@@ -140,8 +144,9 @@ struct BoxScoreHead: DetectionHead {
         """)
     }
     steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
-    if masks != nil {
-      steps.append("mask: (coefficients @ prototypes) > 0, enlarged bilinearly, inside the box")
+    if let masks {
+      let mask = masks.coefficients == nil ? "its channel" : "(coefficients @ prototypes)"
+      steps.append("mask: \(mask) > 0, enlarged bilinearly, inside the box")
     }
     return steps
   }
@@ -187,15 +192,21 @@ struct BoxScoreHead: DetectionHead {
 
   private func addMasks(to objects: inout [DetectedObject], rows: [Int], _ run: ModelRun) throws(ApusError) {
     guard let masks, !objects.isEmpty else { return }
-    let places = masks.coefficients
-    let numbers = try run.values(of: places.output)
-    try check(numbers.count, places)
+    var numbers: [Float] = []
+    if let places = masks.coefficients {
+      numbers = try run.values(of: places.output)
+      try check(numbers.count, places)
+    }
     var left = MaskPrototypes.budget
     try run.withValues(of: masks.prototypes.output) { values in
       for (index, row) in rows.enumerated() {
-        let coefficients = (0..<masks.prototypes.count).map { numbers[places[row, $0]] }
-        objects[index].mask = masks.prototypes.patch(
-          coefficients, in: objects[index].box, values, left: &left)
+        let (prototypes, box) = (masks.prototypes, objects[index].box)
+        if let places = masks.coefficients {
+          let coefficients = (0..<prototypes.count).map { numbers[places[row, $0]] }
+          objects[index].mask = prototypes.patch(coefficients, in: box, values, left: &left)
+        } else {
+          objects[index].mask = prototypes.patch(ofChannel: row, in: box, values, left: &left)
+        }
       }
     }
   }

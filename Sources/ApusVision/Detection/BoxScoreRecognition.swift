@@ -80,17 +80,25 @@ struct BoxScoreRecognition {
         }
         (self.rows, self.columns) = (rows, classes)
         (boxes, scores) = (columns(box, 4, isTransposed), columns(score, classes, areScoresTransposed))
-        masks = MaskOutputs(prepared, rows: rows, besides: [box, score])
+        masks =
+          MaskOutputs(prepared, rows: rows, besides: [box, score])
+          ?? MaskOutputs(queries: rows, of: prepared, besides: [box, score])
+        // A third output is masks, or this is something else.
+        guard shapes.count == 2 || masks != nil else { return nil }
         return
       }
     }
     return nil
   }
 
-  /// The two outputs of a model, or the two beside masks; nil for others.
+  /// The two outputs of a model, or the two beside prototypes and coefficients or a map of masks; nil for others.
   private static func pair(_ prepared: PreparedModel) -> (Int, Int)? {
     let shapes = prepared.outputs.map(\.shape)
     if shapes.count == 2 { return (0, 1) }
+    if shapes.count == 3, let map = shapes.firstIndex(where: { $0.rank == 4 && $0.elementCount > 1 << 10 }) {
+      let others = shapes.indices.filter { $0 != map }
+      return others.allSatisfy { shapes[$0].rank < 4 } ? (others[0], others[1]) : nil
+    }
     guard shapes.count == 4, let map = shapes.firstIndex(where: { $0.rank == 4 && $0.elementCount > 1 << 10 })
     else {
       return nil
@@ -161,8 +169,13 @@ struct BoxScoreRecognition {
         }
       }
     }
-    guard Self.queryCounts.contains(rows) else { return nil }
-    if isRFDETR || prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim") {
+    let hasQueryMasks = masks.map { $0.coefficients == nil } ?? false
+    guard Self.queryCounts.contains(rows) || hasQueryMasks else { return nil }
+    if let rfDETRReason {
+      return LayoutReading(
+        .rtDETR, hasQueryMasks ? .guess : .model, "\(rows) boxes with scores, and \(rfDETRReason)")
+    }
+    if prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim") {
       return LayoutReading(.rtDETR, .model, "\(rows) boxes with scores, and the model's name")
     }
     if rows == 300, columns != 92 {
@@ -179,14 +192,24 @@ struct BoxScoreRecognition {
   /// The columns that COCO's numbers of classes, 1 to 90, take.
   private static let cocoNumbers = 91
 
-  private var isRFDETR: Bool { prepared.isCalled("rf-detr", "rfdetr", "rf_detr") }
+  /// Why a transformer is RF-DETR; nil for others.
+  private var rfDETRReason: String? {
+    if prepared.isCalled("rf-detr", "rfdetr", "rf_detr") { return "the model's name" }
+    func isNamed(_ output: Int, _ word: String) -> Bool {
+      prepared.names(of: output).contains { $0.contains(word) }
+    }
+    if isNamed(boxes.output, "dets"), isNamed(scores.output, "labels") {
+      return "outputs named dets and labels, as those of RF-DETR"
+    }
+    return masks.flatMap { $0.coefficients == nil ? "a mask for each, as RF-DETR has them" : nil }
+  }
 
   /// The number of classes with a score; the last column may be no object.
   func classCount(_ reading: LayoutReading) -> Int {
     // Of RF-DETR with COCO's numbers, the last column is a class.
     let hasNoObject =
       reading.layout == .detr
-      || reading.layout == .rtDETR && isRFDETR && columns > 1 && columns != Self.cocoNumbers
+      || reading.layout == .rtDETR && rfDETRReason != nil && columns > 1 && columns != Self.cocoNumbers
     return hasNoObject ? columns - 1 : columns
   }
 
@@ -194,7 +217,7 @@ struct BoxScoreRecognition {
   func imageNetReason(_ reading: LayoutReading) -> String? {
     switch reading.layout {
     case .detr: "usual for detr"
-    case .rtDETR where isRFDETR: "usual for RF-DETR"
+    case .rtDETR where rfDETRReason != nil: "usual for RF-DETR"
     case .rtDETR where columns == Self.cocoNumbers:
       "usual for \(columns) columns, the numbers of COCO, as RF-DETR and Deformable DETR have them"
     default: nil

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// The prototypes of masks and the coefficients of each candidate, as outputs beside boxes and scores.
+/// The masks of candidates, as outputs beside boxes and scores: prototypes and each candidate's coefficients, or a map with a mask for each.
 struct MaskOutputs: Sendable {
   let prototypes: MaskPrototypes
-  /// The coefficients of each candidate.
-  let coefficients: BoxScoreHead.Columns
+  /// The coefficients of each candidate; nil where each has a channel of its own.
+  let coefficients: BoxScoreHead.Columns?
+
+  /// The only other output, if it has a mask for each row of boxes, as RF-DETR has one for each query; nil for others.
+  init?(queries rows: Int, of prepared: PreparedModel, besides others: [Int]) {
+    let rest = prepared.outputs.indices.filter { !others.contains($0) }
+    guard rest.count == 1,
+      let masks = MaskPrototypes(
+        prepared.outputs[rest[0]], output: rest[0], geometry: prepared.geometry, queries: rows),
+      masks.count == rows, masks.width > 1, masks.height > 1
+    else { return nil }
+    (prototypes, coefficients) = (masks, nil)
+  }
 
   /// A map with as many channels as another output has numbers for each row of boxes; nil if there is none.
   ///

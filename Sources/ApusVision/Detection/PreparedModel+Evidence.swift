@@ -47,15 +47,12 @@ extension PreparedModel {
   /// The command that takes a model of poses, faces or masks; nil for others.
   var otherCommand: String? {
     if MoveNetHead(self) != nil || PoseNetHead(self) != nil { return "apus keypoints" }
-    let counts = outputs.map(\.shape.elementCount)
-    let isFaces =
-      outputs.count == 2
-      && [(0, 1), (1, 0)].contains { scores, boxes in
-        counts[scores] > 1 && counts[boxes] > 4 * counts[scores]
-          && counts[boxes].isMultiple(of: counts[scores])
-          && FaceAnchors.centers(count: counts[scores], width: geometry.width, height: geometry.height) != nil
-      }
-    if isFaces { return "apus faces" }
+    // A box and at least a point.
+    if let found = FaceAnchors.find(outputs.map(\.shape), width: geometry.width, height: geometry.height),
+      found.columns > 4
+    {
+      return "apus faces"
+    }
     // As large as the picture, with several channels: more than a grid of cells.
     let isMask = outputs.contains { output in
       output.shape.rank == 4 && output.shape.dimensions.contains(geometry.width)

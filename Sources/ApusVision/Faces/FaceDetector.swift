@@ -42,11 +42,7 @@ public final class FaceDetector: VisionTask {
     let areLogits = scoring.areLogits
     return TaskAssumptions(
       task: "faces", kind: kind, reason: "\(centers.count) anchors", pictures: pictures,
-      roles: [
-        predictions: """
-        x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell
-        """, scores: areLogits ? "the logits of the scores" : "the scores",
-      ],
+      roles: roles(areLogits: areLogits),
       readings: readings,
       steps: [
         (areLogits ? "score = 1 / (1 + exp(-clip(logit, -100, 100)))" : "score")
@@ -57,6 +53,15 @@ public final class FaceDetector: VisionTask {
         best score
         """,
       ], warnings: scoring.warnings)
+  }
+
+  private func roles(areLogits: Bool) -> [Int: String] {
+    let prediction =
+      "x, y, width, height and \((columns - 4) / 2) keypoints, in pixels of the input from the center of the anchor's cell"
+    var roles: [Int: String] = [:]
+    for output in outputs.predictions { roles[output] = prediction }
+    for output in outputs.scores { roles[output] = areLogits ? "the logits of the scores" : "the scores" }
+    return roles
   }
 
   private var readings: [Assumption] {
@@ -70,21 +75,17 @@ public final class FaceDetector: VisionTask {
   /// Whether the next answer may decide how all later ones are read. Several at once would decide by chance.
   package var isUndecided: Bool { scoring.isUndecided }
 
-  /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
-  private static let maximumColumns = 4 + 2 * 64
-
   /// The numbers that a palm detector has for each anchor: the box and seven points.
   private static let palmColumns = 4 + 2 * 7
 
   let pictures: PictureModel
-  private let predictions: Int
-  private let scores: Int
+  private let outputs: AnchorOutputs
   private let columns: Int
   private let centers: [(x: Float, y: Float)]
   private let kind: String
   private let scoring: AnchorScores
 
-  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
+  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order, or those of each grid of cells.
   ///
   /// - Throws: `invalidArgument` if the model is not a BlazeFace detector; errors of `Apus.Interpreter`.
   public init(model: Model, options: Options = Options()) throws(ApusError) {
@@ -95,37 +96,25 @@ public final class FaceDetector: VisionTask {
     try prepared.checkTask([], for: "faces")
     let geometry = prepared.geometry
     let shapes = prepared.outputs.map(\.shape)
-    let found = [(0, 1), (1, 0)].first { predictions, scores in
-      guard shapes.count == 2, let columns = shapes[predictions].dimensions.last else { return false }
-      return (4...Self.maximumColumns).contains(columns) && columns.isMultiple(of: 2)
-        && shapes[scores].elementCount > 1
-        && shapes[predictions].elementCount / columns == shapes[scores].elementCount
-    }
-    guard let found,
-      let anchors = FaceAnchors.centers(
-        count: shapes[found.1].elementCount, width: geometry.width, height: geometry.height)
-    else {
+    guard let found = FaceAnchors.find(shapes, width: geometry.width, height: geometry.height) else {
       throw ApusError(
         .invalidArgument,
         """
         the model's outputs are not those of BlazeFace (predictions 1×896×16 and scores 1×896×1 for 128 × 128 or \
-        256 × 256 pixels, 1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
+        256 × 256 pixels, or those of each grid, 1×2304×16 and 1×2304×1 for 192 × 192), but: \(prepared.outputDescription)
         """)
     }
-    guard shapes[found.0].dimensions.last != Self.palmColumns else {
+    guard found.columns != Self.palmColumns else {
       throw ApusError(
         .invalidArgument,
         """
-        the output \(prepared.outputs[found.0]) has a box and seven points for each anchor, as detectors of palms have, not the six of \
+        the output \(prepared.outputs[found.outputs.predictions[0]]) has a box and seven points for each anchor, as detectors of palms have, not the six of \
         faces; 'apus hands' (HandLandmarker) takes such a model
         """)
     }
-    (predictions, scores) = found
-    columns = shapes[predictions].dimensions.last ?? 0
-    centers = anchors.centers
-    kind = anchors.name
+    (outputs, columns, centers, kind) = (found.outputs, found.columns, found.centers, found.name)
     scoring = AnchorScores(
-      ofOutput: scores, of: prepared, given: options.baseOptions.scores, hasOption: true)
+      ofOutput: outputs.scores[0], of: prepared, given: options.baseOptions.scores, hasOption: true)
     pictures = try PictureModel(
       prepared, defaults: PictureDefaults(fit: .letterbox(fill: .black), reason: "usual for BlazeFace"))
     try options.baseOptions.check(readings)
@@ -178,11 +167,11 @@ public final class FaceDetector: VisionTask {
   }
 
   private func result(of run: ModelRun, in placement: Placement) throws(ApusError) -> FaceDetectionResult {
-    let scores = try run.values(of: self.scores)
+    let scores = try run.values(of: outputs.scores)
     let check = AnswerCheck(self.readings)
     try check.refuseNaN(in: scores)
     let areLogits = try scoring.areLogits(in: scores)
-    let candidates = try run.withValues(of: predictions) { values throws(ApusError) in
+    let candidates = try run.withValues(of: outputs.predictions) { values throws(ApusError) in
       guard scores.count == centers.count, values.count == centers.count * columns else {
         throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
       }

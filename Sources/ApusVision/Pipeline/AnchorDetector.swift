@@ -32,8 +32,7 @@ struct AnchorDetector: Sendable {
   }
 
   let model: RegionModel
-  private let predictions: Int
-  private let scores: Int
+  private let outputs: AnchorOutputs
   /// How the scores are read.
   let scoring: AnchorScores
   private let columns: Int
@@ -41,7 +40,7 @@ struct AnchorDetector: Sendable {
   private let minimumScore: Float
   private let maximumOverlap: Float
 
-  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order.
+  /// Makes a detector from a model with one picture in, predictions and scores of anchors out, in any order, or those of each grid of cells.
   ///
   /// - Parameters:
   ///   - kinds: What the model may be; the number of its anchors decides.
@@ -53,12 +52,12 @@ struct AnchorDetector: Sendable {
   ) throws(ApusError) {
     let prepared = try PreparedModel(model, options: options)
     let (width, height) = (prepared.geometry.width, prepared.geometry.height)
-    let counts = prepared.outputs.map(\.shape.elementCount)
-    let found = kinds.first { kind in
-      guard let count = kind.anchors.count(width: width, height: height) else { return false }
-      return counts.sorted() == [count, count * kind.columns]
+    let found = kinds.lazy.compactMap { kind -> (Kind, AnchorOutputs)? in
+      guard let grids = kind.anchors.grids(width: width, height: height) else { return nil }
+      let shapes = prepared.outputs.map(\.shape)
+      return AnchorOutputs(shapes, grids: grids, columns: kind.columns).map { (kind, $0) }
     }
-    guard let kind = found, let count = kind.anchors.count(width: width, height: height) else {
+    guard let (kind, outputs) = found.first else {
       let expected = kinds.map { kind in
         let count = kind.anchors.count(width: width, height: height) ?? 0
         return "\(kind.name) (predictions 1×\(count)×\(kind.columns) and scores 1×\(count)×1)"
@@ -70,9 +69,8 @@ struct AnchorDetector: Sendable {
         \(prepared.outputDescription)
         """)
     }
-    scores = counts[0] == count ? 0 : 1
-    predictions = 1 - scores
-    scoring = AnchorScores(ofOutput: scores, of: prepared)
+    self.outputs = outputs
+    scoring = AnchorScores(ofOutput: outputs.scores[0], of: prepared)
     columns = kind.columns
     centers = kind.anchors.anchors(width: width, height: height).map { ($0.x, $0.y) }
     self.minimumScore = minimumScore
@@ -91,9 +89,9 @@ struct AnchorDetector: Sendable {
     let (width, height) = model.inputSize
     return try model.run(on: region ?? view.whole, of: view, cancellation: cancellation) {
       run, seen throws(ApusError) in
-      let scores = try run.finiteValues(of: self.scores, count: centers.count, "scores")
+      let scores = try run.finiteValues(of: outputs.scores, count: centers.count, "scores")
       let areLogits = try scoring.areLogits(in: scores)
-      let boxes = try run.withValues(of: predictions) { values throws(ApusError) in
+      let boxes = try run.withValues(of: outputs.predictions) { values throws(ApusError) in
         guard values.count == centers.count * columns else {
           throw ApusError(.invalidData, "the outputs have other shapes than when prepared")
         }

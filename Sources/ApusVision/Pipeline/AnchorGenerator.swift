@@ -24,14 +24,18 @@ package struct AnchorGenerator: Hashable, Sendable {
   var isFixedSize = false
 
   /// The number of anchors for an input; nil if the sides are not those of an input.
-  package func count(width: Int, height: Int) -> Int? {
+  package func count(width: Int, height: Int) -> Int? { grids(width: width, height: height)?.reduce(0, +) }
+
+  /// The number of anchors of each grid for an input; nil if the sides are not those of an input.
+  func grids(width: Int, height: Int) -> [Int]? {
     guard width > 0, height > 0, width <= 1 << 13, height <= 1 << 13 else { return nil }
-    var count = 0
+    var grids: [Int] = []
     for (layer, stride) in strides.enumerated() {
       let (columns, rows) = ((width + stride - 1) / stride, (height + stride - 1) / stride)
-      count += columns * rows * sizes(layer).count
+      if layer == 0 || strides[layer - 1] != stride { grids.append(0) }
+      grids[grids.count - 1] += columns * rows * sizes(layer).count
     }
-    return count
+    return grids
   }
 
   /// The anchors for an input, row by row of each grid, in fractions of the input.

@@ -67,14 +67,23 @@ extension ModelRun {
   /// - Parameter what: What they are, for the error: `landmarks`.
   /// - Throws: `invalidData` if there are another number of them, or one is not finite.
   func finiteValues(of output: Int, count: Int, _ what: String) throws(ApusError) -> [Float] {
-    let values = try values(of: output)
+    try finiteValues(of: [output], count: count, what)
+  }
+
+  /// The numbers of outputs, one after the other, all of them finite.
+  ///
+  /// - Parameter what: What they are, for the error: `scores`.
+  /// - Throws: `invalidData` if there are another number of them, or one is not finite.
+  func finiteValues(of outputs: [Int], count: Int, _ what: String) throws(ApusError) -> [Float] {
+    let values = try values(of: outputs)
     guard values.count == count else {
       throw ApusError(.invalidData, "the \(what) are \(values.count) numbers, not \(count) as when prepared")
     }
     if let index = values.firstIndex(where: { !$0.isFinite }) {
       throw ApusError(
         .invalidData,
-        "number \(index) of the \(what) (output \(output)) is \(values[index]), not a finite number")
+        "number \(index) of the \(what) (output \(outputs.map(String.init).joined(separator: " and "))) is \(values[index]), not a finite number"
+      )
     }
     return values
   }

@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// The output whose weighted sums are the masks.
+/// The output whose channels, or weighted sums of them, are the masks.
 struct MaskPrototypes: Hashable, Sendable {
   /// Its position among the model's outputs.
   let output: Int
   let width: Int
   let height: Int
-  /// The number of prototypes, and of each object's coefficients.
+  /// The number of prototypes, and of each object's coefficients; or of the objects' masks.
   let count: Int
   /// Whether each prototype's pixels follow each other.
   let isPlanar: Bool
 
   /// Sees an output of four dimensions as prototypes: those of a quarter of the input's sides tell channels from the
   /// rest, the input's own order where both would do.
-  init?(_ tensor: Tensor, output: Int, geometry: InputGeometry) {
+  ///
+  /// - Parameter queries: The number of objects, each of which has a channel; nil for prototypes.
+  init?(_ tensor: Tensor, output: Int, geometry: InputGeometry, queries: Int? = nil) {
     let shape = tensor.shape
     guard shape.rank == 4, shape[0] == 1, shape.dimensions.allSatisfy({ $0 > 0 }) else { return nil }
     let quarter = (geometry.height / 4, geometry.width / 4)
-    let interleaved = (shape[1], shape[2]) == quarter
-    let planar = (shape[2], shape[3]) == quarter
+    var interleaved = (shape[1], shape[2]) == quarter
+    var planar = (shape[2], shape[3]) == quarter
+    if let queries {
+      guard shape[1] == queries || shape[3] == queries else { return nil }
+      // Objects that are as many as a side has cells are in the place that makes cells of a quarter.
+      if (shape[1] == queries) != (shape[3] == queries) {
+        (interleaved, planar) = (shape[3] == queries, shape[1] == queries)
+      }
+    }
     isPlanar = interleaved == planar ? geometry.isPlanar : planar
     self.output = output
     // More would take minutes for some hundred objects, and no model has as many.
@@ -39,13 +48,32 @@ struct MaskPrototypes: Hashable, Sendable {
   /// The part of a mask that a box needs, before the threshold at 0; nil beyond what is left of the ``budget``.
   ///
   /// - Parameters:
+  ///   - coefficients: The weight of each channel.
   ///   - values: The output's numbers.
   ///   - box: The box in fractions of the input.
   func patch(
     _ coefficients: [Float], in box: BoundingBox, _ values: Span<Float>,
     left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
-    guard values.count == width * height * count, coefficients.count == count else { return nil }
+    guard coefficients.count == count else { return nil }
+    let terms = coefficients.enumerated().map { (channel: $0.offset, weight: $0.element) }
+    return patch(of: terms, in: box, values, left: &left)
+  }
+
+  /// The part of a channel that a box needs, before the threshold at 0; nil beyond what is left of the ``budget``.
+  func patch(
+    ofChannel channel: Int, in box: BoundingBox, _ values: Span<Float>,
+    left: inout (values: Int, products: Int)
+  ) -> MaskPatch? {
+    guard (0..<count).contains(channel) else { return nil }
+    return patch(of: [(channel, 1)], in: box, values, left: &left)
+  }
+
+  private func patch(
+    of terms: [(channel: Int, weight: Float)], in box: BoundingBox, _ values: Span<Float>,
+    left: inout (values: Int, products: Int)
+  ) -> MaskPatch? {
+    guard values.count == width * height * count else { return nil }
     // One pixel more on each side, for interpolation.
     func range(_ low: Float, _ high: Float, _ size: Int) -> Range<Int> {
       let first = Int(clamp(low * Float(size) - 1.5, to: Float(size - 1)))
@@ -56,17 +84,17 @@ struct MaskPrototypes: Hashable, Sendable {
     let rows = range(box.minY, box.maxY, height)
     // No overflow: the output is limited.
     left.values -= rows.count * columns.count
-    left.products -= rows.count * columns.count * count
+    left.products -= rows.count * columns.count * terms.count
     guard left.values >= 0, left.products >= 0 else { return nil }
     var patch = [Float](repeating: 0, count: rows.count * columns.count)
     // Both branches read memory in order, and add in equal order.
     if isPlanar {
-      for (index, coefficient) in coefficients.enumerated() {
+      for (channel, weight) in terms {
         var target = 0
         for row in rows {
-          let source = (index * height + row) * width
+          let source = (channel * height + row) * width
           for column in columns {
-            patch[target] += coefficient * values[source + column]
+            patch[target] += weight * values[source + column]
             target += 1
           }
         }
@@ -77,7 +105,7 @@ struct MaskPrototypes: Hashable, Sendable {
         for column in columns {
           let source = (row * width + column) * count
           var sum: Float = 0
-          for index in 0..<count { sum += coefficients[index] * values[source + index] }
+          for (channel, weight) in terms { sum += weight * values[source + channel] }
           patch[target] = sum
           target += 1
         }
