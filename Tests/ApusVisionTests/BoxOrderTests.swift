@@ -80,6 +80,78 @@ private typealias Answer = DetectorModel.Answer
     #expect(order(pixels)?.source == .guess)
   }
 
+  @Test("the name of the boxes says more than those of others")
+  func believesTheBoxes() throws {
+    let names = ["num_detections", "detection_boxes", "detection_scores", "detection_class_labels"]
+    let detector = try detector(
+      .answering(outputs(names, [20, 8, 32, 40].map { $0 / 64 }), shape: [1, 64, 64, 3]))
+    #expect(try detector.detect(picture()).detections.map(\.rect) == [expected])
+    #expect(order(detector)?.source == .model)
+  }
+
+  @Test("without names, a count, boxes in pixels, scores and classes are as YOLO's exports have them")
+  func readsLostNames() throws {
+    let answers = outputs(["", "", "", ""])
+    for (order, isOpen) in [([0, 1, 2, 3], false), ([1, 3, 2, 0], true)] {
+      let named = order.enumerated().map { answers[$1].named($0 == 0 ? "Identity" : "Identity_\($0)") }
+      var model = DetectorModel.answering(named, shape: [1, 64, 64, 3])
+      let classes = 1 + (order.firstIndex(of: 3) ?? 0)
+      model.tensors[classes].type = DetectorModel.int32
+      model.tensors[classes].data = [16, 0, 0, 0, 0, 0, 0, 0]
+      let detector = try detector(model)
+      let found = try detector.detect(picture()).detections
+      #expect(found.map(\.index) == [16] && found.map(\.score) == [0.9])
+      #expect((found.map(\.rect) == [expected]) == !isOpen)
+      #expect(detector.assumptions.warnings.contains { $0.contains("--box-order ltrb") } == isOpen)
+      let given = try self.detector(model) { $0.boxOrder = .ltrb }
+      #expect(try given.detect(picture()).detections.map(\.rect) == [expected])
+      #expect(!given.assumptions.warnings.contains { $0.contains("--box-order") })
+    }
+  }
+
+  @Test("scores of exactly 1 are no classes beside integers", arguments: [true, false])
+  func believesTypes(areClassesFirst: Bool) throws {
+    let (boxes, scores, classes) = (
+      Answer.boxes([0.1, 0.1, 0.5, 0.5, 0.5, 0.5, 0.9, 0.9]), Answer.rows([1, 1]), Answer.rows([1, 0])
+    )
+    var model = DetectorModel.answering(
+      areClassesFirst ? [boxes, classes, scores] : [boxes, scores, classes], shape: [1, 64, 64, 3])
+    let place = areClassesFirst ? 2 : 3
+    model.tensors[place].type = DetectorModel.int32
+    model.tensors[place].data = [1, 0, 0, 0, 0, 0, 0, 0]
+    #expect(try detector(model).detect(picture()).detections.map(\.index) == [1, 0])
+  }
+
+  @Test("exports from PyTorch show more than ten results, and take pixels from 0 to 1")
+  func showsAllResults() throws {
+    let count = 28
+    let names = ["num_predictions", "pred_boxes", "pred_scores", "pred_classes"]
+    let namesOfTensorFlow = ["num_detections", "detection_boxes", "detection_scores", "detection_classes"]
+    for (names, expected) in [(names, count), (namesOfTensorFlow, 10)] {
+      let detector = try detector(
+        .answering(
+          [
+            Answer(shape: [1, 1], values: [Float(count)]).named(names[0]),
+            Answer.boxes((0..<count).flatMap { [0, 0, 0.1 + Float($0) / 64, 0.5] }).named(names[1]),
+            Answer.rows([Float](repeating: 0.9, count: count)).named(names[2]),
+            Answer.rows((0..<count).map { Float($0) }).named(names[3]),
+          ], shape: [1, 64, 64, 3], type: DetectorModel.float32))
+      #expect(try detector.detect(picture()).detections.count == expected)
+      let pixels = try #require(detector.assumptions.readings.first { $0.subject == "pixels" })
+      #expect(pixels.value.hasPrefix(expected == count ? "unit" : "signed"), "\(pixels.value)")
+    }
+  }
+
+  @Test("rows without a fixed number are those of MMDetection, too")
+  func readsOpenRows() throws {
+    let rows = Answer(shape: [1, 1, 5], values: [8, 20, 40, 32, 0.9]).named("dets")
+    var model = DetectorModel.answering([rows, Answer.rows([16]).named("labels")], shape: [1, 64, 64, 3])
+    #expect(throws: ApusError.self) { try detector(model) }
+    (model.tensors[1].signature, model.tensors[2].signature) = ([1, -1, 5], [1, -1])
+    let found = try detector(model).detect(picture()).detections
+    #expect(found.map(\.rect) == [expected] && found.map(\.index) == [16])
+  }
+
   @Test("the operator has one order, and another that is given is refused")
   func knowsTheOperator() throws {
     let model = DetectorModel.postProcess(order: [0, 1, 2, 3])

@@ -69,10 +69,57 @@ private typealias Answer = DetectorModel.Answer
 
   @Test("a list without a background is that of the classes, a guess without a warning")
   func takesPlainLists() throws {
-    for names in [Self.scores, Self.detection] {
+    for names in [["boxes", "classes", "scores"], ["location", "category", "score"]] {
       let detector = try detector(model(names, 3, isLong: true), Self.plain)
       #expect(try name(detector) == "cat" && reading(detector)?.source == .guess)
       #expect(!detector.assumptions.warnings.contains { $0.contains("--label-offset") })
+    }
+  }
+
+  @Test(
+    "labels of torchvision and classes of TensorFlow's detection API count a background that no list has, too",
+    arguments: [scores, detection])
+  func countsBackgroundsWithoutNames(names: [String]) throws {
+    let detector = try detector(model(names, 4, isLong: true), Self.plain)
+    #expect(try name(detector) == "cat" && reading(detector)?.value == "from a background")
+    #expect(detector.assumptions.warnings.contains { $0.contains("--label-offset 0 takes class 0") })
+    let other = try self.detector(model(names, 3, isLong: true), Self.plain, offset: 0)
+    #expect(try name(other) == "cat" && reading(other)?.source == .given)
+  }
+
+  @Test("64-bit labels of a transformer's queries count objects, with a warning")
+  func readsQueries() throws {
+    var model = DetectorModel.answering(
+      [
+        Answer.boxes([0.1, 0.1, 0.5, 0.5] + [Float](repeating: 0, count: 4 * 299)).named("boxes"),
+        Answer.rows([Float](repeating: 0, count: 300)).named("labels"),
+        Answer.rows([0.9] + [Float](repeating: 0, count: 299)).named("scores"),
+      ], shape: [1, 64, 64, 3])
+    model.tensors[2].type = DetectorModel.int64
+    model.tensors[2].data = [3] + [UInt8](repeating: 0, count: 300 * 8 - 1)
+    let detector = try detector(model, Self.plain)
+    #expect(try name(detector) == "cat" && reading(detector)?.value == "from the first object")
+    #expect(detector.assumptions.warnings.contains { $0.contains("--label-offset=-1 takes class 1") })
+  }
+
+  @Test("as many names as no count of the scores beside gives are warned of")
+  func countsNames() throws {
+    for (columns, isWarned) in [(5, false), (9, true)] {
+      let beside = Answer(shape: [1, 2, Int32(columns)], values: [Float](repeating: 0, count: 2 * columns))
+        .named("detection_multiclass_scores")
+      let detector = try detector(model(Self.detection, 4, beside: [beside]), Self.plain)
+      #expect(
+        detector.assumptions.warnings.contains { $0.contains("names may be those of other") } == isWarned)
+    }
+  }
+
+  @Test("a class whose row says that there is none is warned of")
+  func warnsOfPlaceholders() throws {
+    let labels: [String?] = ["person", "???", "car", "cat"]
+    for (index, isWarned) in [(Float(1), true), (2, false)] {
+      let detector = try detector(model(["boxes", "classes", "scores"], index), labels)
+      _ = try detector.detect(picture())
+      #expect(detector.assumptions.warnings.contains { $0.contains("'???'") } == isWarned)
     }
   }
 

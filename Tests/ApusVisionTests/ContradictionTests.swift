@@ -45,7 +45,7 @@ private typealias Answer = DetectorModel.Answer
     (.yolo4Tiny, [[1, 4, 4, 21], [1, 2, 2, 21]]), (.yoloNAS, [[1, 84, 4], [1, 84, 3]]),
     (.rtDETR, [[1, 300, 9]]), (.detr, [[1, 100, 4], [1, 100, 5]]), (.efficientDet, [[1, 100, 7]]),
     (.yolo7EndToEnd, [[1, 100, 7]]), (.yoloOBBEndToEnd, [[1, 100, 7]]), (.yoloOBB, [[1, 8, 84]]),
-    (.fomo, [[1, 8, 8, 3]]), (.ssd, [[1, 84, 4], [1, 84, 3]]),
+    (.classFirst, [[100, 6]]), (.fomo, [[1, 8, 8, 3]]), (.ssd, [[1, 84, 4], [1, 84, 3]]),
   ]
 
   @Test("scores that are not numbers are an error of every head", arguments: heads.indices.dropLast())

@@ -335,6 +335,17 @@ import Testing
     }
   }
 
+  @Test("names that are fewer than the classes that ARG_MAX finds are warned of")
+  func countsNamesOfClasses() throws {
+    let model = try classes(DetectorModel.int32, isBrightest: true).model()
+    for (names, isWarned) in [(["a", "b", "c"], false), (["a", "b"], true)] {
+      let segmenter = try ImageSegmenter(model: model, labels: LabelMap(names))
+      #expect(segmenter.labels?.offset == 0)
+      #expect(
+        segmenter.assumptions.warnings.contains { $0.contains("\(names.count) labels for 3 classes") } == isWarned)
+    }
+  }
+
   // MARK: Options
 
   @Test("anchors and keypoints are read as the command line and the server have them")

@@ -25,6 +25,7 @@ private typealias Answer = DetectorModel.Answer
     (.rtDETR, [[1, 300, 4], [1, 300, 5]]),
     (.rtDETR, [[1, 300, 9]]), (.detr, [[1, 100, 4], [1, 100, 5]]), (.yolo7EndToEnd, [[1, 100, 7]]),
     (.efficientDet, [[1, 100, 7]]), (.yoloOBBEndToEnd, [[1, 100, 7]]), (.yoloOBB, [[1, 8, 84]]),
+    (.classFirst, [[100, 7]]), (.classFirst, [[100, 6]]), (.classFirst, [[100, 6], [1]]),
     (.fomo, [[1, 8, 8, 3]]),
   ]
 

@@ -181,6 +181,18 @@ def row_cases(case):
     flat = values[:, [0, 2, 1, 4, 3, 5, 6]] - np.float32([0, 0, 0, 0, 0, 0, 1])
     yield case("YOLO-NAS in its flat format", models.constant_model([flat]),
                objects=objects(heads.rows7(flat, "yolo-nas-end-to-end", 0.25)), kind="yolo-nas-end-to-end")
+    first = flat[:, [0, 6, 5, 1, 2, 3, 4]]
+    first[-7:, 0] = -1
+    found7 = heads.rows7(first, "class-first", 0.5)
+    found6 = heads.rows7(first[:40, 1:], "class-first", 0.5)
+    named = [{"name": "batchno_classid_score_x1y1x2y2"}]
+    for image in (SIZE, (100, 40)):
+        yield case(f"rows of image, class, score and corners of {image[0]}x{image[1]}", models.with_metadata(
+            models.constant_model([first]), named), image, objects=objects(found7, image=image, fit="stretch", clips=False),
+            kind="class-first")
+    yield case("rows of class, score and corners, with a count, by hand", models.constant_model(
+        [np.float32([40]), first[:, 1:]]), options=["--layout", "class-first"],
+        objects=objects(found6, fit="stretch", clips=False), kind="class-first")
     labelled = models.with_files(models.constant_model([values[None]]), {"labels.txt": "\n".join(NAMES)})
     yield case("EfficientDet with names", labelled, options=["--layout", "efficientdet"],
                objects=objects(found, NAMES, fit="top-left", clips=False), kind="efficientdet")

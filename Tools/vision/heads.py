@@ -121,7 +121,13 @@ def transformer(boxes, logits, size, kind="rt-detr", probabilities=False, thresh
 
 def rows7(rows, kind, threshold):
     """Rows of a model that suppresses by itself: v7 has batch, corners, class, score; EfficientDet has image, top, left, bottom,
-    right, score and class from 1; YOLO-NAS has image, corners, score, class."""
+    right, score and class from 1; YOLO-NAS has image, corners, score, class; PaddleDetection has class, score and corners, PINTO's
+    model zoo and OpenVINO the same behind the image."""
+    if kind == "class-first":
+        boxes, scores, found = rows[:, -4:], rows[:, -5], rows[:, -6].astype(int)
+        keep = np.where((scores >= threshold) & (rows[:, 0] >= 0))[0]
+        order = keep[np.argsort(-scores[keep], kind="stable")]
+        return boxes[order], scores[order], found[order], order
     if kind == "yolo-nas-end-to-end":
         boxes, scores, found = rows[:, 1:5], rows[:, 5], rows[:, 6].astype(int)
         keep = np.where(scores > threshold)[0]

@@ -249,6 +249,11 @@ def mask_cases():
                  mask=text((values > 0.5).astype(np.uint8)))
     yield record("logits that would all be probabilities", "segmenter",
                  Graph((1, 5, 7, 1)).scaled(0.1, 0.5).bytes(), gray, answerError="--scores probability")
+    whole = Graph((1, 5, 7, 1)).scaled(8, 8).add("FLOOR").scaled(1.0).bytes()
+    yield record("whole numbers of which none is negative", "segmenter", whole, gray, answerError="--labels with three names")
+    values = litert(whole, signed).reshape(HEIGHT, WIDTH)
+    yield record("whole numbers with names", "segmenter", whole, gray, labels=[f"class {place}" for place in range(17)],
+                 mask=text(values.astype(np.uint8)))
     yield record("logits that are none", "segmenter", Graph((1, 5, 7, 1)).scaled(500, 20).bytes(), gray,
                  answerError="these are no logits")
     yield record("probabilities that are none", "segmenter", Graph((1, 5, 7, 1)).scaled(8).bytes(), gray,

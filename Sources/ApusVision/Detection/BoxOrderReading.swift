@@ -8,18 +8,37 @@ struct BoxOrderReading: Sendable {
     let form: BoxForm
     let source: AssumptionSource
     let reason: String
+    /// Whether the other order is about as likely.
+    var isOpen = false
+  }
+
+  /// Where outputs with such names come from.
+  enum Origin {
+    case tensorFlow, yolo, pyTorch
   }
 
   private let fractions: Reading
   private let pixels: Reading
 
-  /// Words in names of outputs that exports from PyTorch have, whose boxes begin at the left.
-  private static let wordsOfPyTorch = [
+  /// Words in names of outputs that exports of YOLO models from PyTorch have, whose boxes begin at the left.
+  private static let wordsOfYOLO = [
     "num_dets", "num_predictions", "det_boxes", "det_scores", "det_classes", "pred_boxes", "pred_scores",
-    "pred_classes", "label",
+    "pred_classes",
   ]
   /// Words in names of boxes that TensorFlow's exports and its metadata have, whose boxes begin at the top.
   private static let wordsOfTensorFlow = ["detection", "location"]
+
+  /// Where the names of outputs come from; nil if they do not tell. The name of the boxes says more than those of others.
+  static func origin(of prepared: PreparedModel, _ rows: DetectionLayout) -> Origin? {
+    func isNamed(_ output: Int, _ words: [String]) -> Bool {
+      words.contains { word in prepared.names(of: output).contains { $0.contains(word) } }
+    }
+    if isNamed(rows.outputs.boxes, wordsOfYOLO) { return .yolo }
+    if isNamed(rows.outputs.boxes, wordsOfTensorFlow), !rows.hasScoresInBoxes { return .tensorFlow }
+    if prepared.outputs.indices.contains(where: { isNamed($0, wordsOfYOLO) }) { return .yolo }
+    let areLabels = prepared.outputs.indices.contains { isNamed($0, ["label"]) }
+    return areLabels || rows.hasScoresInBoxes ? .pyTorch : nil
+  }
 
   /// Reads what the options, the operator, the metadata or names say; else what is usual.
   ///
@@ -42,16 +61,7 @@ struct BoxOrderReading: Sendable {
       self.init(Reading(form: described, source: .model, reason: rows.reason))
     } else if properties != nil {
       self.init(Reading(form: described, source: .model, reason: "the metadata's order of a box"))
-    } else if prepared.outputs.indices.contains(where: { output in
-      Self.wordsOfPyTorch.contains { word in prepared.names(of: output).contains { $0.contains(word) } }
-    }) || rows.hasScoresInBoxes {
-      self.init(
-        Reading(
-          form: .leftTopRightBottom, source: .guess,
-          reason: "usual for outputs with such names, as PyTorch's exports have them"))
-    } else if Self.wordsOfTensorFlow.contains(where: { word in
-      prepared.names(of: rows.outputs.boxes).contains { $0.contains(word) }
-    }) {
+    } else if Self.origin(of: prepared, rows) == .tensorFlow {
       let name = prepared.name(of: rows.outputs.boxes)
       self.init(
         Reading(
@@ -60,9 +70,23 @@ struct BoxOrderReading: Sendable {
         pixels: Reading(
           form: .topLeftBottomRight, source: .guess,
           reason: "usual for boxes called '\(name)', but TensorFlow's are fractions"))
-    } else if rows.outputs.count != nil {
+    } else if Self.origin(of: prepared, rows) != nil {
       self.init(
-        Reading(form: .topLeftBottomRight, source: .guess, reason: "usual for boxes with a count"))
+        Reading(
+          form: .leftTopRightBottom, source: .guess,
+          reason: "usual for outputs with such names, as PyTorch's exports have them"))
+    } else if let count = rows.outputs.count {
+      let outputs = rows.outputs
+      let isLeftFirst = [count, outputs.boxes, outputs.scores, outputs.classes] == [0, 1, 2, 3]
+      self.init(
+        Reading(
+          form: .topLeftBottomRight, source: .guess, reason: "usual for boxes in fractions with a count"),
+        pixels: isLeftFirst
+          ? Reading(
+            form: .leftTopRightBottom, source: .guess,
+            reason: "usual for a count, boxes in pixels, scores and classes, as YOLO's exports have them")
+          : Reading(
+            form: .topLeftBottomRight, source: .guess, reason: "usual for boxes with a count", isOpen: true))
     } else {
       self.init(
         Reading(
@@ -83,6 +107,14 @@ struct BoxOrderReading: Sendable {
 
   /// Whether nothing says how boxes in a unit are written.
   func isGuess(_ units: BoxUnits) -> Bool { reading(units).source == .guess }
+
+  /// A warning about boxes in a unit whose order nothing indicates; nil for others.
+  func warning(_ units: BoxUnits) -> String? {
+    let reading = reading(units)
+    guard reading.isOpen else { return nil }
+    return "boxes are taken for \(reading.form.names.joined(separator: ", ")), a guess: nothing in the model "
+      + "says it; --box-order ltrb is the other usual order"
+  }
 
   /// Whether boxes in pixels are written the other way round.
   var isTurnedInPixels: Bool { pixels.form != fractions.form }

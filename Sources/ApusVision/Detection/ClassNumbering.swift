@@ -13,6 +13,8 @@ struct ClassNumbering: Sendable {
   let known: Start?
   /// The usual start beside names whose first row is a background; nil without evidence.
   let usual: Start?
+  /// The usual start beside other names; nil without evidence.
+  let usualOtherwise: Start?
   /// The evidence.
   let reason: String
   /// How many classes have a score, the background included; nil if no output shows it.
@@ -31,7 +33,7 @@ struct ClassNumbering: Sendable {
         }
       } ?? rows.allScores
     if let beside {
-      (known, usual) = (.background, nil)
+      (known, usual, usualOtherwise) = (.background, nil, nil)
       reason = "TensorFlow's detection API, which has scores of all classes beside, counts them so"
       columns = prepared.outputs[beside].shape.dimensions.last
       return
@@ -39,14 +41,18 @@ struct ClassNumbering: Sendable {
     columns = nil
     known = nil
     let names = prepared.names(of: outputs.classes)
-    if prepared.outputs[outputs.classes].type == .int64,
-      names.contains(where: { $0.contains("label") })
-    {
-      (usual, reason) = (
-        .background, "usual for labels in 64 bits beside names with a background, as torchvision has them"
-      )
+    let areLabels = names.contains { $0.contains("label") }
+    if names.contains(where: { $0.contains("detection_class") }) {
+      (usual, usualOtherwise) = (.background, .background)
+      reason = "usual for classes that are called so, as TensorFlow's detection API has them"
+    } else if areLabels, prepared.outputs[outputs.classes].type == .int64 {
+      // Transformers, which have a row for each query, have such labels, too.
+      let rows = prepared.outputs[outputs.classes].shape.elementCount
+      let areQueries = BoxScoreRecognition.queryCounts.contains(rows) && rows != 100
+      (usual, usualOtherwise) = (.background, areQueries ? .object : .background)
+      reason = "usual for labels in 64 bits, as torchvision has them"
     } else {
-      (usual, reason) = (nil, "usual for models with suppression inside")
+      (usual, usualOtherwise, reason) = (nil, nil, "usual for models with suppression inside")
     }
   }
 }

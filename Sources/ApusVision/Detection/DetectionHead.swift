@@ -43,6 +43,8 @@ protocol DetectionHead: Sendable {
   var readings: [Assumption] { get }
   /// How its pictures are prepared.
   var pictureDefaults: PictureDefaults { get }
+  /// The maximum number of results, unless the options say it.
+  var defaultMaxResults: Int { get }
   /// The number of classes, if the shapes decide it.
   var classCount: Int? { get }
   /// From where classes are counted; nil if the number of scores says it, or the kind of model.
@@ -65,6 +67,7 @@ protocol DetectionHead: Sendable {
 
 extension DetectionHead {
   var pictureDefaults: PictureDefaults { PictureDefaults() }
+  var defaultMaxResults: Int { layout.defaultMaxResults }
   var numbering: ClassNumbering? { nil }
   var clipsBoxes: Bool { false }
   var warnings: [String] { [] }

@@ -106,7 +106,9 @@ struct DetectionLayout: Hashable, Sendable {
       return
     }
     if let found = Self.numbered(names), Self.fits(found, shapes) {
-      self.init(found, .guess, "the order of TensorFlow's functions", isAmbiguous: true)
+      let typed = Self.typed(found, outputs)
+      self.init(
+        typed ?? found, .guess, "the order of TensorFlow's functions", isAmbiguous: typed == nil)
       return
     }
     if let (found, allScores) = Self.alphabetical(names, shapes) {
@@ -116,7 +118,9 @@ struct DetectionLayout: Hashable, Sendable {
       return
     }
     if let found = Self.shaped(shapes) {
-      self.init(found, .guess, "the shapes of the outputs", isAmbiguous: true)
+      let typed = Self.typed(found, outputs)
+      let reason = typed == nil ? "the shapes of the outputs" : "the shapes and types of the outputs"
+      self.init(typed ?? found, .guess, reason, isAmbiguous: typed == nil)
     } else if let found = Self.scored(outputs, shapes) {
       self.init(found, .guess, "five numbers a row, and a class for each: corners and a score")
     } else {
@@ -261,6 +265,17 @@ struct DetectionLayout: Hashable, Sendable {
     return outputs.count.map { shapes[$0].elementCount == 1 } ?? true
   }
 
+  /// The outputs with classes and scores in the places that their types say: only classes are whole numbers of 32 or 64 bits; nil if both or
+  /// none are.
+  private static func typed(_ found: DetectionOutputs, _ outputs: [Tensor]) -> DetectionOutputs? {
+    func isWhole(_ output: Int) -> Bool { [.int32, .int64].contains(outputs[output].type) }
+    guard isWhole(found.classes) != isWhole(found.scores) else { return nil }
+    return isWhole(found.classes)
+      ? found
+      : DetectionOutputs(
+        boxes: found.boxes, classes: found.scores, scores: found.classes, count: found.count)
+  }
+
   /// Boxes `1×N×5` with their scores, and classes `1×N`, as exports of MMDetection have them.
   private static func scored(_ outputs: [Tensor], _ shapes: [TensorShape]) -> DetectionOutputs? {
     guard shapes.count == 2 else { return nil }
@@ -268,7 +283,7 @@ struct DetectionLayout: Hashable, Sendable {
       let rows = shapes[boxes].elementCount / 5
       let isNamed = role(of: outputs[classes].name) == .classes
       guard shapes[boxes].rank >= 2, shapes[boxes].dimensions.last == 5,
-        (2...maximumScoredRows).contains(rows),
+        (2...maximumScoredRows).contains(rows) || hasOpenRows(outputs[boxes], outputs[classes]),
         shapes[classes].elementCount == rows,
         isNamed || [.int32, .int64].contains(outputs[classes].type)
       else { continue }
@@ -279,6 +294,11 @@ struct DetectionLayout: Hashable, Sendable {
 
   /// More rows are candidates rather than results.
   private static let maximumScoredRows = 1000
+
+  /// Whether boxes and classes have as many rows as a picture has objects.
+  private static func hasOpenRows(_ boxes: Tensor, _ classes: Tensor) -> Bool {
+    boxes.shapeSignature.dropLast().last == -1 && classes.shapeSignature.last == -1
+  }
 
   private static func shaped(_ shapes: [TensorShape]) -> DetectionOutputs? {
     guard shapes.count == 3 || shapes.count == 4 else { return nil }

@@ -49,6 +49,9 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   case yoloNASEndToEnd = "yolo-nas-end-to-end"
   /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
   case efficientDet = "efficientdet"
+  /// Rows of class, score, left, top, right, bottom with suppression inside, as PaddleDetection has them, or with the image before, as
+  /// PINTO's model zoo and OpenVINO have them.
+  case classFirst = "class-first"
   /// Oriented boxes of YOLO v8 to 26: `(4 + classes + 1) × N`, the last of which is an angle.
   case yoloOBB = "yolo-obb"
   /// Oriented boxes with suppression inside, or without need of it: rows of center, size, score, class, angle.
@@ -74,7 +77,7 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   /// Whether it is one of YOLO's.
   public var isYOLO: Bool {
     switch self {
-    case .postProcessed, .ssd, .efficientDet, .rtDETR, .detr, .fomo: false
+    case .postProcessed, .ssd, .efficientDet, .classFirst, .rtDETR, .detr, .fomo: false
     default: true
     }
   }

@@ -39,6 +39,7 @@ struct LayoutShapes {
     case .yoloBestClass: "boxes 1×\(cells)×4, scores 1×\(cells) and classes 1×\(cells)"
     case .yoloNAS: "boxes 1×\(cells)×4 and scores 1×\(cells)×classes"
     case .yolo7EndToEnd, .yoloNASEndToEnd, .efficientDet, .yoloOBBEndToEnd: "1×N×7, a row for each object"
+    case .classFirst: "N×6 or 1×N×7, a row for each object, and perhaps a count"
     case .yoloOBB: "1×(4+classes+1)×\(cells)"
     case .rtDETR: "boxes 1×N×4 and scores 1×N×classes, or 1×N×(4+classes), for N queries"
     case .detr: "boxes 1×N×4 and scores 1×N×(classes+1), or 1×N×(4+classes+1), for N queries"

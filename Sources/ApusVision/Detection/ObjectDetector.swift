@@ -77,7 +77,7 @@ public final class ObjectDetector: VisionTask {
     usualScoreThreshold = described ?? head.layout.defaultScoreThreshold
     criteria = DetectionCriteria(
       scoreThreshold: options.scoreThreshold ?? usualScoreThreshold,
-      maxResults: options.maxResults ?? head.layout.defaultMaxResults, maximumOverlap: options.maximumOverlap,
+      maxResults: options.maxResults ?? head.defaultMaxResults, maximumOverlap: options.maximumOverlap,
       isClassAgnostic: options.isClassAgnostic, isMultiLabel: options.isMultiLabel,
       categories: try CategorySelection(
         allowlist: options.categoryAllowlist, denylist: options.categoryDenylist, labels: names?.map))

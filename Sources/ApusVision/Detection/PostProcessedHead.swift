@@ -19,6 +19,8 @@ struct PostProcessedHead: DetectionHead {
   private let width: Float
   private let height: Float
   private let boxOrder: BoxOrderReading
+  /// Where the names of outputs come from; nil for the operator, and where they do not tell.
+  private let origin: BoxOrderReading.Origin?
   let numbering: ClassNumbering?
   /// Whether classes are floats, or integers with steps of at most 1.
   private let areClassesExact: Bool
@@ -41,6 +43,7 @@ struct PostProcessedHead: DetectionHead {
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
     (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: rows.outputs.scores)
     boxOrder = try BoxOrderReading(prepared, rows, given: order)
+    origin = rows.isOfOperator ? nil : BoxOrderReading.origin(of: prepared, rows)
     numbering = ClassNumbering(prepared, rows)
     areClassesExact = prepared.outputs[rows.outputs.classes].type == .float32
     stepWarning = prepared.classStepWarning(rows.outputs.classes)
@@ -68,7 +71,23 @@ struct PostProcessedHead: DetectionHead {
   }
 
   var warnings: [String] {
-    [boxUnits.warning, scores.warning, calibrationWarning, stepWarning].compactMap(\.self)
+    [boxUnits.warning, boxOrder.warning(boxUnits.value), scores.warning, calibrationWarning, stepWarning]
+      .compactMap(\.self)
+  }
+
+  var pictureDefaults: PictureDefaults {
+    guard let origin, origin != .tensorFlow else { return PictureDefaults() }
+    return PictureDefaults(
+      fit: origin == .yolo ? .yolo : .stretch, normalization: .unit, normalizesIntegers: true,
+      reason: "usual for outputs with such names, as PyTorch's exports have them")
+  }
+
+  /// TensorFlow's detectors are made for ten results.
+  var defaultMaxResults: Int {
+    switch origin {
+    case .yolo, .pyTorch: DetectorLayout.yoloEndToEnd.defaultMaxResults
+    case .tensorFlow, nil: layout.defaultMaxResults
+    }
   }
   var isUndecided: Bool { boxUnits.isOpen || order.isOpen }
 

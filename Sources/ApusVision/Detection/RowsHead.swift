@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 
-/// Rows of seven numbers of models that suppress by themselves: YOLO v7 and YOLO-NAS end to end, EfficientDet and oriented boxes.
+/// Rows of seven numbers of models that suppress by themselves: YOLO v7 and YOLO-NAS end to end, EfficientDet and oriented boxes; and rows
+/// whose class comes first, of six or seven.
 struct RowsHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
@@ -10,18 +11,33 @@ struct RowsHead: DetectionHead {
   private let width: Float
   private let height: Float
 
-  private static let columns = 7
+  /// The output with the rows.
+  private let output: Int
+  /// The output with the number of rows that count; nil if all do.
+  private let count: Int?
+  /// The numbers of a row.
+  private let columns: Int
 
-  /// Recognizes `N×7`; nil for other outputs.
+  /// Recognizes `N×7`, and `N×6` with or without a count where the class comes first; nil for other outputs.
   ///
   /// - Throws: `invalidArgument` if nothing tells the score from the class.
   init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
     if let chosen, !Self.layouts.contains(chosen) { return nil }
-    guard prepared.outputs.count == 1, [nil, "obb"].contains(prepared.export?.task),
-      let (rows, columns) = Self.matrix(prepared.outputs[0].shape), columns == Self.columns
+    guard let place = Self.place(prepared), [nil, "obb"].contains(prepared.export?.task),
+      let (rows, columns) = Self.matrix(prepared.outputs[place.output].shape)
     else { return nil }
+    (output, count) = place
+    self.columns = columns
+    let isClassFirst =
+      chosen == .classFirst
+      || chosen == nil && (6...7).contains(columns) && prepared.isCalled("classid_score", "multiclass_nms")
+    guard columns == 7 && count == nil || columns == 6 && isClassFirst || columns == 7 && isClassFirst else {
+      return nil
+    }
     if let chosen {
       reading = LayoutReading(given: chosen)
+    } else if isClassFirst {
+      reading = LayoutReading(.classFirst, .model, "rows of \(columns) numbers, and their name")
     } else if let found = try Self.recognized(prepared, rows) {
       reading = found
     } else {
@@ -29,10 +45,19 @@ struct RowsHead: DetectionHead {
     }
     boxUnits =
       reading.layout == .yoloOBBEndToEnd
-      ? prepared.orientedUnits(of: 0, first: 0, perRow: Self.columns, rows: rows)
+      ? prepared.orientedUnits(of: output, first: 0, perRow: columns, rows: rows)
       : reading.boxUnits(.pixel, given: prepared.options.boxUnits)
     scores = reading.scores(.probability, given: prepared.options.scores)
     (width, height) = (Float(prepared.geometry.width), Float(prepared.geometry.height))
+  }
+
+  /// The output with the rows, and that with their number; nil if there are others.
+  private static func place(_ prepared: PreparedModel) -> (output: Int, count: Int?)? {
+    let shapes = prepared.outputs.map(\.shape)
+    if shapes.count == 1 { return (0, nil) }
+    guard shapes.count == 2, let count = shapes.firstIndex(where: { $0.elementCount == 1 && $0.rank < 2 })
+    else { return nil }
+    return (1 - count, count)
   }
 
   private static func recognized(_ prepared: PreparedModel, _ rows: Int) throws(ApusError) -> LayoutReading? {
@@ -82,7 +107,7 @@ struct RowsHead: DetectionHead {
   }
 
   private static let layouts: [DetectorLayout] = [
-    .yolo7EndToEnd, .yoloNASEndToEnd, .efficientDet, .yoloOBBEndToEnd,
+    .yolo7EndToEnd, .yoloNASEndToEnd, .efficientDet, .yoloOBBEndToEnd, .classFirst,
   ]
   /// More rows are candidates rather than results.
   private static let maximumRows = 1000
@@ -95,8 +120,9 @@ struct RowsHead: DetectionHead {
     return (shape.elementCount / columns, columns)
   }
 
-  private static func names(_ layout: DetectorLayout) -> String {
+  private static func names(_ layout: DetectorLayout, _ columns: Int = 7) -> String {
     switch layout {
+    case .classFirst: (columns == 7 ? "image, " : "") + "class, score, left, top, right, bottom"
     case .efficientDet: "image, top, left, bottom, right, score, class"
     case .yoloNASEndToEnd: "image, left, top, right, bottom, score, class"
     case .yoloOBBEndToEnd: "center x, center y, width, height, score, class, angle"
@@ -104,19 +130,22 @@ struct RowsHead: DetectionHead {
     }
   }
 
-  /// The columns of the score and of the class.
-  private static func places(_ layout: DetectorLayout) -> (score: Int, class: Int) {
+  /// The columns of the score, of the class, and of the first number of the box.
+  private static func places(_ layout: DetectorLayout, _ columns: Int = 7) -> (
+    score: Int, class: Int, box: Int
+  ) {
     switch layout {
-    case .efficientDet, .yoloNASEndToEnd: (5, 6)
-    case .yoloOBBEndToEnd: (4, 5)
-    default: (6, 5)
+    case .efficientDet, .yoloNASEndToEnd: (5, 6, 1)
+    case .yoloOBBEndToEnd: (4, 5, 0)
+    case .classFirst: (columns - 5, columns - 6, columns - 4)
+    default: (6, 5, 1)
     }
   }
 
   /// Whether all rows can be read so.
   private static func fits(_ values: [Float], _ layout: DetectorLayout) -> Bool {
-    let (score, index) = places(layout)
-    return stride(from: 0, to: values.count - values.count % columns, by: columns).allSatisfy { row in
+    let (score, index, box) = places(layout)
+    return stride(from: 0, to: values.count - values.count % 7, by: 7).allSatisfy { row in
       let number = values[row + index]
       guard (0...1).contains(values[row + score]), number == number.rounded() else { return false }
       if layout == .yoloOBBEndToEnd {
@@ -124,14 +153,14 @@ struct RowsHead: DetectionHead {
       }
       // EfficientDet counts classes from 1.
       if layout == .efficientDet, values[row] >= 0, values[row + score] > 0, number < 1 { return false }
-      return values[row] == values[row].rounded() && values[row + 3] >= values[row + 1]
-        && values[row + 4] >= values[row + 2]
+      return values[row] == values[row].rounded() && values[row + box + 2] >= values[row + box]
+        && values[row + box + 3] >= values[row + box + 1]
     }
   }
 
   /// Whether some rows are of no image.
   private static func hasFilling(_ values: [Float]) -> Bool {
-    stride(from: 0, to: values.count - values.count % columns, by: columns).contains { values[$0] < 0 }
+    stride(from: 0, to: values.count - values.count % 7, by: 7).contains { values[$0] < 0 }
   }
 
   // MARK: Facts
@@ -142,13 +171,20 @@ struct RowsHead: DetectionHead {
   var clipsBoxes: Bool { layout.isYOLO }
 
   var pictureDefaults: PictureDefaults {
-    layout == .efficientDet
+    switch layout {
+    case .efficientDet:
       // The graph subtracts the mean color, so that zeros around the picture are that color.
-      ? reading.pictures(fit: .topLeftLetterbox(fill: PixelColor(red: 124, green: 116, blue: 104)), .raw)
-      : reading.pictures(fit: .yolo, .unit)
+      reading.pictures(fit: .topLeftLetterbox(fill: PixelColor(red: 124, green: 116, blue: 104)), .raw)
+    case .classFirst: reading.pictures(fit: .stretch, .unit)
+    default: reading.pictures(fit: .yolo, .unit)
+    }
   }
 
-  var roles: [Int: String] { [0: "a row for each object: \(Self.names(layout))"] }
+  var roles: [Int: String] {
+    var roles = [output: "a row for each object: \(Self.names(layout, columns))"]
+    if let count { roles[count] = "the number of rows that count" }
+    return roles
+  }
 
   func steps(_ criteria: DetectionCriteria) -> [String] {
     [
@@ -156,7 +192,7 @@ struct RowsHead: DetectionHead {
         ? "coordinates are pixels of the input" : "coordinates are fractions of the input",
       layout == .efficientDet
         ? "classes are counted from 1; score >= \(criteria.scoreThreshold)"
-        : "score > \(criteria.scoreThreshold)",
+        : "score \(layout.isYOLO ? ">" : ">=") \(criteria.scoreThreshold)",
       "nothing is suppressed; best first, at most \(criteria.maxResults)",
     ]
   }
@@ -164,18 +200,24 @@ struct RowsHead: DetectionHead {
   // MARK: Decoding
 
   func objects(in run: ModelRun, _ criteria: DetectionCriteria) throws(ApusError) -> [DetectedObject] {
-    let (scorePlace, classPlace) = Self.places(layout)
+    let (scorePlace, classPlace, _) = Self.places(layout, columns)
     let check = AnswerCheck(readings)
-    return try run.withValues(of: 0) { values throws(ApusError) in
-      try check.refuseNaN(
-        in: values, from: scorePlace, rows: (values.count / Self.columns, Self.columns), columns: (1, 1))
+    var counted: Float?
+    if let count { counted = try run.values(of: count).first ?? 0 }
+    if let counted, !counted.isFinite || counted < 0 {
+      throw check.refusal("an answer has \(counted) as the number of rows, not a number from 0 on", "layout")
+    }
+    return try run.withValues(of: output) { all throws(ApusError) in
+      let rows = min(all.count / columns, counted.map { Int(min($0, Float(1 << 20))) } ?? .max)
+      let values = all.extracting(first: rows * columns)
+      try check.refuseNaN(in: values, from: scorePlace, rows: (rows, columns), columns: (1, 1))
       var found = BestValues<(row: Int, index: Int, score: Float)>(limit: criteria.maxResults)
-      for row in stride(from: 0, to: values.count - values.count % Self.columns, by: Self.columns) {
+      for row in stride(from: 0, to: values.count, by: columns) {
         let score = values[row + scorePlace]
         let isEnough = layout.isYOLO ? score > criteria.scoreThreshold : score >= criteria.scoreThreshold
         // A negative image or batch is the filling.
         guard isEnough, layout == .yoloOBBEndToEnd || values[row] >= 0 else { continue }
-        try check.check(class: values[row + classPlace], isExact: run.outputs[0].type == .float32)
+        try check.check(class: values[row + classPlace], isExact: run.outputs[output].type == .float32)
         guard
           let number = Int(exactly: values[row + classPlace].rounded())
         else { continue }
@@ -208,12 +250,12 @@ struct RowsHead: DetectionHead {
       return try RotatedCandidate(box: box, score: score, index: index).object(width, height, check)
     }
     let (unitX, unitY) = isPixels ? (width, height) : (1, 1)
+    let first = Self.places(layout, columns).box
+    let (a, b, c, d) = (number(first), number(first + 1), number(first + 2), number(first + 3))
     let box =
       layout == .efficientDet
-      ? BoundingBox(
-        minX: number(2) / unitX, minY: number(1) / unitY, maxX: number(4) / unitX, maxY: number(3) / unitY)
-      : BoundingBox(
-        minX: number(1) / unitX, minY: number(2) / unitY, maxX: number(3) / unitX, maxY: number(4) / unitY)
+      ? BoundingBox(minX: b / unitX, minY: a / unitY, maxX: d / unitX, maxY: c / unitY)
+      : BoundingBox(minX: a / unitX, minY: b / unitY, maxX: c / unitX, maxY: d / unitY)
     return DetectedObject(index: index, score: score, box: box)
   }
 }

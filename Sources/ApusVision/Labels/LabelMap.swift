@@ -179,6 +179,9 @@ public struct LabelMap: Hashable, Sendable {
     return overflow ? nil : rows.name(row)
   }
 
+  /// Whether a row of the file says that it has no class.
+  func isPlaceholder(_ row: Int) -> Bool { rows.isPlaceholder(row) }
+
   /// The name in a row of the file, whatever the offset.
   public func name(inRow row: Int) -> String? {
     rows.name(row)

@@ -51,6 +51,9 @@ struct LabelRows: Hashable, Sendable {
   /// The rows alone, without what is known of a file's lines.
   var withoutLines: LabelRows { LabelRows(names: names, count: count, statesRows: statesRows) }
 
+  /// Whether a row has the name that stands for none.
+  func isPlaceholder(_ row: Int) -> Bool { names[row] == Self.placeholder }
+
   /// The name in a row; nil for one that has none, and for the name that stands for none.
   func name(_ row: Int) -> String? {
     let name = names[row]

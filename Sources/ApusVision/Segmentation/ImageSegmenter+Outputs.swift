@@ -24,7 +24,15 @@ extension ImageSegmenter {
       let numbers = ClassNumbers(ofOutput: output, of: prepared.model)
       // Two classes may be read as a mask, if the caller says so.
       let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
-      return grid(prepared, output, areClasses: areClasses).map { ($0, numbers) }
+      let found = grid(prepared, output, areClasses: areClasses)
+      // Names of three classes or more are for whole numbers, if a cell has one number.
+      if found?.form == .probability, prepared.options.scores == nil,
+        labels.map({ $0.rowCount > 2 }) ?? false,
+        let bounds = try? ValueBounds(ofOutput: output, of: prepared.model), !bounds.isProbability
+      {
+        return grid(prepared, output, areClasses: true).map { ($0, numbers) }
+      }
+      return found.map { ($0, numbers) }
     }
     // Rows of points, such as 20 poses of 17 points, only resemble a picture, and channels are where the input has them.
     func rank(_ grid: Grid) -> Int {

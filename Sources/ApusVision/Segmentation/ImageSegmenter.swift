@@ -161,13 +161,18 @@ public final class ImageSegmenter: VisionTask {
     let (grid, mask, choice) = try Self.mask(of: prepared, labels, given: options.outputIndex)
     self.choice = choice
     (output, form, gridWidth, gridHeight, channels) = grid
-    classOrigin = form == .classes ? ClassNumbers(ofOutput: output, of: model)?.origin : nil
+    let numbers = form == .classes ? ClassNumbers(ofOutput: output, of: model) : nil
+    classOrigin = numbers?.origin
     self.mask = mask
     classCount = try Self.classCount(of: prepared, grid)
     var names = LabelSource(
       given: labels, of: prepared, output: output, locale: options.displayNamesLocale, offset: nil)
     // A class of the output is a row of the labels: the background has a class of its own.
-    if form != .classes { names?.align(toClassCount: form == .probability ? 2 : channels.count) }
+    switch form {
+    case .scores: names?.align(toClassCount: channels.count)
+    case .probability: names?.align(toClassCount: 2)
+    case .classes: if let numbers, let count = numbers.count { names?.align(toClassCount: count) }
+    }
     names?.startAtFirstRow()
     // With one name for one probability, that is the name of what is there, class 1.
     if form == .probability, names?.map.rowCount == 1 { names?.shift(by: -1) }

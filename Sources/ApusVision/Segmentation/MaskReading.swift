@@ -161,6 +161,10 @@ struct MaskReading: Sendable {
       throw contradiction("if they are probabilities, --scores probability says so")
     case .logit where low >= 0 && high <= 1 && high > 0:
       throw contradiction("if they are probabilities, --scores probability says so")
+    case .logit where source != .given && low >= 0 && high > 0 && !values.hasFraction:
+      throw contradiction(
+        "whole numbers of which none is negative are classes, which --labels with three names or more says, or a depth or a picture, which "
+          + "'apus transform' gives")
     case .logit where low >= 0 && high > Self.largestLogit && high <= 256:
       throw contradiction(
         "of logits some are negative; if they are a mask of 0 to 255, --scores byte says so; if they are depths or a picture, "

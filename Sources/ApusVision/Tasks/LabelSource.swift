@@ -106,7 +106,9 @@ struct LabelSource: Sendable {
     // Exporters number the names as their models do.
     guard origin != .exporter else { return }
     let listsBackground = map.detectedOffset == 1
-    let start = found.known ?? (listsBackground ? found.usual : nil) ?? .object
+    let usual = listsBackground ? found.usual : found.usualOtherwise
+    let start = found.known ?? usual ?? .object
+    classCount = found.columns
     func reading(_ start: ClassNumbering.Start, _ source: AssumptionSource, _ reason: String) -> Assumption {
       Assumption("class numbers", start.rawValue, source, reason: reason, option: "--label-offset")
     }
@@ -117,15 +119,20 @@ struct LabelSource: Sendable {
     }
     numbering = reading(
       start, found.known == nil ? .guess : .model,
-      start == found.known || start == found.usual ? found.reason : "usual for models with suppression inside"
-    )
+      start == found.known || start == .background
+        ? found.reason : "usual for models with suppression inside")
     countsBackground = start == .background
     if countsBackground { map.offset = listsBackground || map.rowCount == found.columns ? 0 : -1 }
     displayNames?.offset = map.offset
-    guard found.known == nil, listsBackground, let first = map.name(inRow: 1) else { return }
+    let firstRow = listsBackground ? 1 : 0
+    guard found.known == nil, listsBackground || usual != nil, let first = map.name(inRow: firstRow) else {
+      return
+    }
+    let other = 2 * firstRow - 1 - map.offset
+    let background = listsBackground ? "the background of the labels" : "a background"
     numberWarnings = [
-      "class \(1 - map.offset) is taken for '\(first)', a guess: nothing in the model says whether its classes count the background of the "
-        + "labels; --label-offset \(1 - map.offset) takes class \(map.offset) for it"
+      "class \(firstRow - map.offset) is taken for '\(first)', a guess: nothing in the model says whether its "
+        + "classes count \(background); --label-offset\(other < 0 ? "=" : " ")\(other) takes class \(firstRow - other) for it"
     ]
   }
 
@@ -202,6 +209,12 @@ struct LabelSource: Sendable {
   func hasRow(ofClass index: Int) -> Bool {
     let (row, overflow) = index.addingReportingOverflow(map.offset)
     return !overflow && row < map.rowCount
+  }
+
+  /// Whether the row of a class says that there is no such class. The first may be a background, which answers can have.
+  func isPlaceholder(ofClass index: Int) -> Bool {
+    let (row, overflow) = index.addingReportingOverflow(map.offset)
+    return !overflow && row > 0 && map.isPlaceholder(row)
   }
 
   /// The map for classes that are the rows themselves.
