@@ -294,6 +294,25 @@ import Testing
     #expect(try mask([0, 1, 1, 0], .byte).classes.map(\.index) == [0])
   }
 
+  @Test("logits that are never negative are warned of until some are")
+  func positiveMasks() throws {
+    let model = DetectorModel(
+      tensors: [
+        Tensor(name: "image", shape: [1, 4, 4, 1]),
+        Tensor(name: "half", shape: [1], data: DetectorModel.data([0.5])),
+        Tensor(name: "mask", shape: [1, 4, 4, 1]),
+      ],
+      operators: [Operator(code: Self.add, inputs: [0, 1], outputs: [2], options: [0: .byte(0)])],
+      outputs: [2])
+    let segmenter = try ImageSegmenter(model: model.model())
+    func isWarned() -> Bool { segmenter.assumptions.warnings.contains { $0.contains("is negative") } }
+    #expect(!isWarned())
+    #expect(try segmenter.segment(gray(255)).classes.map(\.index) == [1])
+    #expect(isWarned())
+    #expect(try segmenter.segment(gray(0)).classes.map(\.index) == [0])
+    #expect(!isWarned())
+  }
+
   @Test("logits of numbers that the graph keeps from being negative are refused before any picture")
   func boundedMasks() throws {
     let constant = DetectorModel.answering(
@@ -342,7 +361,8 @@ import Testing
       let segmenter = try ImageSegmenter(model: model, labels: LabelMap(names))
       #expect(segmenter.labels?.offset == 0)
       #expect(
-        segmenter.assumptions.warnings.contains { $0.contains("\(names.count) labels for 3 classes") } == isWarned)
+        segmenter.assumptions.warnings.contains { $0.contains("\(names.count) labels for 3 classes") }
+          == isWarned)
     }
   }
 

@@ -54,7 +54,7 @@ public final class ImageSegmenter: VisionTask {
         + (mask.map { [$0.assumption] } ?? []),
       labels: names, steps: [step],
       warnings: choice.warnings + idleWarnings + byteWarnings + coarseWarnings
-        + (mask?.warning.map { [$0] } ?? [])
+        + (mask?.warning.map { [$0] } ?? []) + signs.warnings
         + beyondNames.warnings(names)
         + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
@@ -138,6 +138,7 @@ public final class ImageSegmenter: VisionTask {
   /// For a model that takes the mask of the picture before: how it is made.
   private let feedback: MaskFeedback?
   private let beyondNames = ClassesBeyondNames()
+  private let signs = LogitSigns()
 
   /// How many rows of pixels a cell of a segmenter rarely has: most enlarge their scores. Prototypes and heat maps have as many.
   private static let coarsestCell = 4
@@ -299,7 +300,10 @@ public final class ImageSegmenter: VisionTask {
         throw ApusError(.invalidData, "output \(output) has another shape than when prepared")
       }
       try refuseOdd(values)
-      try self.mask?.check(values)
+      if let mask = self.mask {
+        let least = try mask.check(values)
+        if mask.form == .logit, mask.source != .given { signs.add(least) }
+      }
       inputMask = feedback?.mask(values) ?? []
       mask =
         switch form {

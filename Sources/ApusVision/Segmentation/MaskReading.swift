@@ -136,10 +136,10 @@ struct MaskReading: Sendable {
       option: "--scores")
   }
 
-  /// Holds the numbers of an answer against the reading.
+  /// Holds the numbers of an answer against the reading, and returns the least of them.
   ///
   /// - Throws: `invalidData` for numbers that it cannot have.
-  func check(_ values: Span<Float>) throws(ApusError) {
+  func check(_ values: Span<Float>) throws(ApusError) -> Float {
     var (low, high) = (Float.infinity, -Float.infinity)
     for index in 0..<values.count {
       let value = values[index]
@@ -172,7 +172,7 @@ struct MaskReading: Sendable {
     // Large logits of both signs are those of a mask where the caller says so.
     case .logit where max(high, -low) > Self.largestLogit && (source != .given || low >= 0):
       throw contradiction("these are no logits; if they are depths or a picture, use 'apus transform'")
-    default: break
+    default: return low
     }
   }
 
