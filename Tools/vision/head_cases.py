@@ -427,8 +427,11 @@ def transformer_cases(case):
         for item, mask in zip(expected, rules.masks(own, grids.transpose(1, 2, 0), placed, image, SIZE, "stretch")):
             item["area"] = int(mask.sum())
         outputs = [boxes[None], logits[None], grids[None], grids.transpose(1, 2, 0)[None]]
+        model = models.constant_model([outputs[place] for place in order])
+        named = models.with_metadata(model, [{"name": ["dets", "labels", "masks", "masks"][place]} for place in order])
         yield case(f"RF-DETR with masks of {image[0]}x{image[1]}" + (", channels last" if 3 in order else ""),
-                   models.constant_model([outputs[place] for place in order]), image, objects=expected, kind="rt-detr")
+                   named, image, objects=expected, kind="rt-detr")
+    yield case("queries with masks may be DETR's", model, error="detr (")
 
 
 # MARK: Oriented boxes

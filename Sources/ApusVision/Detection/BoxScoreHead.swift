@@ -146,7 +146,9 @@ struct BoxScoreHead: DetectionHead {
     steps.append("best first, at most \(criteria.maxResults); boxes end at the picture's edges")
     if let masks {
       let mask = masks.coefficients == nil ? "its channel" : "(coefficients @ prototypes)"
-      steps.append("mask: \(mask) > 0, enlarged bilinearly, inside the box")
+      steps.append(
+        "mask: \(mask) > \(masks.threshold == 0 ? "0" : "\(masks.threshold)"), enlarged bilinearly, inside the box"
+      )
     }
     return steps
   }
@@ -205,7 +207,8 @@ struct BoxScoreHead: DetectionHead {
           let coefficients = (0..<prototypes.count).map { numbers[places[row, $0]] }
           objects[index].mask = prototypes.patch(coefficients, in: box, values, left: &left)
         } else {
-          objects[index].mask = prototypes.patch(ofChannel: row, in: box, values, left: &left)
+          objects[index].mask = prototypes.patch(
+            ofChannel: row, above: masks.threshold, in: box, values, left: &left)
         }
       }
     }

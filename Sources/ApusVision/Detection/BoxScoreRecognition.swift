@@ -84,7 +84,7 @@ struct BoxScoreRecognition {
           MaskOutputs(prepared, rows: rows, besides: [box, score])
           ?? MaskOutputs(queries: rows, of: prepared, besides: [box, score])
         // A third output is masks, or this is something else.
-        guard shapes.count == 2 || masks != nil else { return nil }
+        guard shapes.count != 3 || masks != nil else { return nil }
         return
       }
     }
@@ -171,17 +171,13 @@ struct BoxScoreRecognition {
     }
     let hasQueryMasks = masks.map { $0.coefficients == nil } ?? false
     guard Self.queryCounts.contains(rows) || hasQueryMasks else { return nil }
-    if let rfDETRReason {
-      return LayoutReading(
-        .rtDETR, hasQueryMasks ? .guess : .model, "\(rows) boxes with scores, and \(rfDETRReason)")
+    if let reason = isOtherTransformer ? "the model's name" : rfDETRReason {
+      return LayoutReading(.rtDETR, .model, "\(rows) boxes with scores, and \(reason)")
     }
-    if prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim") {
-      return LayoutReading(.rtDETR, .model, "\(rows) boxes with scores, and the model's name")
-    }
-    if rows == 300, columns != 92 {
+    if rows == 300, columns != 92, !hasQueryMasks {
       return LayoutReading(.rtDETR, .guess, "300 boxes with scores, as many as RT-DETR has queries")
     }
-    if rows == 100, columns == 92 {
+    if rows == 100, columns == 92, !hasQueryMasks {
       return LayoutReading(.detr, .guess, "100 queries and 92 classes, as DETR for COCO has them")
     }
     throw prepared.ambiguity(
@@ -192,8 +188,14 @@ struct BoxScoreRecognition {
   /// The columns that COCO's numbers of classes, 1 to 90, take.
   private static let cocoNumbers = 91
 
+  /// Whether the model calls itself a transformer whose columns are all classes.
+  private var isOtherTransformer: Bool {
+    prepared.isCalled("rtdetr", "rt-detr", "rt_detr", "dfine", "d-fine", "deim")
+  }
+
   /// Why a transformer is RF-DETR; nil for others.
   private var rfDETRReason: String? {
+    if isOtherTransformer { return nil }
     if prepared.isCalled("rf-detr", "rfdetr", "rf_detr") { return "the model's name" }
     func isNamed(_ output: Int, _ word: String) -> Bool {
       prepared.names(of: output).contains { $0.contains(word) }
@@ -201,7 +203,7 @@ struct BoxScoreRecognition {
     if isNamed(boxes.output, "dets"), isNamed(scores.output, "labels") {
       return "outputs named dets and labels, as those of RF-DETR"
     }
-    return masks.flatMap { $0.coefficients == nil ? "a mask for each, as RF-DETR has them" : nil }
+    return nil
   }
 
   /// The number of classes with a score; the last column may be no object.

@@ -60,18 +60,18 @@ struct MaskPrototypes: Hashable, Sendable {
     return patch(of: terms, in: box, values, left: &left)
   }
 
-  /// The part of a channel that a box needs, before the threshold at 0; nil beyond what is left of the ``budget``.
+  /// The part of a channel that a box needs, less `threshold`, before the threshold at 0; nil beyond what is left of the ``budget``.
   func patch(
-    ofChannel channel: Int, in box: BoundingBox, _ values: Span<Float>,
+    ofChannel channel: Int, above threshold: Float, in box: BoundingBox, _ values: Span<Float>,
     left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
     guard (0..<count).contains(channel) else { return nil }
-    return patch(of: [(channel, 1)], in: box, values, left: &left)
+    return patch(of: [(channel, 1)], above: threshold, in: box, values, left: &left)
   }
 
   private func patch(
-    of terms: [(channel: Int, weight: Float)], in box: BoundingBox, _ values: Span<Float>,
-    left: inout (values: Int, products: Int)
+    of terms: [(channel: Int, weight: Float)], above threshold: Float = 0, in box: BoundingBox,
+    _ values: Span<Float>, left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
     guard values.count == width * height * count else { return nil }
     // One pixel more on each side, for interpolation.
@@ -111,6 +111,7 @@ struct MaskPrototypes: Hashable, Sendable {
         }
       }
     }
+    if threshold != 0 { for place in patch.indices { patch[place] -= threshold } }
     return MaskPatch(
       x: columns.lowerBound, y: rows.lowerBound, width: columns.count, height: rows.count, values: patch,
       gridWidth: width, gridHeight: height)
