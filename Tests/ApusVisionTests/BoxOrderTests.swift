@@ -148,8 +148,16 @@ private typealias Answer = DetectorModel.Answer
     var model = DetectorModel.answering([rows, Answer.rows([16]).named("labels")], shape: [1, 64, 64, 3])
     #expect(throws: ApusError.self) { try detector(model) }
     (model.tensors[1].signature, model.tensors[2].signature) = ([1, -1, 5], [1, -1])
-    let found = try detector(model).detect(picture()).detections
-    #expect(found.map(\.rect) == [expected] && found.map(\.index) == [16])
+    model.tensors[2].type = DetectorModel.int64
+    model.tensors[2].data = [0, 0, 0, 0, 0, 0, 0, 0]
+    let labels = LabelMap(["person", "bicycle"])
+    let found = try ObjectDetector(model: model.model(), labels: labels).detect(picture()).detections
+    #expect(found.map(\.rect) == [expected] && found.map(\.category.label) == ["person"])
+    // An open batch of a classifier with five classes is no list of rows.
+    model.tensors[0].signature = [-1, 64, 64, 3]
+    (model.tensors[1].shape, model.tensors[1].signature) = ([1, 5], [-1, 5])
+    (model.tensors[2].shape, model.tensors[2].signature) = ([1], [-1])
+    #expect(throws: ApusError.self) { try detector(model) }
   }
 
   @Test("the operator has one order, and another that is given is refused")

@@ -14,7 +14,7 @@ struct BoxOrderReading: Sendable {
 
   /// Where outputs with such names come from.
   enum Origin {
-    case tensorFlow, yolo, pyTorch
+    case tensorFlow, yolo, pyTorch, mmDetection
   }
 
   private let fractions: Reading
@@ -33,11 +33,12 @@ struct BoxOrderReading: Sendable {
     func isNamed(_ output: Int, _ words: [String]) -> Bool {
       words.contains { word in prepared.names(of: output).contains { $0.contains(word) } }
     }
+    if rows.hasScoresInBoxes { return .mmDetection }
     if isNamed(rows.outputs.boxes, wordsOfYOLO) { return .yolo }
-    if isNamed(rows.outputs.boxes, wordsOfTensorFlow), !rows.hasScoresInBoxes { return .tensorFlow }
+    if isNamed(rows.outputs.boxes, wordsOfTensorFlow) { return .tensorFlow }
     if prepared.outputs.indices.contains(where: { isNamed($0, wordsOfYOLO) }) { return .yolo }
     let areLabels = prepared.outputs.indices.contains { isNamed($0, ["label"]) }
-    return areLabels || rows.hasScoresInBoxes ? .pyTorch : nil
+    return areLabels ? .pyTorch : nil
   }
 
   /// Reads what the options, the operator, the metadata or names say; else what is usual.
@@ -61,6 +62,10 @@ struct BoxOrderReading: Sendable {
       self.init(Reading(form: described, source: .model, reason: rows.reason))
     } else if properties != nil {
       self.init(Reading(form: described, source: .model, reason: "the metadata's order of a box"))
+    } else if rows.hasScoresInBoxes {
+      self.init(
+        Reading(
+          form: .leftTopRightBottom, source: .guess, reason: "usual for boxes with their scores behind them"))
     } else if Self.origin(of: prepared, rows) == .tensorFlow {
       let name = prepared.name(of: rows.outputs.boxes)
       self.init(

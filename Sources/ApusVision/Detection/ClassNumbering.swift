@@ -45,7 +45,7 @@ struct ClassNumbering: Sendable {
     if names.contains(where: { $0.contains("detection_class") }) {
       (usual, usualOtherwise) = (.background, .background)
       reason = "usual for classes that are called so, as TensorFlow's detection API has them"
-    } else if areLabels, prepared.outputs[outputs.classes].type == .int64 {
+    } else if areLabels, prepared.outputs[outputs.classes].type == .int64, !rows.hasScoresInBoxes {
       // Transformers, which have a row for each query, have such labels, too.
       let rows = prepared.outputs[outputs.classes].shape.elementCount
       let areQueries = BoxScoreRecognition.queryCounts.contains(rows) && rows != 100

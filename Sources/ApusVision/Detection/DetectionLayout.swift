@@ -15,8 +15,8 @@ import ApusFormat
 /// 4. The tensors `StatefulPartitionedCall:0` … `:3` of TensorFlow 2: count, scores, classes, boxes, or, where the
 ///    shapes say so, boxes first and a count last.
 /// 5. The shapes of all outputs of TensorFlow's detection API, where converters number them in alphabetical order.
-/// 6. The shapes: boxes have four columns, a count is one number. Which of the other two holds classes depends on
-///    their values, run by run: see ``DetectionRows``. Where these leave it open, classes come before scores if
+/// 6. The shapes: boxes have four columns, a count is one number. Of the other two, integers are classes; between floats, their values
+///    decide, run by run: see ``DetectionRows``. Where these leave it open, classes come before scores if
 ///    boxes are the first output, and after them otherwise; converters of TensorFlow 1 and 2 do so.
 struct DetectionLayout: Hashable, Sendable {
   /// The positions.
@@ -65,9 +65,11 @@ struct DetectionLayout: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - shapes: The shapes of the outputs as prepared, in the model's order.
+  ///   - openRows: The outputs with as many rows as a picture has objects.
   ///   - chosen: What the caller knows better.
   init(
-    of model: Model, shapes: [TensorShape], metadata: ModelMetadata?, chosen: DetectionOutputs?
+    of model: Model, shapes: [TensorShape], openRows: [Int], metadata: ModelMetadata?,
+    chosen: DetectionOutputs?
   ) throws(ApusError) {
     let ofOperator = Self.operatorLayout(of: model)
     if let chosen {
@@ -121,7 +123,7 @@ struct DetectionLayout: Hashable, Sendable {
       let typed = Self.typed(found, outputs)
       let reason = typed == nil ? "the shapes of the outputs" : "the shapes and types of the outputs"
       self.init(typed ?? found, .guess, reason, isAmbiguous: typed == nil)
-    } else if let found = Self.scored(outputs, shapes) {
+    } else if let found = Self.scored(outputs, shapes, openRows) {
       self.init(found, .guess, "five numbers a row, and a class for each: corners and a score")
     } else {
       let found = zip(names, shapes).map { "\($0) \($1)" }.joined(separator: ", ")
@@ -277,13 +279,15 @@ struct DetectionLayout: Hashable, Sendable {
   }
 
   /// Boxes `1×N×5` with their scores, and classes `1×N`, as exports of MMDetection have them.
-  private static func scored(_ outputs: [Tensor], _ shapes: [TensorShape]) -> DetectionOutputs? {
+  private static func scored(_ outputs: [Tensor], _ shapes: [TensorShape], _ openRows: [Int])
+    -> DetectionOutputs?
+  {
     guard shapes.count == 2 else { return nil }
     for (boxes, classes) in [(0, 1), (1, 0)] {
       let rows = shapes[boxes].elementCount / 5
       let isNamed = role(of: outputs[classes].name) == .classes
       guard shapes[boxes].rank >= 2, shapes[boxes].dimensions.last == 5,
-        (2...maximumScoredRows).contains(rows) || hasOpenRows(outputs[boxes], outputs[classes]),
+        (2...maximumScoredRows).contains(rows) || openRows.contains(boxes),
         shapes[classes].elementCount == rows,
         isNamed || [.int32, .int64].contains(outputs[classes].type)
       else { continue }
@@ -294,11 +298,6 @@ struct DetectionLayout: Hashable, Sendable {
 
   /// More rows are candidates rather than results.
   private static let maximumScoredRows = 1000
-
-  /// Whether boxes and classes have as many rows as a picture has objects.
-  private static func hasOpenRows(_ boxes: Tensor, _ classes: Tensor) -> Bool {
-    boxes.shapeSignature.dropLast().last == -1 && classes.shapeSignature.last == -1
-  }
 
   private static func shaped(_ shapes: [TensorShape]) -> DetectionOutputs? {
     guard shapes.count == 3 || shapes.count == 4 else { return nil }

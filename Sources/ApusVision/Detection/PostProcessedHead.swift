@@ -30,7 +30,9 @@ struct PostProcessedHead: DetectionHead {
   static func rows(of prepared: PreparedModel, chosen: DetectionOutputs?) throws(ApusError) -> DetectionLayout
   {
     try DetectionLayout(
-      of: prepared.model, shapes: prepared.outputs.map(\.shape), metadata: prepared.metadata, chosen: chosen)
+      of: prepared.model, shapes: prepared.outputs.map(\.shape),
+      openRows: prepared.outputs.indices.filter(prepared.hasOpenRows), metadata: prepared.metadata,
+      chosen: chosen)
   }
 
   /// Reads the outputs.
@@ -76,16 +78,21 @@ struct PostProcessedHead: DetectionHead {
   }
 
   var pictureDefaults: PictureDefaults {
-    guard let origin, origin != .tensorFlow else { return PictureDefaults() }
-    return PictureDefaults(
-      fit: origin == .yolo ? .yolo : .stretch, normalization: .unit, normalizesIntegers: true,
-      reason: "usual for outputs with such names, as PyTorch's exports have them")
+    let names = "usual for outputs with such names, as PyTorch's exports have them"
+    return switch origin {
+    case .tensorFlow, nil: PictureDefaults()
+    case .yolo: PictureDefaults(fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: names)
+    case .pyTorch: PictureDefaults(normalization: .unit, normalizesIntegers: true, reason: names)
+    case .mmDetection:
+      PictureDefaults(
+        normalization: .imageNet, normalizesIntegers: true, reason: "usual for exports of MMDetection")
+    }
   }
 
   /// TensorFlow's detectors are made for ten results.
   var defaultMaxResults: Int {
     switch origin {
-    case .yolo, .pyTorch: DetectorLayout.yoloEndToEnd.defaultMaxResults
+    case .yolo, .pyTorch, .mmDetection: DetectorLayout.yoloEndToEnd.defaultMaxResults
     case .tensorFlow, nil: layout.defaultMaxResults
     }
   }
