@@ -50,7 +50,7 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   /// EfficientDet with suppression inside: rows of image, top, left, bottom, right, score, class.
   case efficientDet = "efficientdet"
   /// Rows of class, score, left, top, right, bottom with suppression inside, as PaddleDetection has them, or with the image before, as
-  /// PINTO's model zoo and OpenVINO have them.
+  /// PINTO's model zoo has them.
   case classFirst = "class-first"
   /// Oriented boxes of YOLO v8 to 26: `(4 + classes + 1) × N`, the last of which is an angle.
   case yoloOBB = "yolo-obb"
@@ -66,7 +66,8 @@ public enum DetectorLayout: String, CaseIterable, Hashable, Sendable {
   /// The default minimum score: 0.25 for YOLO, exclusive; otherwise 0.5, inclusive.
   public var defaultScoreThreshold: Float { isYOLO ? 0.25 : 0.5 }
 
-  /// The default maximum number of results: 10 for SSD and EfficientDet, otherwise 300.
+  /// The default maximum number of results: 10 for SSD and EfficientDet, otherwise 300. Models with suppression inside whose outputs are
+  /// named as PyTorch's exports name them have 300, too.
   public var defaultMaxResults: Int {
     switch self {
     case .postProcessed, .ssd, .efficientDet: 10

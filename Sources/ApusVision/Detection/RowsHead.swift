@@ -17,6 +17,8 @@ struct RowsHead: DetectionHead {
   private let count: Int?
   /// The numbers of a row.
   private let columns: Int
+  /// The numbers of a row in most layouts.
+  private static let longRow = 7
 
   /// Recognizes `N×7`, and `N×6` with or without a count where the class comes first; nil for other outputs.
   ///
@@ -31,7 +33,7 @@ struct RowsHead: DetectionHead {
     let isClassFirst =
       chosen == .classFirst
       || chosen == nil && (6...7).contains(columns) && prepared.isCalled("classid_score", "multiclass_nms")
-    guard columns == 7 && count == nil || columns == 6 && isClassFirst || columns == 7 && isClassFirst else {
+    guard isClassFirst ? (6...7).contains(columns) : columns == Self.longRow && count == nil else {
       return nil
     }
     if let chosen {
@@ -120,7 +122,7 @@ struct RowsHead: DetectionHead {
     return (shape.elementCount / columns, columns)
   }
 
-  private static func names(_ layout: DetectorLayout, _ columns: Int = 7) -> String {
+  private static func names(_ layout: DetectorLayout, _ columns: Int = longRow) -> String {
     switch layout {
     case .classFirst: (columns == 7 ? "image, " : "") + "class, score, left, top, right, bottom"
     case .efficientDet: "image, top, left, bottom, right, score, class"
@@ -131,7 +133,7 @@ struct RowsHead: DetectionHead {
   }
 
   /// The columns of the score, of the class, and of the first number of the box.
-  private static func places(_ layout: DetectorLayout, _ columns: Int = 7) -> (
+  private static func places(_ layout: DetectorLayout, _ columns: Int = longRow) -> (
     score: Int, class: Int, box: Int
   ) {
     switch layout {
@@ -145,7 +147,7 @@ struct RowsHead: DetectionHead {
   /// Whether all rows can be read so.
   private static func fits(_ values: [Float], _ layout: DetectorLayout) -> Bool {
     let (score, index, box) = places(layout)
-    return stride(from: 0, to: values.count - values.count % 7, by: 7).allSatisfy { row in
+    return stride(from: 0, to: values.count - values.count % longRow, by: longRow).allSatisfy { row in
       let number = values[row + index]
       guard (0...1).contains(values[row + score]), number == number.rounded() else { return false }
       if layout == .yoloOBBEndToEnd {
@@ -160,7 +162,7 @@ struct RowsHead: DetectionHead {
 
   /// Whether some rows are of no image.
   private static func hasFilling(_ values: [Float]) -> Bool {
-    stride(from: 0, to: values.count - values.count % 7, by: 7).contains { values[$0] < 0 }
+    stride(from: 0, to: values.count - values.count % longRow, by: longRow).contains { values[$0] < 0 }
   }
 
   // MARK: Facts
@@ -232,8 +234,19 @@ struct RowsHead: DetectionHead {
       for item in found.sorted() {
         objects.append(try object(item.row, item.index, item.score, values, check))
       }
+      try checkUnits(objects, check)
       return objects
     }
+  }
+
+  /// Refuses boxes in pixels if all end within the first pixel: they are fractions, as other models with the class first have them.
+  private func checkUnits(_ objects: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
+    guard layout == .classFirst, boxUnits.units == .pixel, boxUnits.assumption.source == .guess,
+      !objects.isEmpty,
+      objects.allSatisfy({ max($0.box.maxX * width, $0.box.maxY * height) <= 1.5 })
+    else { return }
+    throw check.refusal(
+      "all boxes of an answer, read as pixels, end within the first one", "box units")
   }
 
   /// The object of a row.
