@@ -25,11 +25,7 @@ extension ImageSegmenter {
       // Two classes may be read as a mask, if the caller says so.
       let areClasses = numbers.map { prepared.options.scores == nil || $0.count != 2 } ?? false
       let found = grid(prepared, output, areClasses: areClasses)
-      // Names of three classes or more are for whole numbers, if a cell has one number.
-      if found?.form == .probability, prepared.options.scores == nil,
-        labels.map({ $0.rowCount > 2 }) ?? false,
-        let bounds = try? ValueBounds(ofOutput: output, of: prepared.model), !bounds.isProbability
-      {
+      if found?.form == .probability, mayBeClasses(prepared, output, labels) {
         return grid(prepared, output, areClasses: true).map { ($0, numbers) }
       }
       return found.map { ($0, numbers) }
@@ -85,6 +81,23 @@ extension ImageSegmenter {
         1×height×width×1, or whole classes 1×height×width), but: \(prepared.outputDescription); 'apus transform' (PictureTransformer) is for \
         pictures and depths
         """)
+  }
+
+  /// Whether an output with one number for each cell may have whole classes: there are names of three or more, and nothing says that the
+  /// numbers are probabilities or logits.
+  private static func mayBeClasses(_ prepared: PreparedModel, _ output: Int, _ labels: LabelMap?) -> Bool {
+    let count =
+      labels?.rowCount ?? prepared.export?.names.keys.max().map { $0 + 1 }
+      ?? LabelMap(of: prepared.model)?.rowCount
+    guard let count, count > 2, prepared.options.scores == nil,
+      let bounds = try? ValueBounds(ofOutput: output, of: prepared.model), !bounds.isProbability,
+      bounds == .unknown || bounds.lower >= 0
+    else { return false }
+    let products: [OperatorCode?] = [
+      .conv2D, .depthwiseConv2D, .transposeConv, .fullyConnected, .batchMatMul,
+    ]
+    let tensor = prepared.model.file.subgraphs[0].outputs[output]
+    return !products.contains(BoundsSearch(prepared.model, input: .unknown).origin(of: tensor))
   }
 
   /// The grid that an output's shape and type describe; nil if they describe none. Channels are where the

@@ -120,7 +120,9 @@ struct MaskEnlargement {
         let whole = value.rounded()
         guard let index = UInt16(exactly: whole), abs(value - whole) <= Self.roundingError else {
           throw ApusError(
-            .invalidData, "a cell of the output has the class \(value), not one from 0 to \(UInt16.max)")
+            .invalidData,
+            "a cell of the output has the class \(value), not one from 0 to \(UInt16.max); if it is a logit or a probability, --scores says so"
+          )
         }
         result.append(index)
       }
