@@ -29,9 +29,7 @@ struct AnchorOutputs: Sendable {
 extension ModelRun {
   /// The numbers of outputs, one after the other.
   func values(of outputs: [Int]) throws(ApusError) -> [Float] {
-    var values: [Float] = []
-    for output in outputs { values += try self.values(of: output) }
-    return values
+    try Array(outputs.map { output throws(ApusError) in try values(of: output) }.joined())
   }
 
   /// Lends the numbers of outputs, one after the other, to `body`; floats of a single output are not copied.
@@ -39,6 +37,7 @@ extension ModelRun {
     of outputs: [Int], _ body: (Span<Float>) throws(ApusError) -> R
   ) throws(ApusError) -> R {
     if outputs.count == 1 { return try withValues(of: outputs[0], body) }
-    return try body(values(of: outputs).span)
+    let joined = try values(of: outputs)
+    return try body(joined.span)
   }
 }
