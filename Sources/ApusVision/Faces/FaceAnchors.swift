@@ -11,7 +11,7 @@ enum FaceAnchors {
   /// The box and at most 64 keypoints; real models have 6. Thousands of faces with thousands of points are gigabytes of JSON.
   private static let maximumColumns = 4 + 2 * 64
 
-  /// What a model's outputs are for a kind of BlazeFace.
+  /// The outputs of a model of a kind of BlazeFace, and its anchors.
   struct Found {
     /// The kind: `short range`.
     let name: String
