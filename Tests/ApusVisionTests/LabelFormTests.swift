@@ -15,6 +15,9 @@ import Testing
       "{\"0\": \"owl\", \"2\": \"emu\", \"1\": \"elk\"}",
       "{\"owl\": 0, \"emu\": 2, \"elk\": 1}", "{0: 'owl', 1: 'elk', 2: 'emu'}",
       "{\"labels\": [\"owl\", \"elk\", \"emu\"], \"v\": 1}",
+      // The file that RF-DETR's export writes beside a model.
+      "{\"artifact_sha256\": \"0a1b\", \"metadata\": {\"means\": [0.485], \"class_names\": [\"owl\", \"elk\", \"emu\"],"
+        + " \"class_id_to_name\": {\"0\": \"owl\", \"1\": \"elk\", \"2\": \"emu\"}, \"num_classes\": 3}}",
       "{\"id2label\": {\"0\": \"owl\", \"1\": \"elk\", \"2\": \"emu\"}, \"label2id\": {\"owl\": 0, \"elk\": 1, \"emu\": 2}}",
       "{\"class_indices\": {\"owl\": 0, \"elk\": 1, \"emu\": 2}}",
       "{\"0\": [\"n1\", \"owl\"], \"1\": [\"n2\", \"elk\"], \"2\": [\"n3\", \"emu\"]}",

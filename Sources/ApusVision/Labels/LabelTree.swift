@@ -17,15 +17,18 @@ struct LabelTree {
 
   /// The keys under which files have their labels, the surest first.
   static let keys = [
-    "names", "labels", "classes", "class_names", "classnames", "label_names", "categories", "id2label",
+    "class_id_to_name", "names", "labels", "classes", "class_names", "classnames", "label_names",
+    "categories", "id2label",
     "idx_to_class", "index_to_class", "index_to_name", "label2id", "class_to_idx", "class_indices",
     "label_map",
     "labelmap",
   ]
   /// The keys whose maps are by index.
   private static let keysByIndex: Set = [
-    "names", "id2label", "idx_to_class", "index_to_class", "index_to_name",
+    "class_id_to_name", "names", "id2label", "idx_to_class", "index_to_class", "index_to_name",
   ]
+  /// The key under which RF-DETR's file beside a model has all others.
+  private static let wrapper = "metadata"
   private static let indexKeys = ["index", "id", "class_id", "label_id", "category_id", "idx", "value"]
   private static let nameKeys = [
     "display_name", "displayname", "name", "class_name", "label", "title", "class",
@@ -138,6 +141,9 @@ struct LabelTree {
       // A class may be called "names".
       case .scalar: continue
       }
+    }
+    if let inner = known[wrapper], case .map(let entries) = inner.kind, depth < 4 {
+      return try self.rows(of: entries, under: nil, depth: depth + 1)
     }
     var rows = LabelRows(statesRows: true)
     // {"cat": 0}, also where names are digits: {"7": 0}. Keys without quotes are numbers: {0: 7}.
