@@ -417,6 +417,8 @@ def transformer_cases(case):
     model = models.with_metadata(models.constant_model([logits[None], boxes[None]]), [{"name": "labels"}, {"name": "dets"}])
     yield case("RF-DETR by the names of its outputs", model,
                objects=objects(heads.transformer(boxes, logits, SIZE, "rf-detr"), fit="stretch"), kind="rt-detr")
+    yield case("RF-DETR with a name for each column", models.with_files(model, {"labels.txt": "\n".join("abcde")}),
+               objects=objects(heads.transformer(boxes, logits, SIZE), list("abcde"), fit="stretch"), kind="rt-detr")
     boxes, logits = queries(24, 5)
     grids = random.normal(0, 1, (24, 16, 16)).astype(np.float32)
     found = heads.transformer(boxes, logits, SIZE, "rf-detr")

@@ -42,8 +42,9 @@ struct BoxScoreHead: DetectionHead {
 
   /// Recognizes such outputs; nil for others.
   ///
+  /// - Parameter labelCount: The number of rows of the labels; nil without labels.
   /// - Throws: `invalidArgument` if nothing tells which of the kinds it is.
-  init?(_ prepared: PreparedModel, chosen: DetectorLayout?) throws(ApusError) {
+  init?(_ prepared: PreparedModel, chosen: DetectorLayout?, labelCount: Int?) throws(ApusError) {
     if let chosen, !Self.layouts.contains(chosen) { return nil }
     guard let found = BoxScoreRecognition(prepared, chosen: chosen) else { return nil }
     let reading: LayoutReading
@@ -58,7 +59,7 @@ struct BoxScoreHead: DetectionHead {
     (boxes, values, rows, columns) = (found.boxes, found.scores, found.rows, found.columns)
     (isCorners, boxUnits) = found.boxForm(reading)
     scores = found.scoreForm(reading)
-    (classes, bestClasses) = (found.classCount(reading), found.bestClasses)
+    (classes, bestClasses) = (found.classCount(reading, labelCount: labelCount), found.bestClasses)
     isExact = found.bestClasses.map { prepared.outputs[$0].type == .float32 } ?? true
     masks = found.masks
     stepWarning = found.bestClasses.flatMap(prepared.classStepWarning)

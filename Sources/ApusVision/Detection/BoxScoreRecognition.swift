@@ -207,11 +207,14 @@ struct BoxScoreRecognition {
   }
 
   /// The number of classes with a score; the last column may be no object.
-  func classCount(_ reading: LayoutReading) -> Int {
-    // Of RF-DETR with COCO's numbers, the last column is a class.
+  ///
+  /// - Parameter labelCount: The number of rows of the labels; nil without labels.
+  func classCount(_ reading: LayoutReading, labelCount: Int?) -> Int {
+    // Of RF-DETR with COCO's numbers, or with a name for each column, the last column is a class.
     let hasNoObject =
       reading.layout == .detr
       || reading.layout == .rtDETR && rfDETRReason != nil && columns > 1 && columns != Self.cocoNumbers
+        && labelCount != columns
     return hasNoObject ? columns - 1 : columns
   }
 

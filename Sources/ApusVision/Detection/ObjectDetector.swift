@@ -310,7 +310,7 @@ public final class ObjectDetector: VisionTask {
     }
     if let head = try OrientedHead(prepared, chosen: chosen, labels: labels) { return head }
     if let head = try RowsHead(prepared, chosen: chosen) { return head }
-    if let head = try BoxScoreHead(prepared, chosen: chosen) { return head }
+    if let head = try BoxScoreHead(prepared, chosen: chosen, labelCount: labels?.rowCount) { return head }
     if let head = try YOLOXHead(prepared, chosen: chosen, labels: labels) { return head }
     if [nil, .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd].contains(chosen),
       let head = try YOLOHead(prepared, chosen: chosen, labelCount: labels?.rowCount)
