@@ -53,6 +53,30 @@ private typealias Answer = DetectorModel.Answer
     #expect(error?.message.contains("efficientdet") == true)
   }
 
+  @Test(
+    "rows with the class first are told by their name or values, and fractions in them are refused until they are said to be some"
+  )
+  func readsClassFirst() throws {
+    let rows: [[Float]] = [[0, 16, 0.9, 8, 20, 40, 32], [-1, 0, 0, 0, 0, 0, 0]]
+    for detector in [
+      try detector(model(rows)), try detector(model(rows, "batchno_classid_score_x1y1x2y2")),
+    ] {
+      #expect(detector.layout == .classFirst)
+      let found = try detector.detect(picture()).detections
+      #expect(
+        found.map(\.rect) == [PixelRect(x: 8, y: 20, width: 32, height: 12)] && found.map(\.index) == [16])
+    }
+    let fractions = [[0, 16, 0.9] + [8, 20, 40, 32].map { Float($0) / 64 }, rows[1]]
+    let refused = try detector(model(fractions), .classFirst)
+    let error = #expect(throws: ApusError.self) { try refused.detect(picture()) }
+    #expect(error?.message.contains("--box-units") == true, "\(error?.message ?? "")")
+    var options = ObjectDetector.Options()
+    (options.layout, options.boxUnits) = (.classFirst, .fraction)
+    let given = try ObjectDetector(model: model(fractions).model(), options: options)
+    #expect(
+      try given.detect(picture()).detections.map(\.rect) == [PixelRect(x: 8, y: 20, width: 32, height: 12)])
+  }
+
   @Test("rows of no image behind the objects are the filling of EfficientDet")
   func seesFilling() throws {
     let rows: [[Float]] = [[0, 20, 8, 32, 40, 0.9, 17], [-1, 0, 0, 0, 0, 0, 0]]

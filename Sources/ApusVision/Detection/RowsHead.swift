@@ -6,6 +6,8 @@ import Apus
 struct RowsHead: DetectionHead {
   private let reading: LayoutReading
   private let boxUnits: BoxReading
+  /// Whether the caller says the unit of boxes.
+  private let areUnitsGiven: Bool
   private let scores: ScoreReading
   let classCount: Int? = nil
   private let width: Float
@@ -49,6 +51,7 @@ struct RowsHead: DetectionHead {
       reading.layout == .yoloOBBEndToEnd
       ? prepared.orientedUnits(of: output, first: 0, perRow: columns, rows: rows)
       : reading.boxUnits(.pixel, given: prepared.options.boxUnits)
+    areUnitsGiven = prepared.options.boxUnits != nil
     scores = reading.scores(.probability, given: prepared.options.scores)
     (width, height) = (Float(prepared.geometry.width), Float(prepared.geometry.height))
   }
@@ -241,7 +244,7 @@ struct RowsHead: DetectionHead {
 
   /// Refuses boxes in pixels if all end within the first pixel: they are fractions, as other models with the class first have them.
   private func checkUnits(_ objects: [DetectedObject], _ check: AnswerCheck) throws(ApusError) {
-    guard layout == .classFirst, boxUnits.units == .pixel, boxUnits.assumption.source == .guess,
+    guard layout == .classFirst, boxUnits.units == .pixel, !areUnitsGiven,
       !objects.isEmpty,
       objects.allSatisfy({ max($0.box.maxX * width, $0.box.maxY * height) <= 1.5 })
     else { return }
