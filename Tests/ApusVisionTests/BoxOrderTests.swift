@@ -44,7 +44,9 @@ private typealias Answer = DetectorModel.Answer
   func readsExportsOfPyTorch(names: [String]) throws {
     let detector = try detector(.answering(outputs(names), shape: [1, 64, 64, 3]))
     let found = try detector.detect(picture()).detections
-    #expect(found.map(\.rect) == [expected] && found.map(\.index) == [16])
+    // A letterbox has 16 rows above and below the picture.
+    #expect(found.map(\.rect) == [PixelRect(x: 16, y: 8, width: 64, height: 24)])
+    #expect(found.map(\.index) == [16])
     let reading = try #require(order(detector))
     #expect(reading.value == "left, top, right, bottom" && reading.source == .guess)
     #expect(reading.option == "--box-order")
@@ -171,8 +173,8 @@ private typealias Answer = DetectorModel.Answer
 
   @Test("boxes beyond a wide input that lie within it with x and y exchanged are refused")
   func refusesExchangedBoxes() throws {
-    let model = DetectorModel.answering(
-      outputs(["a", "b", "c", "d"], [60, 10, 120, 30]), shape: [1, 32, 128, 3])
+    let answers = outputs(["a", "b", "c", "d"], [60, 10, 120, 30])
+    let model = DetectorModel.answering([1, 3, 2, 0].map { answers[$0] }, shape: [1, 32, 128, 3])
     let error = #expect(throws: ApusError.self) { try detector(model).detect(picture()) }
     #expect(error?.message.contains("--box-order") == true, "\(error?.message ?? "")")
     let found = try detector(model) { $0.boxOrder = .ltrb }.detect(picture()).detections

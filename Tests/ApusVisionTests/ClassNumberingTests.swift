@@ -76,15 +76,23 @@ private typealias Answer = DetectorModel.Answer
     }
   }
 
-  @Test(
-    "labels of torchvision and classes of TensorFlow's detection API count a background that no list has, too",
-    arguments: [scores, detection])
-  func countsBackgroundsWithoutNames(names: [String]) throws {
-    let detector = try detector(model(names, 4, isLong: true), Self.plain)
+  @Test("labels of torchvision count a background that the list has not, with a warning")
+  func countsBackgroundsWithoutNames() throws {
+    let detector = try detector(model(Self.scores, 4, isLong: true), Self.plain)
     #expect(try name(detector) == "cat" && reading(detector)?.value == "from a background")
     #expect(detector.assumptions.warnings.contains { $0.contains("--label-offset 0 takes class 0") })
-    let other = try self.detector(model(names, 3, isLong: true), Self.plain, offset: 0)
+    let other = try self.detector(model(Self.scores, 3, isLong: true), Self.plain, offset: 0)
     #expect(try name(other) == "cat" && reading(other)?.source == .given)
+  }
+
+  @Test(
+    "classes that are called as those of TensorFlow's detection API may count a background, which a warning says"
+  )
+  func warnsOfDetectionClasses() throws {
+    let detector = try detector(model(Self.detection, 3), Self.plain)
+    #expect(try name(detector) == "cat" && reading(detector)?.value == "from the first object")
+    #expect(detector.assumptions.warnings.contains { $0.contains("--label-offset=-1 takes class 1") })
+    #expect(try name(self.detector(model(Self.detection, 4), Self.plain, offset: -1)) == "cat")
   }
 
   @Test("64-bit labels of a transformer's queries count objects, with a warning")

@@ -15,6 +15,8 @@ struct ClassNumbering: Sendable {
   let usual: Start?
   /// The usual start beside other names; nil without evidence.
   let usualOtherwise: Start?
+  /// Whether models with such outputs count in both ways.
+  let isDoubtful: Bool
   /// The evidence.
   let reason: String
   /// How many classes have a score, the background included; nil if no output shows it.
@@ -33,7 +35,7 @@ struct ClassNumbering: Sendable {
         }
       } ?? rows.allScores
     if let beside {
-      (known, usual, usualOtherwise) = (.background, nil, nil)
+      (known, usual, usualOtherwise, isDoubtful) = (.background, nil, nil, false)
       reason = "TensorFlow's detection API, which has scores of all classes beside, counts them so"
       columns = prepared.outputs[beside].shape.dimensions.last
       return
@@ -42,17 +44,17 @@ struct ClassNumbering: Sendable {
     known = nil
     let names = prepared.names(of: outputs.classes)
     let areLabels = names.contains { $0.contains("label") }
-    if names.contains(where: { $0.contains("detection_class") }) {
-      (usual, usualOtherwise) = (.background, .background)
-      reason = "usual for classes that are called so, as TensorFlow's detection API has them"
-    } else if areLabels, prepared.outputs[outputs.classes].type == .int64, !rows.hasScoresInBoxes {
+    // TensorFlow's detection API counts a background; TensorFlow Lite's operator, whose results are called so, too, does not.
+    let areDetections = names.contains { $0.contains("detection_class") }
+    if areLabels, prepared.outputs[outputs.classes].type == .int64, !rows.hasScoresInBoxes {
       // Transformers, which have a row for each query, have such labels, too.
       let rows = prepared.outputs[outputs.classes].shape.elementCount
       let areQueries = BoxScoreRecognition.queryCounts.contains(rows) && rows != 100
-      (usual, usualOtherwise) = (.background, areQueries ? .object : .background)
+      (usual, usualOtherwise, isDoubtful) = (.background, areQueries ? .object : .background, true)
       reason = "usual for labels in 64 bits, as torchvision has them"
     } else {
-      (usual, usualOtherwise, reason) = (nil, nil, "usual for models with suppression inside")
+      (usual, usualOtherwise, isDoubtful) = (nil, nil, areDetections)
+      reason = "usual for models with suppression inside"
     }
   }
 }

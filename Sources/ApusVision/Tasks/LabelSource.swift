@@ -125,7 +125,8 @@ struct LabelSource: Sendable {
     if countsBackground { map.offset = listsBackground || map.rowCount == found.columns ? 0 : -1 }
     displayNames?.offset = map.offset
     let firstRow = listsBackground ? 1 : 0
-    guard found.known == nil, listsBackground || usual != nil, let first = map.name(inRow: firstRow) else {
+    guard found.known == nil, listsBackground || found.isDoubtful, let first = map.name(inRow: firstRow)
+    else {
       return
     }
     let other = 2 * firstRow - 1 - map.offset
