@@ -205,6 +205,16 @@ import Testing
     #expect(one.map(\.label) == ["dog"] && abs(one[0].score - 0.880797) < 1e-5)
   }
 
+  @Test("one number from -1 to 1 with two labels is refused until the caller says where it decides")
+  func twoLabelsOfTanh() throws {
+    var model = classifier([0.2, 0, 0], sigmoid: true)
+    model.operators[model.operators.count - 1].code = 28
+    let error = #expect(throws: ApusError.self) { try classes(model, labels: ["cat", "dog"]) }
+    #expect(error?.message.contains("--scores logit") == true, "\(error?.message ?? "")")
+    let found = try classes(model, labels: ["cat", "dog"]) { $0.scores = .logit }.categories
+    #expect(found.map(\.label) == ["dog", "cat"])
+  }
+
   // MARK: Embeddings
 
   @Test("what is not finite is nobody, and no embedding")

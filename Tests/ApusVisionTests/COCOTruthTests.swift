@@ -54,6 +54,23 @@ import Testing
     #expect(found.truths(ofImage: 8).isEmpty)
   }
 
+  @Test("boxes as corners or fractions are doubted, as far as pictures have sizes")
+  func doubtsBoxes() throws {
+    for (box, word) in [
+      ("[300, 200, 600, 400]", "corners"), ("[0.1, 0.2, 0.3, 0.4]", "fractions"), ("[600, 400, 40, 80]", nil),
+    ] as [(String, String?)] {
+      let annotation = #"{"id": 3, "image_id": 7, "category_id": 18, "bbox": \#(box)}"#
+      let found = try parse(truth(annotations: annotation)).boxWarning
+      #expect(found?.contains(word ?? "") ?? (word == nil), "\(box): \(found ?? "")")
+      #expect((found == nil) == (word == nil))
+      // 0 and −1 stand for sizes that are not known.
+      let image = #"{"id": 7, "file_name": "a.jpg", "width": 0, "height": -1}"#
+      let unknown = try parse(truth(images: image, annotations: annotation))
+      #expect(unknown.boxWarning == nil && unknown.images[0].width == nil && unknown.images[0].height == nil)
+      #expect(unknown.usedCategories == [18])
+    }
+  }
+
   @Test("of categories with one name, the one with objects counts")
   func leavesOutNamesakes() throws {
     for categories in [

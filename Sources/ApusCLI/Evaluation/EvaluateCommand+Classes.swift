@@ -192,7 +192,10 @@ extension EvaluateCommand {
     let heads = EvaluatedClassifier.headWarning(classifier.assumptions.outputs.count)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { classifier.assumptions.warnings + heads + read.warnings },
+      warnings: {
+        classifier.assumptions.warnings + Self.guesses(classifier.assumptions.readings) + heads
+          + read.warnings
+      },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           ClassAnswer(try classifier.classify(image).categories)
@@ -213,9 +216,7 @@ extension EvaluateCommand {
       model: Model(contentsOfFile: model), labels: labels, options: options)
     let time = input.limits.time
     var notes = EvaluatedClassifier.headWarning(classifier.headCount)
-    if let rate = classifier.readings.first(where: { $0.subject == "sample rate" }), rate.source == .guess {
-      notes.append("the model's file does not say its sample rate: \(rate.value) is a guess, --rate decides")
-    }
+    notes += Self.guesses(classifier.readings)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
       warnings: { [notes] in classifier.warnings + notes },

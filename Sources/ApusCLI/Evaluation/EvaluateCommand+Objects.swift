@@ -101,12 +101,16 @@ extension EvaluateCommand {
     options.maxResults = detector.maxResults ?? Self.maximumBoxes
     let objects = try options.detector(model, input, pictures: pictures.count)
     let categories = try categories(of: objects, truth, truthFile)
+    if let warning = truth.boxWarning { Output.writeError("warning: \(warning)") }
     let (read, reduction) = (pictureReader(), input.reduction(for: objects))
     let turned = TurnedPictures()
     let images = Dictionary(pictures.map { ($0.item.name, $0.image) }) { first, _ in first }
     let outcomes = try outcomes(
       for: pictures.map(\.item), isUndecided: { objects.isUndecided },
-      warnings: { objects.assumptions.warnings + read.warnings + turned.warnings },
+      warnings: {
+        objects.assumptions.warnings + Self.guesses(objects.assumptions.readings) + read.warnings
+          + turned.warnings
+      },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           let result = try objects.detect(image)
@@ -135,7 +139,10 @@ extension EvaluateCommand {
   private func matched(
     _ items: [EvaluationItem], with truth: COCOTruth, _ truthFile: String, _ files: EvaluationFiles
   ) throws(ApusError) -> [Picture] {
-    func last(_ name: String) -> String { name.split(separator: "/").last.map(String.init) ?? name }
+    // Truths that were made with Windows have its separators.
+    func last(_ name: String) -> String {
+      name.split { $0 == "/" || $0 == "\\" }.last.map(String.init) ?? name
+    }
     let byName = Dictionary(truth.images.map { ($0.fileName, $0) }) { first, _ in first }
     // Names that are equal belong together, and last parts stand only for what is left on both sides.
     let exact = Set(items.map(\.name))
@@ -174,10 +181,21 @@ extension EvaluateCommand {
     of objects: ObjectDetector, _ truth: COCOTruth, _ truthFile: String
   ) throws -> [Int: Int] {
     let given = try classNames.map { path throws(ApusError) in
-      let names = try LabelMap(contentsOfFile: path)
+      var names = try LabelMap(contentsOfFile: path)
+      if let offset = detector.categories.labelOffset {
+        names.offset = offset
+        return names
+      }
       // As labels are: a row for the background has a class where there are as many rows as classes.
-      return objects.classCount.map { ClassNames.checked(names.aligned(toClassCount: $0), count: $0) }
-        ?? names
+      if let count = objects.classCount {
+        return ClassNames.checked(names.aligned(toClassCount: count), count: count)
+      }
+      if names.offset == 1, let first = names.name(inRow: 1) {
+        Output.writeError(
+          "warning: class 0 is taken for '\(oneLine(first))', a guess: nothing in the model says whether its classes count the background of "
+            + "'\(path)'; --label-offset 0 takes class 1 for it")
+      }
+      return names
     }
     guard let names = given ?? objects.labels else {
       throw ApusError(
@@ -202,7 +220,8 @@ extension EvaluateCommand {
           + ", …; --class-names names a file with the categories' names in the model's order")
     }
     let known = Set(categories.values)
-    let missing = truth.categories.filter { !known.contains($0.id) }
+    let used = truth.usedCategories
+    let missing = truth.categories.filter { !known.contains($0.id) && used.contains($0.id) }
     if !missing.isEmpty {
       let listed = missing.prefix(5).map { "'\(oneLine($0.name))'" }.joined(separator: ", ")
       Output.writeError(

@@ -104,7 +104,7 @@ struct ClassificationHeads: Sendable {
       let isPair = columns == 1 && source?.map.rowCount == 2
       let classes = isPair ? 2 : columns
       source?.align(toScores: classes, offset: options.labelOffset)
-      let reading = Self.scores(of: prepared, output, given: scores, isPair: isPair)
+      let reading = try Self.scores(of: prepared, output, given: scores, isPair: isPair)
       let calibration = try files.calibration(of: prepared, output)
       heads.append(
         Head(
@@ -317,21 +317,31 @@ struct ClassificationHeads: Sendable {
 
   /// The form of an output's numbers: a layer's own numbers stay what they are, unless there are two labels
   /// for one of them, which then is the logit of the second.
+  ///
+  /// - Throws: `invalidArgument` for one number with two labels that is neither a probability nor a logit.
   private static func scores(
     of prepared: some DescribedModel, _ output: Int, given: ScoreForm?, isPair: Bool
-  ) -> ScoreReading {
+  ) throws(ApusError) -> ScoreReading {
     let reading = prepared.scores(of: output, given: given, usual: .probability)
-    guard given == nil, !isPair else { return reading }
+    guard given == nil else { return reading }
     func raw(_ source: AssumptionSource, _ reason: String) -> ScoreReading {
       ScoreReading(
         form: .raw,
         assumption: Assumption(
           "scores", ScoreForm.raw.rawValue, source, reason: reason, option: reading.assumption.option))
     }
-    if reading.form == .logit { return raw(reading.assumption.source, reading.assumption.reason) }
+    if reading.form == .logit {
+      return isPair ? reading : raw(reading.assumption.source, reading.assumption.reason)
+    }
     // A constant that cannot be read is an error elsewhere.
     let bounds = (try? ValueBounds(ofOutput: output, of: prepared.model)) ?? .unknown
     guard reading.assumption.source == .guess, bounds.isBeyondProbabilities else { return reading }
+    guard !isPair else {
+      throw ApusError(
+        .invalidArgument,
+        "output \(output) (\(prepared.outputs[output].name)) is one number for two labels, \(bounds), which is no probability of the second: "
+          + "--scores logit decides by its sign, --scores probability where 0.5 does")
+    }
     return raw(.model, "the last operators and the quantization allow \(bounds)")
   }
 

@@ -100,6 +100,32 @@ public struct COCOTruth: Sendable {
   /// The objects of a picture, in the file's order.
   public func truths(ofImage id: Int) -> [DetectionAccuracy.Truth] { truths[id] ?? [] }
 
+  /// The categories that objects have.
+  package var usedCategories: Set<Int> { Set(truths.values.joined().map(\.category)) }
+
+  /// A warning about boxes that are not left, top, width and height in pixels, as far as the sizes of pictures tell; nil for others.
+  package var boxWarning: String? {
+    var (count, beyond, tiny) = (0, 0, 0)
+    for image in images {
+      guard let width = image.width, let height = image.height else { continue }
+      for truth in truths(ofImage: image.id) {
+        let (right, bottom) = (truth.box.x + truth.box.width, truth.box.y + truth.box.height)
+        count += 1
+        if right > Double(width) + 2 || bottom > Double(height) + 2 { beyond += 1 }
+        if right <= 1.01, bottom <= 1.01, width > 8, height > 8 { tiny += 1 }
+      }
+    }
+    guard count > 0 else { return nil }
+    if tiny == count {
+      return
+        "all \(count) boxes of the truth end within the first pixel: a bbox is left, top, width and height in pixels, not in fractions"
+    }
+    guard 4 * beyond > count else { return nil }
+    return
+      "\(beyond) of \(count) boxes of the truth end beyond their pictures: a bbox is left, top, width and height in pixels, not two "
+      + "corners"
+  }
+
   // MARK: Checking
 
   private mutating func check(
@@ -196,9 +222,11 @@ public struct COCOTruth: Sendable {
       default: try cursor.skip()
       }
     }
+    // Some exporters write 0 or −1 where they do not know.
+    func stated(_ side: Int?) -> Int? { side.flatMap { $0 > 0 ? $0 : nil } }
     return Image(
-      id: try required(id, "id", cursor), fileName: try required(name, "file_name", cursor), width: width,
-      height: height)
+      id: try required(id, "id", cursor), fileName: try required(name, "file_name", cursor),
+      width: stated(width), height: stated(height))
   }
 
   private static func category(_ cursor: inout JSONCursor) throws(ApusError) -> Category {

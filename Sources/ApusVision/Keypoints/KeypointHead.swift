@@ -151,7 +151,7 @@ struct YOLOPoseHead: KeypointHead {
         .invalidArgument,
         """
         the output has \(columns) columns, which are not a box, one class and 17 keypoints of 3 numbers; how many keypoints they \
-        have must be said (--keypoints 21x3)
+        have must be said (--keypoints, such as 17x3 or 21x3)
         """)
     }
     self.head = head

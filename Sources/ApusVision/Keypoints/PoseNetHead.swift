@@ -31,7 +31,10 @@ struct PoseNetHead: KeypointHead {
       middle = maps(channels.middle / 2)
       guard middle.count == 2 else { return nil }
       // Forward comes first, unless names say otherwise.
-      if outputs[middle[0]].name.contains("bwd"), outputs[middle[1]].name.contains("fwd") { middle.reverse() }
+      func isNamed(_ place: Int, _ word: String) -> Bool {
+        outputs[middle[place]].name.lowercased().contains(word)
+      }
+      if isNamed(0, "bwd"), isNamed(1, "fwd") { middle.reverse() }
     } else {
       middle = [middle[0]]
     }
