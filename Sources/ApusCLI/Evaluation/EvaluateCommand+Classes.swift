@@ -193,7 +193,7 @@ extension EvaluateCommand {
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
       warnings: {
-        classifier.assumptions.warnings + Self.guesses(classifier.assumptions.readings) + heads
+        classifier.assumptions.warnings + heads
           + read.warnings
       },
       answer: { item throws(ApusError) in
@@ -216,7 +216,9 @@ extension EvaluateCommand {
       model: Model(contentsOfFile: model), labels: labels, options: options)
     let time = input.limits.time
     var notes = EvaluatedClassifier.headWarning(classifier.headCount)
-    notes += Self.guesses(classifier.readings)
+    if let rate = classifier.readings.first(where: { $0.subject == "sample rate" }), rate.source == .guess {
+      notes.append("the model's file does not say its sample rate: \(rate.value) is a guess, --rate decides")
+    }
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
       warnings: { [notes] in classifier.warnings + notes },

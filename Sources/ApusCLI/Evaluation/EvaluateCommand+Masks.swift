@@ -71,7 +71,7 @@ extension EvaluateCommand {
     let outcomes = try outcomes(
       for: items,
       warnings: {
-        segmenter.assumptions.warnings + Self.guesses(segmenter.assumptions.readings) + read.warnings
+        segmenter.assumptions.warnings + read.warnings
           + turned.warnings
       },
       answer: { item throws(ApusError) in

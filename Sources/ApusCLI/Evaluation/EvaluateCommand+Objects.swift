@@ -108,7 +108,7 @@ extension EvaluateCommand {
     let outcomes = try outcomes(
       for: pictures.map(\.item), isUndecided: { objects.isUndecided },
       warnings: {
-        objects.assumptions.warnings + Self.guesses(objects.assumptions.readings) + read.warnings
+        objects.assumptions.warnings + read.warnings
           + turned.warnings
       },
       answer: { item throws(ApusError) in

@@ -293,15 +293,6 @@ struct EvaluateCommand: ParsableCommand {
   }
 }
 
-extension EvaluateCommand {
-  /// Warnings about guesses on which each answer depends: how pixels or samples become numbers, and the sample rate.
-  static func guesses(_ readings: [Assumption]) -> [String] {
-    readings.filter { $0.source == .guess && ["--pixels", "--samples", "--rate"].contains($0.option) }.map {
-      "the model's file does not say its \($0.subject): \($0.value) is a guess, \($0.option ?? "") decides"
-    }
-  }
-}
-
 /// A file without an answer.
 struct EvaluationFailure: Encodable {
   let file: String
