@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documentation tells people to open and to run.
 
-    Tools/pages.py              links lead to files and headings that are there; commands name files that are there
+    Tools/pages.py              links lead to files, headings and symbols that are there; commands name files that are there
     Tools/pages.py --run BIN    the commands of apus are run too, those of its help as well; BIN is the folder of the programs
 
 Commands run in a scratch folder. Files of the reader's own, such as street.jpg or yolo11n.tflite, have stand-ins from Examples.
@@ -88,6 +88,19 @@ def check_links(page):
 
 
 # MARK: Commands
+
+
+def check_symbols(page):
+    """Links of a guide to symbols begin with a public type or function of its module, as DocC resolves them from there."""
+    if page.parent.name != "Guides":
+        return
+    module = page.relative_to(ROOT / "Sources").parts[0]
+    words = set(re.findall(r"\w+", (ROOT / f"Docs/API/{module}.txt").read_text())) | {module}
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        for link in re.findall(r"``([^`]+)``", line):
+            names = [re.match(r"\w*", part)[0] for part in link.split("/")]
+            if not names[0][:1].isupper() or not words.issuperset(names):
+                fail(f"{page.relative_to(ROOT)}:{number}", f"the link ``{link}`` is none to a public type or its member in Docs/API/{module}.txt")
 
 
 def commands(text):
@@ -198,6 +211,7 @@ def main():
     found = []
     for page in sorted(set(PAGES)):
         check_links(page)
+        check_symbols(page)
         for number, command in commands(page.read_text()):
             place = f"{page.relative_to(ROOT)}:{number}"
             check_files(place, command)
