@@ -354,6 +354,24 @@ import Testing
     }
   }
 
+  @Test(
+    "the bars of a letterbox are in no mask, and in no picture of the picture's size",
+    arguments: [true, false])
+  func leavesOutBars(isWide: Bool) throws {
+    let model = DetectorModel(
+      tensors: [Tensor(name: "image", shape: [1, 4, 4, 1]), Tensor(name: "mask", shape: [1, 4, 4, 1])],
+      operators: [Operator(code: 14, inputs: [0], outputs: [1])], outputs: [1])
+    let picture = try gray(200, width: isWide ? 32 : 16, height: isWide ? 16 : 32)
+    var options = ImageSegmenter.Options()
+    (options.fit, options.normalization) = (.letterbox(fill: .black), .signed)
+    let found = try ImageSegmenter(model: model.model(), options: options).segment(picture)
+    #expect(found.classes.map(\.index) == [1] && found.categoryMask.allSatisfy { $0 == 1 })
+    var others = PictureTransformer.Options()
+    (others.fit, others.normalization, others.fitsOutput) = (.letterbox(fill: .black), .signed, true)
+    let numbers = try PictureTransformer(model: model.model(), options: others).transform(picture)
+    #expect(numbers.values.count == 512 && numbers.maximum - numbers.minimum < 1e-6)
+  }
+
   @Test("names that are fewer than the classes that ARG_MAX finds are warned of")
   func countsNamesOfClasses() throws {
     let model = try classes(DetectorModel.int32, isBrightest: true).model()

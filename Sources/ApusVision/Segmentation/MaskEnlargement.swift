@@ -22,29 +22,43 @@ struct MaskEnlargement {
     let transform = placement.transform
     self.gridWidth = gridWidth
     let area = area ?? .init(x: 0, y: 0, width: placement.imageWidth, height: placement.imageHeight)
-    columns = (area.x..<area.x + area.width).map { column in
-      let position = transform.modelPoint(imageX: Float(column) + 0.5, imageY: 0).x
-      return Self.step(position, gridWidth)
-    }
-    rows = (area.y..<area.y + area.height).map { row in
-      let position = transform.modelPoint(imageX: 0, imageY: Float(row) + 0.5).y
-      return Self.step(position, gridHeight)
-    }
+    let seen = placement.seenPixels
+    func x(_ column: Float) -> Float { transform.modelPoint(imageX: column, imageY: 0).x }
+    func y(_ row: Float) -> Float { transform.modelPoint(imageX: 0, imageY: row).y }
+    let acrossCells = Self.cells(x(Float(seen.x)), x(Float(seen.x + seen.width)), gridWidth)
+    let downCells = Self.cells(y(Float(seen.y)), y(Float(seen.y + seen.height)), gridHeight)
+    columns = (area.x..<area.x + area.width).map { Self.step(x(Float($0) + 0.5), gridWidth, acrossCells) }
+    rows = (area.y..<area.y + area.height).map { Self.step(y(Float($0) + 0.5), gridHeight, downCells) }
   }
 
   /// Computes where the pixels of a picture of another size lie in a grid that covers it.
   init(width: Int, height: Int, gridWidth: Int, gridHeight: Int) {
     self.gridWidth = gridWidth
-    columns = (0..<width).map { Self.step((Float($0) + 0.5) / Float(width), gridWidth) }
-    rows = (0..<height).map { Self.step((Float($0) + 0.5) / Float(height), gridHeight) }
+    let (acrossCells, downCells) = (0...gridWidth - 1, 0...gridHeight - 1)
+    columns = (0..<width).map { Self.step((Float($0) + 0.5) / Float(width), gridWidth, acrossCells) }
+    rows = (0..<height).map { Self.step((Float($0) + 0.5) / Float(height), gridHeight, downCells) }
   }
 
-  private static func step(_ position: Float, _ count: Int) -> Step {
-    let place = clamp(position * Float(count) - 0.5, to: Float(count - 1))
+  /// The cells whose centers lie in the picture, not in the bars of a letterbox; the nearest one if there are none.
+  ///
+  /// - Parameters:
+  ///   - start: Where the picture begins, in fractions of the input.
+  ///   - end: Where it ends.
+  private static func cells(_ start: Float, _ end: Float, _ count: Int) -> ClosedRange<Int> {
+    let last = Float(count - 1)
+    let first = Int(clamp((start * Float(count) - 0.5).rounded(.up), to: last))
+    let end = Int(clamp((end * Float(count) - 0.5).rounded(.down), to: last))
+    return first <= end ? first...end : end...end
+  }
+
+  private static func step(_ position: Float, _ count: Int, _ cells: ClosedRange<Int>) -> Step {
+    let (low, high) = (Float(cells.lowerBound), Float(cells.upperBound))
+    let place = low + clamp(position * Float(count) - 0.5 - low, to: high - low)
     let first = Int(place)
     return Step(
-      first: first, second: min(first + 1, count - 1), weight: place - Float(first),
-      nearest: Int(clamp(position * Float(count), to: Float(count - 1))))
+      first: first, second: min(first + 1, cells.upperBound), weight: place - Float(first),
+      nearest: min(
+        max(Int(clamp(position * Float(count), to: Float(count - 1))), cells.lowerBound), cells.upperBound))
   }
 
   /// Where the cells of a channel are.
