@@ -576,13 +576,14 @@ def test_pictures_that_a_pattern_names_are_read(spark, sample, tmp_path):
     for name in ("one.jpg", "two.jpg", "folder/three.jpg", "[4]*.jpg", "[5]/six.jpg"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(sample)
-    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{tmp_path}")
+    # Hadoop keeps file systems by their names, so that each test has one of its own.
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.rows.link./in", f"file://{tmp_path}")
     for places, names in ((["*.jpg"], ["[4]*.jpg", "one.jpg", "two.jpg"]), (["one.jpg"], ["one.jpg"]),
                           (["folder", "t*.jpg"], ["folder/three.jpg", "two.jpg"]),
                           (["*"], ["[4]*.jpg", "[5]/six.jpg", "folder/three.jpg", "one.jpg", "two.jpg"])):
-        pictures = apus_spark.read_pictures(spark, [f"viewfs://store/in/{place}" for place in places])
+        pictures = apus_spark.read_pictures(spark, [f"viewfs://rows/in/{place}" for place in places])
         rows = apus_spark.detect(pictures, "shapes", worker=WORKER).collect()
-        assert sorted(row["path"] for row in rows) == [f"viewfs://store/in/{name}" for name in names], places
+        assert sorted(row["path"] for row in rows) == [f"viewfs://rows/in/{name}" for name in names], places
         assert all(row["error"] is None and len(row["detections"]) == 8 for row in rows)
 
 
@@ -594,14 +595,14 @@ def test_a_folder_whose_statuses_have_other_texts_is_listed(spark, tmp_path):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(b"picture")
     (folder / "below/empty.jpg").write_bytes(b"")
-    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{folder}")
-    for place in ("viewfs://store/in", "viewfs://store/in/", "viewfs://store/in/*"):
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.texts.link./in", f"file://{folder}")
+    for place in ("viewfs://texts/in", "viewfs://texts/in/", "viewfs://texts/in/*"):
         listing = apus_spark._listed(spark, place)
-        names = [sorted(path.removeprefix("viewfs://store/in/") for path, *_ in files) for files in (listing.plain, listing.files)]
+        names = [sorted(path.removeprefix("viewfs://texts/in/") for path, *_ in files) for files in (listing.plain, listing.files)]
         assert names == [["below/deep/three.jpg", "below/two.jpg", "one.jpg"], ["below/_four.jpg", "below/empty.jpg"]]
         assert {length for _, _, length, _ in listing.plain} == {7} and all(time > 1e9 for _, time, _, _ in listing.plain)
-        assert listing.left_out == [("viewfs://store/in/notes.txt", "it is not named as a picture")]
-    rows = apus_spark.detect(apus_spark.read_pictures(spark, "viewfs://store/in"), "shapes",
+        assert listing.left_out == [("viewfs://texts/in/notes.txt", "it is not named as a picture")]
+    rows = apus_spark.detect(apus_spark.read_pictures(spark, "viewfs://texts/in"), "shapes",
                              worker=stand_in(tmp_path, "out.write(good)")).collect()
     assert sorted(row["path"].rsplit("/", 1)[1] for row in rows if row["error"] is None) == ["one.jpg", "three.jpg", "two.jpg"]
     assert len(rows) == 5
@@ -624,11 +625,11 @@ def test_a_picture_below_several_paths_has_one_row(spark, tmp_path):
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(b"picture")
-    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.store.link./in", f"file://{folder}")
+    spark._jsc.hadoopConfiguration().set("fs.viewfs.mounttable.paths.link./in", f"file://{folder}")
     worker = stand_in(tmp_path, "out.write(good)")
     for places in (["", "below"], ["below", ""], ["", "one.jpg"], ["one.jpg", ""], ["_hidden", ""], ["", "_hidden"], ["", "_four.jpg"],
                    ["*", "_hidden/three.jpg", "below/../below/deep"], ["", "", "below/*"]):
-        for store in (f"file:{folder}", "viewfs://store/in", str(folder)):
+        for store in (f"file:{folder}", "viewfs://paths/in", str(folder)):
             listing = apus_spark._listed(spark, [f"{store}/{place}" for place in places])
             paths = sorted(path.split("/in/", 1)[1] for path, *_ in listing.files + listing.plain)
             assert paths == sorted(names), (store, places)
