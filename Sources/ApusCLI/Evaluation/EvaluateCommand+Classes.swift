@@ -192,10 +192,7 @@ extension EvaluateCommand {
     let heads = EvaluatedClassifier.headWarning(classifier.assumptions.outputs.count)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: {
-        classifier.assumptions.warnings + heads
-          + read.warnings
-      },
+      warnings: { classifier.assumptions.warnings + heads + read.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           ClassAnswer(try classifier.classify(image).categories)

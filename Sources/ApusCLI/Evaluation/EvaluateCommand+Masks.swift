@@ -69,11 +69,7 @@ extension EvaluateCommand {
     let (read, reduction, limits) = (pictureReader(), input.reduction(for: segmenter), size.limits)
     let turned = TurnedPictures()
     let outcomes = try outcomes(
-      for: items,
-      warnings: {
-        segmenter.assumptions.warnings + read.warnings
-          + turned.warnings
-      },
+      for: items, warnings: { segmenter.assumptions.warnings + read.warnings + turned.warnings },
       answer: { item throws(ApusError) in
         let path = item.mask ?? ""
         let mask = try Self.mask(path, limits)

@@ -107,10 +107,7 @@ extension EvaluateCommand {
     let images = Dictionary(pictures.map { ($0.item.name, $0.image) }) { first, _ in first }
     let outcomes = try outcomes(
       for: pictures.map(\.item), isUndecided: { objects.isUndecided },
-      warnings: {
-        objects.assumptions.warnings + read.warnings
-          + turned.warnings
-      },
+      warnings: { objects.assumptions.warnings + read.warnings + turned.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           let result = try objects.detect(image)
