@@ -19,6 +19,8 @@ struct BoxOrderReading: Sendable {
 
   private let fractions: Reading
   private let pixels: Reading
+  /// Where the names of outputs come from; nil for the operator, and where they do not tell.
+  let origin: Origin?
 
   /// Words in names of outputs that exports of YOLO models from PyTorch have, whose boxes begin at the left.
   private static let wordsOfYOLO = [
@@ -29,7 +31,7 @@ struct BoxOrderReading: Sendable {
   private static let wordsOfTensorFlow = ["detection", "location"]
 
   /// Where the names of outputs come from; nil if they do not tell. The name of the boxes says more than those of others.
-  static func origin(of prepared: PreparedModel, _ rows: DetectionLayout) -> Origin? {
+  private static func origin(of prepared: PreparedModel, _ rows: DetectionLayout) -> Origin? {
     func isNamed(_ output: Int, _ words: [String]) -> Bool {
       words.contains { word in prepared.names(of: output).contains { $0.contains(word) } }
     }
@@ -47,6 +49,7 @@ struct BoxOrderReading: Sendable {
   init(_ prepared: PreparedModel, _ rows: DetectionLayout, given: BoxOrder?) throws(ApusError) {
     let properties = prepared.description(of: rows.outputs.boxes)?.boundingBoxProperties
     let described = try BoxForm(properties, isOfOperator: rows.isOfOperator)
+    let origin = rows.isOfOperator ? nil : Self.origin(of: prepared, rows)
     if let given {
       let form = BoxForm(given)
       guard !rows.isOfOperator || form == described || form == .topLeftBottomRight else {
@@ -57,26 +60,29 @@ struct BoxOrderReading: Sendable {
           \(described.names.joined(separator: ", ")): \(rows.reason)
           """)
       }
-      self.init(Reading(form: form, source: .given, reason: "the options"))
+      self.init(origin, Reading(form: form, source: .given, reason: "the options"))
     } else if rows.isOfOperator {
-      self.init(Reading(form: described, source: .model, reason: rows.reason))
+      self.init(origin, Reading(form: described, source: .model, reason: rows.reason))
     } else if properties != nil {
-      self.init(Reading(form: described, source: .model, reason: "the metadata's order of a box"))
-    } else if rows.hasScoresInBoxes {
+      self.init(origin, Reading(form: described, source: .model, reason: "the metadata's order of a box"))
+    } else if origin == .mmDetection {
       self.init(
+        origin,
         Reading(
           form: .leftTopRightBottom, source: .guess, reason: "usual for boxes with their scores behind them"))
-    } else if Self.origin(of: prepared, rows) == .tensorFlow {
+    } else if origin == .tensorFlow {
       let name = prepared.name(of: rows.outputs.boxes)
       self.init(
+        origin,
         Reading(
           form: .topLeftBottomRight, source: .model, reason: "boxes of TensorFlow, as the name '\(name)' says"
         ),
         pixels: Reading(
           form: .topLeftBottomRight, source: .guess,
           reason: "usual for boxes called '\(name)', but TensorFlow's are fractions"))
-    } else if Self.origin(of: prepared, rows) != nil {
+    } else if origin != nil {
       self.init(
+        origin,
         Reading(
           form: .leftTopRightBottom, source: .guess,
           reason: "usual for outputs with such names, as PyTorch's exports have them"))
@@ -84,6 +90,7 @@ struct BoxOrderReading: Sendable {
       let outputs = rows.outputs
       let isLeftFirst = [count, outputs.boxes, outputs.scores, outputs.classes] == [0, 1, 2, 3]
       self.init(
+        origin,
         Reading(
           form: .topLeftBottomRight, source: .guess, reason: "usual for boxes in fractions with a count"),
         pixels: isLeftFirst
@@ -94,6 +101,7 @@ struct BoxOrderReading: Sendable {
             form: .topLeftBottomRight, source: .guess, reason: "usual for boxes with a count", isOpen: true))
     } else {
       self.init(
+        origin,
         Reading(
           form: .topLeftBottomRight, source: .guess, reason: "usual for boxes in fractions without a count"),
         pixels: Reading(
@@ -101,8 +109,8 @@ struct BoxOrderReading: Sendable {
     }
   }
 
-  private init(_ fractions: Reading, pixels: Reading? = nil) {
-    (self.fractions, self.pixels) = (fractions, pixels ?? fractions)
+  private init(_ origin: Origin?, _ fractions: Reading, pixels: Reading? = nil) {
+    (self.origin, self.fractions, self.pixels) = (origin, fractions, pixels ?? fractions)
   }
 
   private func reading(_ units: BoxUnits) -> Reading { units == .pixel ? pixels : fractions }

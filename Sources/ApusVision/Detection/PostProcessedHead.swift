@@ -19,8 +19,6 @@ struct PostProcessedHead: DetectionHead {
   private let width: Float
   private let height: Float
   private let boxOrder: BoxOrderReading
-  /// Where the names of outputs come from; nil for the operator, and where they do not tell.
-  private let origin: BoxOrderReading.Origin?
   let numbering: ClassNumbering?
   /// Whether classes are floats, or integers with steps of at most 1.
   private let areClassesExact: Bool
@@ -45,7 +43,6 @@ struct PostProcessedHead: DetectionHead {
     reason = chosen == nil ? "its outputs are boxes, classes and scores" : "the options name its outputs"
     (calibration, calibrationWarning) = ScoreCalibration.reading(of: prepared, output: rows.outputs.scores)
     boxOrder = try BoxOrderReading(prepared, rows, given: order)
-    origin = rows.isOfOperator ? nil : BoxOrderReading.origin(of: prepared, rows)
     numbering = ClassNumbering(prepared, rows)
     areClassesExact = prepared.outputs[rows.outputs.classes].type == .float32
     stepWarning = prepared.classStepWarning(rows.outputs.classes)
@@ -79,7 +76,7 @@ struct PostProcessedHead: DetectionHead {
 
   var pictureDefaults: PictureDefaults {
     let names = "usual for outputs with such names, as PyTorch's exports have them"
-    return switch origin {
+    return switch boxOrder.origin {
     case .tensorFlow, nil: PictureDefaults()
     case .yolo: PictureDefaults(fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: names)
     case .pyTorch: PictureDefaults(normalization: .unit, normalizesIntegers: true, reason: names)
@@ -91,7 +88,7 @@ struct PostProcessedHead: DetectionHead {
 
   /// TensorFlow's detectors are made for ten results.
   var defaultMaxResults: Int {
-    switch origin {
+    switch boxOrder.origin {
     case .yolo, .pyTorch, .mmDetection: DetectorLayout.yoloEndToEnd.defaultMaxResults
     case .tensorFlow, nil: layout.defaultMaxResults
     }

@@ -29,7 +29,9 @@ struct AnchorOutputs: Sendable {
 extension ModelRun {
   /// The numbers of outputs, one after the other.
   func values(of outputs: [Int]) throws(ApusError) -> [Float] {
-    try Array(outputs.map { output throws(ApusError) in try values(of: output) }.joined())
+    // The numbers of a single output are not copied again.
+    if outputs.count == 1 { return try values(of: outputs[0]) }
+    return try Array(outputs.map { output throws(ApusError) in try values(of: output) }.joined())
   }
 
   /// Lends the numbers of outputs, one after the other, to `body`; floats of a single output are not copied.

@@ -56,8 +56,7 @@ struct MaskPrototypes: Hashable, Sendable {
     left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
     guard coefficients.count == count else { return nil }
-    let terms = coefficients.enumerated().map { (channel: $0.offset, weight: $0.element) }
-    return patch(of: terms, in: box, values, left: &left)
+    return patch(of: 0..<count, coefficients, above: 0, in: box, values, left: &left)
   }
 
   /// The part of a channel that a box needs, less `threshold`, before the threshold at 0; nil beyond what is left of the ``budget``.
@@ -66,11 +65,11 @@ struct MaskPrototypes: Hashable, Sendable {
     left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
     guard (0..<count).contains(channel) else { return nil }
-    return patch(of: [(channel, 1)], above: threshold, in: box, values, left: &left)
+    return patch(of: channel..<channel + 1, [1], above: threshold, in: box, values, left: &left)
   }
 
   private func patch(
-    of terms: [(channel: Int, weight: Float)], above threshold: Float = 0, in box: BoundingBox,
+    of channels: Range<Int>, _ weights: [Float], above threshold: Float, in box: BoundingBox,
     _ values: Span<Float>, left: inout (values: Int, products: Int)
   ) -> MaskPatch? {
     guard values.count == width * height * count else { return nil }
@@ -84,12 +83,12 @@ struct MaskPrototypes: Hashable, Sendable {
     let rows = range(box.minY, box.maxY, height)
     // No overflow: the output is limited.
     left.values -= rows.count * columns.count
-    left.products -= rows.count * columns.count * terms.count
+    left.products -= rows.count * columns.count * channels.count
     guard left.values >= 0, left.products >= 0 else { return nil }
     var patch = [Float](repeating: 0, count: rows.count * columns.count)
     // Both branches read memory in order, and add in equal order.
     if isPlanar {
-      for (channel, weight) in terms {
+      for (channel, weight) in zip(channels, weights) {
         var target = 0
         for row in rows {
           let source = (channel * height + row) * width
@@ -103,9 +102,9 @@ struct MaskPrototypes: Hashable, Sendable {
       var target = 0
       for row in rows {
         for column in columns {
-          let source = (row * width + column) * count
+          let source = (row * width + column) * count + channels.lowerBound
           var sum: Float = 0
-          for (channel, weight) in terms { sum += weight * values[source + channel] }
+          for index in 0..<channels.count { sum += weights[index] * values[source + index] }
           patch[target] = sum
           target += 1
         }
