@@ -4,11 +4,12 @@
 #
 # A line of Expected must be printed, in this order; a line that ends with … need only begin so. Arguments has the arguments of
 # those programs that take any, one a line; programs that need APUS_TEST_DATA are skipped without it. APUS_EXAMPLES names
-# another folder than Examples; arguments are passed to swift build.
+# another folder than Examples, APUS_CONFIGURATION another configuration than release; arguments are passed to swift build.
 set -euo pipefail
 cd "${APUS_EXAMPLES:-$(dirname "$0")/../Examples}"
-swift build -c release --quiet "$@"
-bin=$(swift build -c release --show-bin-path)
+configuration=${APUS_CONFIGURATION:-release}
+swift build -c "$configuration" --quiet "$@"
+bin=$(swift build -c "$configuration" --show-bin-path)
 failed=0
 rm -rf .build/models
 for source in Sources/*/*.swift; do
