@@ -4,8 +4,9 @@
 #
 #   Scripts/test.sh           format and rules, generated documents, reported cases, random graphs and commands, all unit tests and goldens
 #   Scripts/test.sh --quick   format and rules, and random graphs with a debug build: what to run before each commit
-#   Scripts/test.sh --engine  also a versioned dependency, packages, documentation, whole models, rows of batches, kept findings of fuzzers
-#   Scripts/test.sh --all     also the server, Spark, programs in other languages, fuzzers for two minutes, and what Scripts/draw.sh draws anew
+#   Scripts/test.sh --engine  also a versioned dependency, documentation, whole models, rows of batches, kept findings of fuzzers
+#   Scripts/test.sh --all     also packages, the server, Spark, programs in other languages, fuzzers for two minutes, and what Scripts/draw.sh
+#                             draws anew
 #
 # What is drawn at random has seeds that are known, except with --all: no other run fails by luck.
 # APUS_TEST_DATA names a folder with models/, images/ and labels/; tests of real models are skipped without it.
@@ -70,9 +71,8 @@ part "Generated documents" documents
 if [[ -n $scope ]]; then
   part "A package that depends on a version" Scripts/consumer.sh
   part "Documentation" Scripts/documentation.sh
-  part "Debian package" Scripts/package.sh --test
 else
-  skip "A versioned dependency, the documentation, packages" "--engine"
+  skip "A versioned dependency, the documentation" "--engine"
 fi
 
 if [[ -z "${APUS_TEST_DATA:-}" ]]; then
@@ -100,13 +100,14 @@ else
   skip "Rows of batches, fuzzers" "--engine"
 fi
 if [[ $scope == --all ]]; then
+  part "Debian package" Scripts/package.sh --test
   part "The server and the worker" Scripts/serving-test.sh
   part "Spark" Scripts/cluster-test.sh
   part "Programs in C, C++, Python, Go and Rust" env PYTHON="$PWD/$python" Scripts/bindings-test.sh
   part "Fuzzers: two minutes of new inputs" Scripts/fuzz.sh
   part "Drawn anew" Scripts/draw.sh
 else
-  skip "The server, Spark, programs in other languages, new draws" "--all"
+  skip "Packages, the server, Spark, programs in other languages, new draws" "--all"
 fi
 
 summarize
