@@ -267,6 +267,24 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("a truth from 0 on beside a background as class 0 is doubted, one with all classes is not")
+  func doubtsTruthsOfABackground() throws {
+    try withFiles { folder in
+      try write("background\ncat\ndog\n", to: "names.txt", in: folder)
+      let scores: [Float] = [0, 0.25, 0.75]
+      try Data(constantModel(side: 8, [(shape: [1, 3], values: scores)])).write(
+        to: folder.appending(path: "animals.tflite"))
+      let command = "evaluate list.csv --model animals.tflite --task classify --labels names.txt"
+      try write("picture.png,0\nset/1/1.png,1\n", to: "list.csv", in: folder)
+      let doubted = try apus(command, in: folder)
+      #expect(doubted.status == 0 && doubted.errors.contains("--class-offset 1 is for numbers"), "\(doubted)")
+      let shifted = try apus(command + " --class-offset 1 --json", in: folder)
+      #expect(shifted.errors.isEmpty && shifted.output.contains("\"correct\":1,"), "\(shifted)")
+      try write("picture.png,0\nset/1/1.png,2\n", to: "list.csv", in: folder)
+      #expect(try apus(command, in: folder).errors.isEmpty)
+    }
+  }
+
   @Test("one score is that of the second class where the truth has two")
   func countsPairs() throws {
     try withFiles { folder in

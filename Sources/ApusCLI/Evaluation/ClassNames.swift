@@ -102,6 +102,20 @@ struct ClassNames {
   private static let pairAdvice =
     "the model gives one score: --labels with two names makes it that of the second"
 
+  /// Says that numbers of the truth seem to leave out the model's background; nil if they do not.
+  ///
+  /// - Parameter truths: The class of each name or number that the truth has.
+  func backgroundWarning(ofTruths truths: [String: Int]) -> String? {
+    let isBackground = name(of: 0).map(LabelMap.isBackground) ?? (count == Self.imageNetWithBackground)
+    guard isBackground, offset == 0, truths["0"] == 0, truths[String(count - 1)] == nil else { return nil }
+    return
+      "the truth has the class 0, which seems to be the background of the model's \(count) classes; --class-offset 1 is for numbers that "
+      + "leave the background out"
+  }
+
+  /// The classes of ImageNet and a background, as models of TensorFlow have them.
+  private static let imageNetWithBackground = 1_001
+
   /// The name of a class; nil if it has none.
   func name(of index: Int) -> String? { labels?[index] ?? given?[index] }
 

@@ -88,6 +88,7 @@ extension EvaluateCommand {
     }
     let outcomes = try outcomes(
       for: items, reading: reading, isUndecided: classifier.isUndecided, warnings: classifier.warnings,
+    if let warning = names.backgroundWarning(ofTruths: known) { Output.writeError("warning: \(warning)") }
       answer: classifier.answer)
     var accuracy = ClassificationAccuracy()
     var failures: [EvaluationFailure] = []

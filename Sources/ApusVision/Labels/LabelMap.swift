@@ -168,7 +168,7 @@ public struct LabelMap: Hashable, Sendable {
   }
 
   /// Whether a name is that of the background of a detector's classes.
-  static func isBackground(_ name: String) -> Bool {
+  package static func isBackground(_ name: String) -> Bool {
     [LabelRows.placeholder, "background", "__background__", "_background_"].contains(name.lowercased())
   }
 
