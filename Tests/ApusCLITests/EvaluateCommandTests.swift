@@ -466,6 +466,30 @@ struct EvaluateCommandTests {
       #expect(other.status == 1 && other.errors.contains("not those of a detector"))
       let missing = try apus("evaluate pictures --model classifier.tflite --task detect", in: folder)
       #expect(missing.status == 64 && missing.errors.contains("--truth is missing"))
+  @Test("black and white are the two classes of masks in which every pixel counts")
+  func takesBlackAndWhiteMasks() throws {
+    try withFiles { folder in
+      let values = (0..<64).map { Float($0 < 32 ? 1 : 0) }
+      try Data(constantModel(side: 8, [(shape: [1, 8, 8, 1], values: values)])).write(
+        to: folder.appending(path: "upper.tflite"))
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      let segment = try apus("segment picture.png --model upper.tflite --output mask.npy", in: folder)
+      #expect(segment.status == 0, "\(segment)")
+      let mask = try Data(contentsOf: folder.appending(path: "mask.npy"))
+      // A header of version 1 has 128 bytes here.
+      let (header, classes) = (mask.prefix(128), mask.dropFirst(128))
+      #expect(Set(classes) == [0, 1])
+      try FileManager.default.createDirectory(
+        at: folder.appending(path: "masks"), withIntermediateDirectories: true)
+      try (header + classes.map { $0 == 1 ? 255 : 0 }).write(to: folder.appending(path: "masks/a.npy"))
+      let command = "evaluate pictures --truth masks --model upper.tflite --task segment"
+      let ignored = try apus(command, in: folder)
+      #expect(ignored.errors.contains("where 255 stands for class 1, say --ignore -1"), "\(ignored)")
+      let counted = try report(command + " --ignore -1", in: folder)
+      #expect(counted["miou"] as? Double == 1 && counted["pixels"] as? Int == classes.count, "\(counted)")
+    }
+  }
+
       try write(#"{"images": []}"#, to: "truth.json", in: folder)
       let damaged = try apus(
         "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)

@@ -72,7 +72,7 @@ extension EvaluateCommand {
       for: items, warnings: { segmenter.assumptions.warnings + read.warnings + turned.warnings },
       answer: { item throws(ApusError) in
         let path = item.mask ?? ""
-        let mask = try Self.mask(path, limits)
+        let mask = try Self.mask(path, limits, isBinary: classCount == 2 && ignored == nil)
         return try read(item.path, reduction) { image throws(ApusError) in
           let found = try segmenter.segment(image)
           guard (found.imageWidth, found.imageHeight) == (mask.width, mask.height) else {
@@ -100,6 +100,18 @@ extension EvaluateCommand {
 
   private static func mask(_ path: String, _ limits: ImageLimits) throws(ApusError) -> ClassMask {
     guard path.lowercased().hasSuffix(".npy") else {
+  /// Reads the class of each pixel.
+  ///
+  /// - Parameter isBinary: Whether there are two classes and every pixel has one of them, so that black and white, 0 and 255, are theirs.
+  private static func mask(
+    _ path: String, _ limits: ImageLimits, isBinary: Bool
+  ) throws(ApusError) -> ClassMask {
+    let mask = try mask(path, limits)
+    guard isBinary, mask.indices.allSatisfy({ $0 == 0 || $0 == 255 }) else { return mask }
+    return try ClassMask(
+      width: mask.width, height: mask.height, indices: mask.indices.map { $0 == 0 ? 0 : 1 })
+  }
+
       return try ClassMask(contentsOfFile: path, limits: limits)
     }
     let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
@@ -149,7 +161,7 @@ extension EvaluateCommand {
     if accuracy.pixelCount > 0, accuracy.truthCount(of: 0) == accuracy.pixelCount {
       Output.writeError(
         "warning: every pixel that counts is of class 0"
-          + (ignore == 255 ? "; where 255 stands for class 1, write 1 into masks" : ""))
+          + (ignore == 255 ? "; where 255 stands for class 1, say --ignore -1" : ""))
     }
     func named(_ index: Int) -> EvaluationReport.Class { .init(index: index, label: name(index)) }
     let order = found.indices.sorted { (found[$0].miou.value ?? 2, $0) < (found[$1].miou.value ?? 2, $1) }

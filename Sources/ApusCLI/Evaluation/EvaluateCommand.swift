@@ -15,7 +15,8 @@ struct EvaluateCommand: ParsableCommand {
       list for a folder. A class is a label, a name of --class-names, or a number. Files are pictures, raw tensors (.npy, .bin) or sounds (.wav).
       detect: the twelve numbers of COCO. --truth is a file in COCO's format. Boxes count from a score of 0.001 on, at most 300 of a picture, unless \
       --score-threshold and --max-results say otherwise.
-      segment: mean intersection over union. --truth is a folder of masks, picture.png for picture.jpg; or a list has picture,mask lines.
+      segment: mean intersection over union. --truth is a folder of masks, picture.png for picture.jpg; or a list has picture,mask lines. Masks have \
+      the number of a class in each pixel; with two classes and --ignore -1, they may be black and white.
       anomaly: the area under the curve of an autoencoder's mean squared error, or of a single score. Classes are as for classify: normal, good, ok and 0 are \
       normal, all others anomalies.
 
