@@ -508,7 +508,8 @@ struct EvaluateCommandTests {
       "--task classify --max-results 1", "--task classify --locale de",
       "--task segment --score-threshold 0.3",
       "--task segment --deny cat", "--task segment --class-names names.txt",
-      "--task segment --class-offset 1", "--task anomaly --labels labels.txt", "--task anomaly --scores raw",
+      "--task segment --class-offset 1", "--task segment --fit center-crop",
+      "--task anomaly --labels labels.txt", "--task anomaly --scores raw",
       "--task detect --truth t.json --ignore 3", "--task detect --truth t.json --shape 1x2",
     ])
   func refusesOptions(options: String) throws {

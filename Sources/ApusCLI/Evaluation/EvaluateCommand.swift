@@ -107,6 +107,11 @@ struct EvaluateCommand: ParsableCommand {
     if let region = input.region {
       throw ValidationError("--region \(region) is given, but an evaluation is about whole pictures")
     }
+    if task == .segment, input.fit == .centerCrop {
+      throw ValidationError(
+        "--fit center-crop cuts away pixels that the masks have: --fit stretch or letterbox shows the model all of them"
+      )
+    }
     if task == .detect, truth == nil {
       throw ValidationError("--truth is missing: detect takes a file in COCO's format")
     }
