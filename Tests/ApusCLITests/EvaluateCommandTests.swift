@@ -267,6 +267,24 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("guesses about the model stand below the numbers, and in JSON")
+  func namesGuesses() throws {
+    try withFiles { folder in
+      let command = "evaluate set --model classifier.tflite --task classify"
+      func subjects(_ arguments: String) throws -> [String] {
+        let guesses = try #require(try report(arguments, in: folder)["guesses"] as? [[String: Any]])
+        return guesses.compactMap { $0["subject"] as? String }
+      }
+      let guessed = try subjects(command)
+      #expect(guessed.contains("pixels"))
+      #expect(try subjects(command + " --pixels unit") == guessed.filter { $0 != "pixels" })
+      let text = try apus(command, in: folder)
+      #expect(
+        text.errors.isEmpty && text.output.contains("guesses, which the numbers depend on\n  "), "\(text)")
+      #expect(text.output.contains("  pixels: ") && text.output.contains("--pixels decides"), "\(text)")
+    }
+  }
+
   @Test("a truth from 0 on beside a background as class 0 is doubted, one with all classes is not")
   func doubtsTruthsOfABackground() throws {
     try withFiles { folder in
@@ -448,24 +466,6 @@ struct EvaluateCommandTests {
     }
   }
 
-  @Test("objects need a truth in COCO's format, with names that the model has")
-  func comparesObjects() throws {
-    try withFiles { folder in
-      try copy("picture.png", to: "pictures/a.png", in: folder)
-      let size = try #require(
-        try apus("detect picture.png --json", in: folder).output.firstMatch(
-          of: /"height":(\d+),"image".*"width":(\d+)\}/))
-      try write(
-        """
-        {"images": [{"id": 1, "file_name": "a.png", "width": \(size.2), "height": \(size.1)}], "annotations": [],
-         "categories": [{"id": 1, "name": "circle"}]}
-        """, to: "truth.json", in: folder)
-      // The classifier is no detector, and a truth without objects has no precision.
-      let other = try apus(
-        "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)
-      #expect(other.status == 1 && other.errors.contains("not those of a detector"))
-      let missing = try apus("evaluate pictures --model classifier.tflite --task detect", in: folder)
-      #expect(missing.status == 64 && missing.errors.contains("--truth is missing"))
   @Test("black and white are the two classes of masks in which every pixel counts")
   func takesBlackAndWhiteMasks() throws {
     try withFiles { folder in
@@ -490,6 +490,24 @@ struct EvaluateCommandTests {
     }
   }
 
+  @Test("objects need a truth in COCO's format, with names that the model has")
+  func comparesObjects() throws {
+    try withFiles { folder in
+      try copy("picture.png", to: "pictures/a.png", in: folder)
+      let size = try #require(
+        try apus("detect picture.png --json", in: folder).output.firstMatch(
+          of: /"height":(\d+),"image".*"width":(\d+)\}/))
+      try write(
+        """
+        {"images": [{"id": 1, "file_name": "a.png", "width": \(size.2), "height": \(size.1)}], "annotations": [],
+         "categories": [{"id": 1, "name": "circle"}]}
+        """, to: "truth.json", in: folder)
+      // The classifier is no detector, and a truth without objects has no precision.
+      let other = try apus(
+        "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)
+      #expect(other.status == 1 && other.errors.contains("not those of a detector"))
+      let missing = try apus("evaluate pictures --model classifier.tflite --task detect", in: folder)
+      #expect(missing.status == 64 && missing.errors.contains("--truth is missing"))
       try write(#"{"images": []}"#, to: "truth.json", in: folder)
       let damaged = try apus(
         "evaluate pictures --truth truth.json --model classifier.tflite --task detect", in: folder)

@@ -30,8 +30,12 @@ extension EvaluateCommand {
     let windows: Int
     let auc: EvaluationReport.Share
     let worst: [File]
+    let guesses: [Assumption]
     let failures: [EvaluationFailure]
   }
+
+  /// The answers about all files, and the guesses about the model.
+  private typealias Anomalies = (outcomes: [EvaluationRunner<AnomalyAnswer>.Outcome], guesses: [Assumption])
 
   /// The names for the class of normal files, in lower case.
   private static let normalNames: Set = ["normal", "good", "ok", "0"]
@@ -48,7 +52,7 @@ extension EvaluateCommand {
         "the classes are \(names), so that all files are \(isAnomaly[0] ? "anomalies" : "normal"); normal ones must be called normal, good, ok "
           + "or 0, and anomalies otherwise")
     }
-    let outcomes =
+    let (outcomes, guesses) =
       switch try kind(of: items) {
       case .picture: try pictureAnomalies(items)
       case .tensor: try tensorAnomalies(items)
@@ -80,7 +84,8 @@ extension EvaluateCommand {
     let report = Report(
       task: task, data: data, model: model, files: found.count, normal: accuracy.normalCount,
       anomalies: accuracy.anomalyCount, windows: found.reduce(0) { $0 + $1.windows },
-      auc: .init(accuracy.areaUnderCurve), worst: Self.worst(found), failures: failures)
+      auc: .init(accuracy.areaUnderCurve), worst: Self.worst(found), guesses: guesses,
+      failures: failures)
     if json { try Output.writeJSON(report) } else { write(report) }
     try end(failures: failures, files)
   }
@@ -106,25 +111,25 @@ extension EvaluateCommand {
     EvaluationReport.section(
       "worst files: normal with a high score, anomalies with a low one", ["file", "class", "score"],
       report.worst.map { [$0.file, $0.class, "\(Float($0.score))"] }, right: [2])
+    EvaluationReport.write(guesses: report.guesses)
   }
 
-  private func pictureAnomalies(_ items: [EvaluationItem]) throws -> [EvaluationRunner<AnomalyAnswer>.Outcome]
-  {
+  private func pictureAnomalies(_ items: [EvaluationItem]) throws -> Anomalies {
     let file = try Model(contentsOfFile: model)
     let reconstruction = try PictureReconstruction(
       model: file, options: input.baseOptions(pictures: items.count))
     let (read, reduction) = (pictureReader(), input.reduced ? reconstruction.imageReduction : .none)
-    return try outcomes(
+    let outcomes = try outcomes(
       for: items, warnings: { reconstruction.warnings + read.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
           AnomalyAnswer(score: try reconstruction.error(of: image), windows: 1)
         }
       })
+    return (outcomes, reconstruction.readings.guesses)
   }
 
-  private func tensorAnomalies(_ items: [EvaluationItem]) throws -> [EvaluationRunner<AnomalyAnswer>.Outcome]
-  {
+  private func tensorAnomalies(_ items: [EvaluationItem]) throws -> Anomalies {
     let tensors = try tensorModel(Model(contentsOfFile: model), count: items.count)
     let (input, output) = (tensors.input, tensors.outputs[0])
     let (window, resultCount) = (input.shape.elementCount, output.shape.elementCount)
@@ -136,7 +141,7 @@ extension EvaluateCommand {
     }
     let (type, step) = (TensorFile.RawType(try elementType, for: input), step ?? window)
     let time = self.input.limits.time
-    return try outcomes(
+    let outcomes = try outcomes(
       for: items, warnings: { type.warnings(items) },
       answer: { item throws(ApusError) in
         let (bytes, reals) = try TensorFile(item.path, type).elements(for: input)
@@ -160,5 +165,6 @@ extension EvaluateCommand {
         guard sum.isFinite else { throw ApusError(.invalidData, "a score is not a finite number") }
         return AnomalyAnswer(score: sum / Double(windows), windows: windows)
       })
+    return (outcomes, [])
   }
 }

@@ -22,6 +22,7 @@ private struct EvaluatedClassifier {
   let labels: LabelMap?
   let classCount: Int
   var isUndecided: @Sendable () -> Bool = { false }
+  var guesses: [Assumption] = []
   let warnings: @Sendable () -> [String]
   let answer: @Sendable (EvaluationItem) throws(ApusError) -> ClassAnswer
 
@@ -57,6 +58,7 @@ extension EvaluateCommand {
     let classes: [ClassEntry]
     let confusions: [EvaluationReport.Confusion]
     let worst: [Worst]
+    let guesses: [Assumption]
     let failures: [EvaluationFailure]
   }
 
@@ -86,9 +88,9 @@ extension EvaluateCommand {
       known[item.truth] = index
       truths.append(index)
     }
+    if let warning = names.backgroundWarning(ofTruths: known) { Output.writeError("warning: \(warning)") }
     let outcomes = try outcomes(
       for: items, reading: reading, isUndecided: classifier.isUndecided, warnings: classifier.warnings,
-    if let warning = names.backgroundWarning(ofTruths: known) { Output.writeError("warning: \(warning)") }
       answer: classifier.answer)
     var accuracy = ClassificationAccuracy()
     var failures: [EvaluationFailure] = []
@@ -128,7 +130,8 @@ extension EvaluateCommand {
       confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.maximumEntries).map { wrong[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { wrong[$0] }, guesses: classifier.guesses,
+      failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, names) }
     try end(failures: failures, files)
   }
@@ -155,6 +158,7 @@ extension EvaluateCommand {
           decimal(worst.score.map(Double.init), 4),
         ]
       }, right: [3])
+    EvaluationReport.write(guesses: report.guesses)
   }
 
   // MARK: Kinds of files
@@ -193,6 +197,7 @@ extension EvaluateCommand {
     let heads = EvaluatedClassifier.headWarning(classifier.assumptions.outputs.count)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
+      guesses: classifier.assumptions.readings.guesses,
       warnings: { classifier.assumptions.warnings + heads + read.warnings },
       answer: { item throws(ApusError) in
         try read(item.path, reduction) { image throws(ApusError) in
@@ -219,7 +224,7 @@ extension EvaluateCommand {
     }
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { [notes] in classifier.warnings + notes },
+      guesses: classifier.readings.guesses, warnings: { [notes] in classifier.warnings + notes },
       answer: { item throws(ApusError) in
         let checkTime = time.watch("hearing it", isShared: count > 1)
         return ClassAnswer(
@@ -240,7 +245,7 @@ extension EvaluateCommand {
     let notes = EvaluatedClassifier.headWarning(tensors.outputs.count) + type.warnings(items)
     return EvaluatedClassifier(
       labels: classifier.labels, classCount: classifier.classCount, isUndecided: { classifier.isUndecided },
-      warnings: { classifier.warnings + notes },
+      guesses: classifier.readings.guesses, warnings: { classifier.warnings + notes },
       answer: { item throws(ApusError) in
         let file = try TensorFile(item.path, type)
         try file.checkShape(for: tensors.input)

@@ -49,6 +49,7 @@ extension EvaluateCommand {
     let classes: [ClassEntry]
     let confusions: [EvaluationReport.Confusion]
     let worst: [File]
+    let guesses: [Assumption]
     let failures: [EvaluationFailure]
   }
 
@@ -92,14 +93,13 @@ extension EvaluateCommand {
         }
       })
     try report(
-      outcomes, of: items, files, SegmentationAccuracy(classCount: classCount, ignoredClass: ignored)
+      outcomes, of: items, files, SegmentationAccuracy(classCount: classCount, ignoredClass: ignored),
+      guesses: segmenter.assumptions.readings.guesses
     ) {
       segmenter.labels?[$0]
     }
   }
 
-  private static func mask(_ path: String, _ limits: ImageLimits) throws(ApusError) -> ClassMask {
-    guard path.lowercased().hasSuffix(".npy") else {
   /// Reads the class of each pixel.
   ///
   /// - Parameter isBinary: Whether there are two classes and every pixel has one of them, so that black and white, 0 and 255, are theirs.
@@ -112,6 +112,8 @@ extension EvaluateCommand {
       width: mask.width, height: mask.height, indices: mask.indices.map { $0 == 0 ? 0 : 1 })
   }
 
+  private static func mask(_ path: String, _ limits: ImageLimits) throws(ApusError) -> ClassMask {
+    guard path.lowercased().hasSuffix(".npy") else {
       return try ClassMask(contentsOfFile: path, limits: limits)
     }
     let bytes = try readWholeFile(at: path, limit: limits.maximumFileSize)
@@ -135,7 +137,7 @@ extension EvaluateCommand {
 
   private func report(
     _ outcomes: [EvaluationRunner<MaskAnswer>.Outcome], of items: [EvaluationItem],
-    _ files: EvaluationFiles, _ empty: SegmentationAccuracy, name: (Int) -> String?
+    _ files: EvaluationFiles, _ empty: SegmentationAccuracy, guesses: [Assumption], name: (Int) -> String?
   ) throws {
     var accuracy = empty
     var failures: [EvaluationFailure] = []
@@ -176,7 +178,8 @@ extension EvaluateCommand {
       confusions: accuracy.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.maximumEntries).map { found[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { found[$0] }, guesses: guesses,
+      failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, name) }
     try end(failures: failures, files)
   }
@@ -198,5 +201,6 @@ extension EvaluateCommand {
       report.worst.map {
         [$0.file, EvaluationReport.percent($0.miou.value), EvaluationReport.percent($0.accuracy.value)]
       }, right: [1, 2])
+    EvaluationReport.write(guesses: report.guesses)
   }
 }

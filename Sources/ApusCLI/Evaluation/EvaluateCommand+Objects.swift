@@ -72,6 +72,7 @@ extension EvaluateCommand {
     let categories: [CategoryEntry]
     let confusions: [EvaluationReport.Confusion]
     let worst: [File]
+    let guesses: [Assumption]
     let failures: [EvaluationFailure]
   }
 
@@ -122,7 +123,7 @@ extension EvaluateCommand {
     try report(
       outcomes, of: pictures, files, truth, categories,
       threshold: max(objects.usualScoreThreshold, detector.scoreThreshold ?? -.infinity),
-      isExclusive: objects.isThresholdExclusive)
+      isExclusive: objects.isThresholdExclusive, guesses: objects.assumptions.readings.guesses)
   }
 
   /// Says that a picture has another width and height than the truth; nil if it has the same, or the truth has none.
@@ -231,7 +232,7 @@ extension EvaluateCommand {
   private func report(
     _ outcomes: [EvaluationRunner<ObjectAnswer>.Outcome], of pictures: [Picture],
     _ files: EvaluationFiles, _ truth: COCOTruth,
-    _ categories: [Int: Int], threshold: Float, isExclusive: Bool
+    _ categories: [Int: Int], threshold: Float, isExclusive: Bool, guesses: [Assumption]
   ) throws {
     let least = Double(isExclusive ? threshold.nextUp : threshold)
     var accuracy = DetectionAccuracy(categories: truth.categories.map(\.id))
@@ -289,7 +290,8 @@ extension EvaluateCommand {
       confusions: counts.confusions.mistakes.prefix(EvaluationReport.maximumEntries).map {
         .init(truth: named($0.truth), found: named($0.found), count: $0.count)
       },
-      worst: order.prefix(EvaluationReport.maximumEntries).map { worst[$0] }, failures: failures)
+      worst: order.prefix(EvaluationReport.maximumEntries).map { worst[$0] }, guesses: guesses,
+      failures: failures)
     if json { try Output.writeJSON(report) } else { write(report, summary, isExclusive) }
     try end(failures: failures, files)
   }
@@ -319,5 +321,6 @@ extension EvaluateCommand {
     EvaluationReport.section(
       "files, the worst first", ["file", "confused", "missed", "extra"],
       report.worst.map { [$0.file, "\($0.confused)", "\($0.missed)", "\($0.extra)"] }, right: [1, 2, 3])
+    EvaluationReport.write(guesses: report.guesses)
   }
 }

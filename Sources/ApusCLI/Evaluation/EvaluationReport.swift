@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusConsole
+import ApusVision
 
 /// The parts that all reports of an evaluation share.
 enum EvaluationReport {
@@ -55,9 +56,22 @@ enum EvaluationReport {
     Output.write(table([heading] + rows.prefix(maximumRows), rightAligned: right))
   }
 
+  /// The guesses about the model that the numbers depend on, below everything else; nothing without any.
+  static func write(guesses: [Assumption]) {
+    guard !guesses.isEmpty else { return }
+    Output.write("")
+    Output.write("guesses, which the numbers depend on")
+    Output.write(guesses.map { "  " + oneLine($0.text) }.joined(separator: "\n"))
+  }
+
   /// How many files were counted, and how many failed.
   static func write(task: EvaluationTask, count: Int, failures: Int) {
     let files = "\(count) \(count == 1 ? "file" : "files")"
     Output.write("\(task.rawValue): \(files)" + (failures > 0 ? ", and \(failures) that failed" : ""))
   }
+}
+
+extension [Assumption] {
+  /// The guesses alone.
+  var guesses: [Assumption] { filter { $0.source == .guess } }
 }

@@ -26,6 +26,9 @@ package struct TensorClassifier: Sendable {
   package var classCount: Int { heads.classCount }
   /// Whether the next answer may decide how all later ones are read.
   package var isUndecided: Bool { heads.isUndecided }
+  /// How the scores and the labels are read.
+  package var readings: [Assumption] { heads.readings + (heads.labels?.readings ?? []) }
+
   /// The warnings about the labels, and those from answers so far; usually empty.
   package var warnings: [String] { heads.warnings + (heads.labels?.warnings ?? []) }
 

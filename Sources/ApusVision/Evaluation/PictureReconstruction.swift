@@ -22,6 +22,9 @@ package final class PictureReconstruction: Sendable {
     pictures = try PictureModel(prepared, defaults: PictureDefaults())
   }
 
+  /// How the model takes pictures.
+  package var readings: [Assumption] { pictures.readings }
+
   /// How the model takes pictures, where that is doubtful.
   package var warnings: [String] { pictures.warnings }
 

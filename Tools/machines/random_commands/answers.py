@@ -410,7 +410,7 @@ def inspect(line, document, world, err):
 
 
 def evaluation(line, document, world, err):
-    fields(document, ["task", "data", "model", "files", "worst", "failures"], "an evaluation")
+    fields(document, ["task", "data", "model", "files", "worst", "guesses", "failures"], "an evaluation")
     for key in ("top1", "top5", "ap", "ap50", "ar100", "miou", "pixel_accuracy", "auc"):
         if document.get(key) is not None:
             number(document[key], key, 0, 1)
