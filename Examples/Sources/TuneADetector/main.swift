@@ -28,5 +28,6 @@ let left = PixelRect(x: 0, y: 0, width: 320, height: 480)
 print(try detector.detect(picture, in: left).detections.count, "in the left half")
 
 print(detector.assumptions.kind, "because", detector.assumptions.reason)
+for reading in detector.assumptions.readings { print(reading.subject, reading.value, reading.source.text) }
 for step in detector.assumptions.steps { print("-", step) }
 for warning in detector.assumptions.warnings { print("warning:", warning) }
