@@ -27,6 +27,12 @@ struct KeypointsCommand: PictureCommand {
   )
   var scoreThreshold: Float = 0.3
 
+  @Option(
+    name: .long,
+    help: "The intersection over union above which the better of two poses of a YOLO model stays."
+  )
+  var iouThreshold: Float = 0.45
+
   @Option(name: .long, help: "The maximum number of poses; by default all.")
   var maxResults: Int?
 
@@ -54,6 +60,7 @@ struct KeypointsCommand: PictureCommand {
     options.boxUnits = units.boxUnits
     options.candidates = units.candidates
     options.scoreThreshold = scoreThreshold
+    options.maximumOverlap = iouThreshold
     options.maxResults = maxResults
     options.layout = layout
     options.keypoints = try pose.shape

@@ -191,7 +191,7 @@ struct WatchLandmarkTests {
       ("--task holistic --model b.task --max-results 2", "--max-results is for --task detect"),
       (
         "--task pose --model b.task --iou-threshold 0.2",
-        "--iou-threshold is for --task detect, faces, face-mesh"
+        "--iou-threshold is for --task detect, faces, keypoints, face-mesh"
       ),
       (
         "--task hands --model b.task --fit stretch",

@@ -20,7 +20,8 @@ extension WatchCommand {
       // Holistic finds one person.
       TaskOption(
         "--max-results", choices.maxResults != nil, for: all.subtracting([.segment, .holistic])),
-      TaskOption("--iou-threshold", choices.iouThreshold != nil, for: [.detect, .faces, .faceMesh]),
+      TaskOption(
+        "--iou-threshold", choices.iouThreshold != nil, for: [.detect, .keypoints, .faces, .faceMesh]),
       TaskOption("--class-agnostic", choices.classAgnostic, for: [.detect]),
       TaskOption("--multi-label", choices.multiLabel, for: [.detect]),
       TaskOption("--layout", choices.layout != nil, for: [.detect, .keypoints]),

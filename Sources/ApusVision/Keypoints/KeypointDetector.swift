@@ -16,6 +16,8 @@ public final class KeypointDetector: VisionTask {
     public var baseOptions: BaseOptions
     /// The minimum score of a pose, inclusive. MoveNet's single pose is always reported.
     public var scoreThreshold: Float = 0.3
+    /// The intersection over union above which the better of two poses of a YOLO model stays, from 0 to 1; 0.45 by default.
+    public var maximumOverlap: Float = 0.45
     /// The maximum number of poses; nil for all.
     public var maxResults: Int?
     /// The kind of a YOLO model; nil to recognize it.
@@ -65,6 +67,9 @@ public final class KeypointDetector: VisionTask {
         .invalidArgument,
         "an object has \(keypoints.count) keypoints of \(keypoints.values) numbers, not 1 or more of 2 or 3")
     }
+    guard options.maximumOverlap >= 0, options.maximumOverlap <= 1 else {
+      throw ApusError(.invalidArgument, "the IoU threshold is \(options.maximumOverlap), not 0 to 1")
+    }
     let layouts: [DetectorLayout?] = [nil, .yolo5, .yolo8, .yolo10Raw, .yoloEndToEnd]
     guard layouts.contains(options.layout) else {
       throw ApusError(
@@ -81,7 +86,9 @@ public final class KeypointDetector: VisionTask {
       head = found
     } else if !isYOLO, let found = PoseNetHead(prepared) {
       head = found
-    } else if let found = try YOLOPoseHead(prepared, chosen: options.layout, keypoints: options.keypoints) {
+    } else if let found = try YOLOPoseHead(
+      prepared, chosen: options.layout, keypoints: options.keypoints, maximumOverlap: options.maximumOverlap)
+    {
       head = found
     } else {
       throw ApusError(

@@ -130,13 +130,15 @@ struct MoveNetHead: KeypointHead {
 /// YOLO's poses: a detection with points.
 struct YOLOPoseHead: KeypointHead {
   private let head: YOLOHead
+  private let maximumOverlap: Float
 
   /// Recognizes a YOLO model whose metadata or whose caller names its keypoints, or one that has as many columns as a person of COCO
   /// needs; nil for others.
   ///
   /// - Throws: `invalidArgument` if nothing says how many columns are keypoints.
   init?(
-    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints: (count: Int, values: Int)?
+    _ prepared: PreparedModel, chosen: DetectorLayout?, keypoints: (count: Int, values: Int)?,
+    maximumOverlap: Float
   ) throws(ApusError) {
     let usual = (count: Keypoint.cocoNames.count, values: 3)
     guard
@@ -155,6 +157,7 @@ struct YOLOPoseHead: KeypointHead {
         """)
     }
     self.head = head
+    self.maximumOverlap = maximumOverlap
   }
 
   /// Which keypoints the candidates of an output may have, for an error; empty if it has none.
@@ -180,7 +183,7 @@ struct YOLOPoseHead: KeypointHead {
 
   private func criteria(threshold: Float) -> DetectionCriteria {
     DetectionCriteria(
-      scoreThreshold: threshold, maxResults: head.layout.defaultMaxResults, maximumOverlap: 0.45,
+      scoreThreshold: threshold, maxResults: head.layout.defaultMaxResults, maximumOverlap: maximumOverlap,
       isClassAgnostic: false, isMultiLabel: false, categories: .everything)
   }
 

@@ -128,6 +128,7 @@ struct PreparedTask: Sendable {
       options.baseOptions = base
       let threshold = settings.scoreThreshold ?? 0.3
       options.scoreThreshold = threshold
+      options.maximumOverlap = settings.iouThreshold ?? options.maximumOverlap
       options.maxResults = settings.maximumResults
       options.layout = settings.layout
       options.keypoints = settings.keypoints.map { ($0.count, $0.values) }
@@ -237,7 +238,7 @@ struct PreparedTask: Sendable {
       ("allow", !settings.allowed.isEmpty, [.detect, .classify]),
       ("deny", !settings.denied.isEmpty, [.detect, .classify]),
       ("detection_threshold", settings.detectionThreshold != nil, [.hands, .faceMesh, .pose, .holistic]),
-      ("iou_threshold", settings.iouThreshold != nil, [.detect, .faces, .faceMesh]),
+      ("iou_threshold", settings.iouThreshold != nil, [.detect, .keypoints, .faces, .faceMesh]),
       ("class_agnostic", settings.isClassAgnostic, [.detect]),
       ("multi_label", settings.isMultiLabel, [.detect]),
       ("palm_angle", settings.palmAngle != nil, [.hands]),

@@ -14,6 +14,7 @@ extension WatchTask {
     options.boxUnits = choices.units.boxUnits
     options.candidates = choices.units.candidates
     options.scoreThreshold = choices.scoreThreshold ?? options.scoreThreshold
+    options.maximumOverlap = choices.iouThreshold ?? options.maximumOverlap
     options.maxResults = choices.maxResults
     options.layout = choices.layout
     options.keypoints = try command.pose.shape
