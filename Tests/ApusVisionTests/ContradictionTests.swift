@@ -110,6 +110,17 @@ private typealias Answer = DetectorModel.Answer
     #expect(raw.poses.first?.keypoints[2].score == 1.7)
   }
 
+  @Test("a threshold that leaves a point out does not let it be anywhere", arguments: [0.3, 0.8])
+  func refusesPlaces(threshold: Float) throws {
+    // The second of three numbers of a point is its column.
+    let model = DetectorModel.answering(
+      [Answer(shape: [1, 1, 17, 3], values: (0..<51).map { $0 == 7 ? 180 : 0.5 })], shape: [1, 32, 32, 3])
+    var options = KeypointDetector.Options()
+    options.scoreThreshold = threshold
+    let detector = try KeypointDetector(model: model.model(), options: options)
+    #expect(message { _ = try detector.detect(picture()) }.contains("a position of 180.0 times"))
+  }
+
   // MARK: Shapes
 
   @Test(

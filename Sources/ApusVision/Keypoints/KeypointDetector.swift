@@ -152,12 +152,14 @@ public final class KeypointDetector: VisionTask {
   private func checked(_ poses: [ModelPose]) throws(ApusError) -> [ModelPose] {
     let check = AnswerCheck(self.head.readings)
     let areRaw = options.baseOptions.scores == .raw
+    // A threshold that leaves out more says nothing about the places of points.
+    let threshold = min(options.scoreThreshold, Options().scoreThreshold)
     var poses = poses
     for index in poses.indices {
       if !areRaw { poses[index].score = try check.score(poses[index].score) }
       for place in poses[index].keypoints.indices {
         poses[index].keypoints[place] = try check.checked(
-          poses[index].keypoints[place], threshold: options.scoreThreshold, areRaw: areRaw)
+          poses[index].keypoints[place], threshold: threshold, areRaw: areRaw)
       }
     }
     return poses
