@@ -84,9 +84,11 @@ extension DescribedModel {
   /// - Parameters:
   ///   - given: What the caller says.
   ///   - side: The longer side of the input, in pixels.
+  ///   - hasPoints: Whether the output has keypoints besides, whose unit may be another: its upper bound may be theirs.
   ///   - exported: What the exporter's rules say, and which rule; nil if there are none.
   func boxUnits(
-    of output: Int, given: BoxUnits?, side: Int, exported: (units: BoxUnits, reason: String)? = nil
+    of output: Int, given: BoxUnits?, side: Int, hasPoints: Bool = false,
+    exported: (units: BoxUnits, reason: String)? = nil
   ) -> BoxReading {
     func reading(_ units: BoxUnits, _ source: AssumptionSource, _ reason: String) -> BoxReading {
       BoxReading(
@@ -105,7 +107,9 @@ extension DescribedModel {
         properties.coordinateType == .pixel ? .pixel : .fraction, .model, "the metadata's coordinate type")
     }
     if bounds.upper < 4 { return reading(.fraction, .model, bounded) }
-    if bounds.upper.isFinite, bounds.upper >= Double(side) / 2 { return reading(.pixel, .model, bounded) }
+    if !hasPoints, bounds.upper.isFinite, bounds.upper >= Double(side) / 2 {
+      return reading(.pixel, .model, bounded)
+    }
     if let exported { return reading(exported.units, .exporter, exported.reason) }
     return reading(.fraction, .guess, "usual for this kind of model")
   }

@@ -12,14 +12,16 @@ struct YOLOHead: DetectionHead {
   let prototypes: MaskPrototypes?
   /// How many keypoints each object has, and how many numbers each of them.
   let keypoints: (count: Int, values: Int)?
+  /// The reading of the number of keypoints; nil without keypoints.
+  private let keypointReading: Assumption?
   let pictureDefaults: PictureDefaults
   private let ownWarnings: [String]
   private let boxUnits: Decision<BoxUnits>
   /// Where the candidates of a square output are; nil for others, whose shape says it.
   private let orientation: CandidateOrientation?
   private let scores: ScoreReading
-  private let width: Float
-  private let height: Float
+  let width: Float
+  let height: Float
 
   /// The maximum number of keypoints of an object, and of all objects in a picture; objects beyond have none.
   private static let maximumKeypoints = 512
@@ -68,6 +70,7 @@ struct YOLOHead: DetectionHead {
         not at most \(Self.maximumKeypoints) of 3
         """)
     }
+    keypointReading = keypoints.map { Self.reading($0, isGiven: isGiven, export) }
     let extra = (prototypes?.count ?? 0) + (keypoints.map { $0.count * $0.values } ?? 0)
     let (geometry, tensor) = (prepared.geometry, outputs[output])
     var recognition = YOLORecognition(
@@ -120,7 +123,7 @@ struct YOLOHead: DetectionHead {
         fit: .yolo, normalization: .unit, normalizesIntegers: true, reason: "usual for YOLO"))
     let units = prepared.boxUnits(
       of: output, given: prepared.options.boxUnits, side: max(geometry.width, geometry.height),
-      exported: Self.exportedUnits(export, shape, isPlanar: geometry.isPlanar))
+      hasPoints: keypoints != nil, exported: Self.exportedUnits(export, shape, isPlanar: geometry.isPlanar))
     boxUnits = Decision(units.units, units.assumption)
     scores = prepared.scores(of: output, given: prepared.options.scores, usual: .probability)
   }
@@ -170,7 +173,7 @@ struct YOLOHead: DetectionHead {
     [
       Assumption("layout", layout.rawValue, shape.source, reason: shape.reason, option: "--layout"),
       boxUnits.assumption, scores.assumption,
-    ] + (orientation.map { [$0.assumption] } ?? [])
+    ] + [keypointReading, orientation?.assumption].compactMap(\.self)
   }
 
   var roles: [Int: String] {
@@ -205,6 +208,10 @@ struct YOLOHead: DetectionHead {
       shape.layout == .yoloEndToEnd || shape.layout == .yolo10Raw
         ? "boxes are corners" : "corners are the center less and plus half the size",
     ]
+    if keypoints != nil {
+      steps.append(
+        "keypoints have the unit of the boxes, or the other one if more of them lie in their boxes then")
+    }
     let threshold = criteria.scoreThreshold
     if scores.form == .logit { steps.append("a score is 1 / (1 + exp(-value))") }
     switch shape.layout {
@@ -273,11 +280,16 @@ struct YOLOHead: DetectionHead {
       if let prototypes {
         coefficients = kept.map { decoder.columns($0.row, shape.firstExtra, prototypes.count, values) }
       }
-      let withKeypoints = Self.maximumKeypointsOfPicture / max(keypoints?.count ?? 0, 1)
+      let points = self.points(
+        of: kept.prefix(Self.maximumKeypointsOfPicture / max(keypoints?.count ?? 0, 1)), decoder, values,
+        areBoxesPixels: isPixels)
       return kept.enumerated().map { position, candidate in
-        object(
-          candidate, decoder, isPixels: isPixels, values,
-          keypoints: position < withKeypoints ? keypoints : nil)
+        DetectedObject(
+          index: candidate.index, score: candidate.score,
+          box: BoundingBox(
+            minX: candidate.x1 / width, minY: candidate.y1 / height, maxX: candidate.x2 / width,
+            maxY: candidate.y2 / height),
+          keypoints: position < points.count ? points[position] : [])
       }
     }
     if let prototypes, !objects.isEmpty {
@@ -290,27 +302,5 @@ struct YOLOHead: DetectionHead {
       }
     }
     return objects
-  }
-
-  private func object(
-    _ candidate: Candidate, _ decoder: YOLODecoder, isPixels: Bool, _ values: Span<Float>,
-    keypoints: (count: Int, values: Int)?
-  ) -> DetectedObject {
-    var object = DetectedObject(
-      index: candidate.index, score: candidate.score,
-      box: BoundingBox(
-        minX: candidate.x1 / width, minY: candidate.y1 / height, maxX: candidate.x2 / width,
-        maxY: candidate.y2 / height))
-    if let keypoints, keypoints.values >= 2 {
-      let first = shape.firstExtra + (prototypes?.count ?? 0)
-      let numbers = decoder.columns(candidate.row, first, keypoints.count * keypoints.values, values)
-      let (unitX, unitY) = isPixels ? (width, height) : (1, 1)
-      object.keypoints = stride(from: 0, to: numbers.count, by: keypoints.values).map { start in
-        ModelKeypoint(
-          x: numbers[start] / unitX, y: numbers[start + 1] / unitY,
-          score: keypoints.values > 2 ? decoder.probability(numbers[start + 2]) : nil)
-      }
-    }
-    return object
   }
 }
