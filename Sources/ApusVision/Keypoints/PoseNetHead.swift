@@ -6,8 +6,10 @@ import ApusSystem
 struct PoseNetHead: KeypointHead {
   private let scores: Int
   private let short: Int
-  /// One output with displacements in both directions, or one for each.
+  /// One output with displacements in both directions, or one for each, forward first.
   private let middle: [Int]
+  /// Whether names say which of two outputs leads forward; nil for one output.
+  private let areDirectionsNamed: Bool?
   private let decoder: PoseNetDecoder
   private let scoreForm: Decision<ScoreForm>
   /// A warning if the model contradicts the given form of its scores; nil otherwise.
@@ -25,18 +27,21 @@ struct PoseNetHead: KeypointHead {
       }
     }
     let channels = PoseNetDecoder.channels
-    guard let scores = maps(channels.scores).first, let short = maps(channels.short).first else { return nil }
+    func isNamed(_ output: Int, _ word: String) -> Bool { outputs[output].name.lowercased().contains(word) }
+    // Some exports have a second map of 17 channels: the scores where they are the greatest around, and 0 elsewhere.
+    let heat = maps(channels.scores)
+    guard let scores = heat.first(where: { !isNamed($0, "max") }) ?? heat.first,
+      let short = maps(channels.short).first
+    else { return nil }
     var middle = maps(channels.middle)
     if middle.isEmpty {
       middle = maps(channels.middle / 2)
       guard middle.count == 2 else { return nil }
-      // Forward comes first, unless names say otherwise.
-      func isNamed(_ place: Int, _ word: String) -> Bool {
-        outputs[middle[place]].name.lowercased().contains(word)
-      }
-      if isNamed(0, "bwd"), isNamed(1, "fwd") { middle.reverse() }
+      if isNamed(middle[0], "bwd"), isNamed(middle[1], "fwd") { middle.reverse() }
+      areDirectionsNamed = isNamed(middle[0], "fwd") && isNamed(middle[1], "bwd")
     } else {
       middle = [middle[0]]
+      areDirectionsNamed = nil
     }
     let shape = outputs[scores].shape
     let sizes = ([short] + middle).map { outputs[$0].shape.dimensions[1..<3] }
@@ -66,9 +71,24 @@ struct PoseNetHead: KeypointHead {
       Assumption("box units", BoxUnits.pixel.rawValue, .guess, reason: "so PoseNet has them"),
       scoreForm.assumption,
     ]
+      + (areDirectionsNamed.map { areNamed in
+        [
+          Assumption(
+            "displacements", "output \(middle[0]) leads forward, \(middle[1]) back",
+            areNamed ? .model : .guess,
+            reason: areNamed ? "their names" : "forward usually comes first")
+        ]
+      } ?? [])
   }
 
-  var warnings: [String] { [scoreForm.warning, givenWarning].compactMap(\.self) }
+  var warnings: [String] {
+    [
+      scoreForm.warning, givenWarning,
+      areDirectionsNamed == false
+        ? "output \(middle[0]) is taken for the displacements forward and output \(middle[1]) for those back, a guess: their names do not say fwd and bwd"
+        : nil,
+    ].compactMap(\.self)
+  }
   var isUndecided: Bool { scoreForm.isOpen }
 
   var roles: [Int: String] {
