@@ -75,6 +75,10 @@ import Testing
       }
       #expect(error?.code == .invalidArgument)
     }
+    for odd in [Float.nan, .infinity, -.infinity] {
+      let error = #expect(throws: ApusError.self) { try AudioClip(samples: [0, odd], sampleRate: 8_000) }
+      #expect(error?.code == .invalidArgument && error?.message.hasPrefix("sample 1 is ") == true)
+    }
   }
 
   @Test("damage is told with its place")

@@ -26,8 +26,8 @@ public struct AudioClip: Hashable, Sendable {
 
   /// Makes a clip from its samples.
   ///
-  /// - Throws: `invalidArgument` for a rate outside ``sampleRates``, for no channels or more than ``maximumChannelCount``, or if
-  ///   the number of samples is not a multiple of that of channels; `resourceLimit` beyond ``maximumSampleCount``.
+  /// - Throws: `invalidArgument` for a rate outside ``sampleRates``, for no channels or more than ``maximumChannelCount``, if the number of
+  ///   samples is not a multiple of that of channels, or if a sample is not finite; `resourceLimit` beyond ``maximumSampleCount``.
   public init(samples: [Float], sampleRate: Int, channelCount: Int = 1) throws(ApusError) {
     try Self.check(sampleRate: sampleRate, channelCount: channelCount, code: .invalidArgument)
     guard samples.count <= Self.maximumSampleCount else {
@@ -36,6 +36,9 @@ public struct AudioClip: Hashable, Sendable {
     guard samples.count.isMultiple(of: channelCount) else {
       throw ApusError(
         .invalidArgument, "\(samples.count) samples are not a multiple of \(channelCount) channels")
+    }
+    if let place = samples.firstIndex(where: { !$0.isFinite }) {
+      throw ApusError(.invalidArgument, "sample \(place) is \(samples[place]), not a finite number")
     }
     self.init(trusted: samples, sampleRate: sampleRate, channelCount: channelCount)
   }
