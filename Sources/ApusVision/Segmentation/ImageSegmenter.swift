@@ -59,16 +59,20 @@ public final class ImageSegmenter: VisionTask {
         + (names == nil ? LabelSource.warnings(ofLocale: options.displayNamesLocale) : []))
   }
 
-  /// A warning if the form of scores is given but decides nothing; empty otherwise.
+  /// Warnings about options that change nothing for this model; usually empty.
   private var idleWarnings: [String] {
-    options.scores == nil || mask != nil
-      ? []
-      : [
+    var warnings: [String] = []
+    if options.scores != nil, mask == nil {
+      warnings.append(
         "--scores changes nothing: "
           + (form == .classes
             ? "the output has classes, not scores"
-            : "the class of the largest score wins, whatever scores are")
-      ]
+            : "the class of the largest score wins, whatever scores are"))
+    }
+    if options.outputsConfidenceMasks, form == .classes {
+      warnings.append("outputsConfidenceMasks changes nothing: the output has classes, not scores")
+    }
+    return warnings
   }
 
   private var layoutReading: Assumption {
