@@ -98,6 +98,11 @@ extension ImageBuffer {
     var picture = try copyToDrawOn()
     let (width, height) = (picture.width, picture.height)
     let mask = segmentation.categoryMask
+    guard !mask.isEmpty else {
+      throw ApusError(
+        .invalidArgument,
+        "the result has no class for each pixel: its segmenter had outputsCategoryMask = false")
+    }
     guard segmentation.imageWidth == width, segmentation.imageHeight == height,
       mask.count == width * height
     else {
