@@ -44,12 +44,6 @@ private struct ObjectNamer: VisionTask {
     }
     return answer
   }
-
-  func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] {
-    var answers: [Answer] = []
-    for image in images { answers.append(try answer(image, in: nil, cancellation: cancellation)) }
-    return answers
-  }
 }
 
 /// The promises of the guide *Adding a task* for any task.

@@ -9,7 +9,7 @@ import Apus
 ///
 /// Code for any task calls ``answer(_:in:cancellation:)``, or without the last two arguments; each task also has a verb of its own, such as
 /// ``ObjectDetector/detect(_:in:cancellation:)``. Forms with and without `async` have one name. In an `async` function, Swift takes the one with
-/// `async`; the other is there with `cancellation: nil`.
+/// `async`; the other is there with `cancellation: nil`. In the top level of a `main.swift`, it takes the one that blocks.
 public protocol VisionTask: Sendable {
   /// The type of the task's results.
   associatedtype Answer: VisionResult
@@ -43,8 +43,8 @@ public protocol VisionTask: Sendable {
   func answer(_ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?)
     throws(ApusError) -> Answer
 
-  /// The results for several pictures: those that ``answer(_:in:cancellation:)`` has for each. They share runs if it is proved that
-  /// this changes none of them.
+  /// The results for several pictures: those that ``answer(_:in:cancellation:)`` has for each, one after the other unless the task has this
+  /// function of its own. The tasks of Apus share runs if it is proved that this changes no result.
   func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer]
 }
 
@@ -54,6 +54,13 @@ extension VisionTask {
     _ frame: ImageBuffer, at time: Double?, in region: PixelRect?, cancellation: Cancellation?
   ) throws(ApusError) -> Answer {
     try answer(frame, in: region, cancellation: cancellation)
+  }
+
+  /// The results for several pictures, one after the other.
+  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] {
+    var answers: [Answer] = []
+    for image in images { answers.append(try answer(image, in: nil, cancellation: cancellation)) }
+    return answers
   }
 
   /// The result for a picture. Blocks the caller.
