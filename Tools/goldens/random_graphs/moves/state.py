@@ -119,6 +119,59 @@ def growing(w):
                subgraphs=[test.subgraph, body.subgraph], state=True)
     grown = Tensor(x.type, (), None, value=np.concatenate([x.value] * (1 + times)))
     read(w, where if w.chance(0.5) else handle(w, name), grown, unranked=True)
+    if w.chance(0.4):
+        # As it was at first.
+        w.pool.append(_first(w, where, grown, x.shape))
+
+
+@move(state=5, control=1, mixed=0.3, shapes=0.5, batch=2)
+def outgrown(w):
+    """A variable that is larger than the tensor into which it is read: that declares the shape of the variable before it grew, or any with
+    fewer elements, and has the first ones. Models of another batch size have a larger one, and the same tensor."""
+    x = w.find(lambda t: 0 < t.rank < 5 and 0 < t.size <= 300 and not t.is_variable, ("float32", "int32", "int8", "uint8"))
+    if w.parent is not None:
+        raise Abandoned
+    name = f"outgrown{w.random.randrange(10**6)}"
+    rest, rows = x.shape[1:], w.integer(1, 3)
+    more = np.resize(x.value.reshape(-1)[::-1], (rows, *rest))
+    if x.type == "float32":
+        added = w.constant(more.astype(np.float32))
+    elif x.type == "int32":
+        added = w.constant(more.astype(np.int32))
+    elif is_real(x):
+        added = w.real_constant(more, x, x.quantization)
+    else:
+        raise Abandoned
+    grown = w.emit("CONCATENATION", [x, added], np.concatenate([x.value, added.value]), x.type, x.quantization,
+                   options("Concatenation", axis=0), pooled=not w.is_flexible)
+    where = handle(w, name)
+    if w.chance(0.4) and not w.is_flexible:
+        # Smaller at first.
+        assign(w, where, x)
+        w.pool.append(_first(w, where, x, x.shape))
+    assign(w, where, grown)
+    # Of a batch, one may be all that there is.
+    count = rows + 1 if w.is_flexible else grown.shape[0] - 1
+    shape = w.choice([(w.integer(1, count), *rest), x.shape if not w.is_flexible else (count, *rest)])
+    if w.chance(0.25):
+        shape = (w.integer(1, count * int(np.prod(rest, dtype=np.int64))),)
+    y = _first(w, handle(w, name) if w.chance(0.4) else where, grown, shape)
+    if not w.is_flexible:
+        w.pool.append(y)
+    if w.chance(0.7) and y.type == "float32":
+        factor = w.constant(w.numbers.standard_normal(y.shape).astype(np.float32))
+        w.emit("MUL", [y, factor], y.value * factor.value, opts=table_of("MUL", 0), pooled=not w.is_flexible)
+    if w.chance(0.3) and not w.is_flexible:
+        # And smaller than the tensor that was read before: it is what is read that counts.
+        assign(w, where, y)
+        w.pool.append(_first(w, where, y, y.shape))
+
+
+def _first(w, where, variable, shape):
+    """READ_VARIABLE into a tensor of a declared shape: the first elements."""
+    value = variable.value.reshape(-1)[:int(np.prod(shape, dtype=np.int64))].reshape(shape)
+    return w.emit("READ_VARIABLE", [where], value, variable.type, variable.quantization, options("ReadVariable"), 1, pooled=False,
+                  state=True)
 
 
 def sum_of(w, a, b, quantization):
@@ -244,6 +297,3 @@ def random_numbers(w):
                options("Random", seed=w.integer(1, 10**6), seed2=w.integer(1, 10**6)), 1, state=True)
     if w.chance(0.6):
         binary(w, "ADD", y, w.constant(np.float32(1)))
-
-
-
