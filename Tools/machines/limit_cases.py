@@ -6,6 +6,7 @@ import random
 import numpy as np
 
 import operators  # noqa: F401  (fills the catalogue)
+import worst_runs  # noqa: F401  (adds to the shapes by hand)
 from catalogue import OPERATORS
 from draw import Draw
 from limit_model import Blank
