@@ -13,8 +13,6 @@ from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
 VERSION = 6
-# The same for programs, which are drawn by themselves.
-PROGRAM_VERSION = 5
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {
@@ -53,11 +51,10 @@ class Generator:
 
     def draw(self, seed, index, kinds=None):
         """The graph of a seed and a number: the same one each time."""
-        version = PROGRAM_VERSION if kinds and set(kinds) == {"programs"} else VERSION
-        chooser = random.Random(f"{version} {seed} {index}")
+        chooser = random.Random(f"{VERSION} {seed} {index}")
         table = {kind: row[0] for kind, row in KINDS.items() if not kinds or kind in kinds}
         kind = chooser.choices(list(table), list(table.values()))[0] if any(table.values()) else next(iter(table))
-        numbers = np.random.default_rng([version, seed, index])
+        numbers = np.random.default_rng([VERSION, seed, index])
         for _ in range(20):
             try:
                 with np.errstate(all="ignore"):

@@ -104,7 +104,7 @@ def _prune(subgraph):
 def _give_sets(program, subgraph, parameters):
     """Several sets of data, mostly of different shapes; the last one may be refused."""
     random = program.random
-    names = list({size for _, sizes in parameters for size in sizes if isinstance(size, Size)})
+    names = list(dict.fromkeys(size for _, sizes in parameters for size in sizes if isinstance(size, Size)))
     count = random.choice([2, 3, 3, 4])
     for tensor in subgraph.inputs:
         tensor.sets = []

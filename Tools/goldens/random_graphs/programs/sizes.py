@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sizes of dimensions that are not known: names, and expressions of names, which are equal if they are written alike."""
 
+import itertools
+
 
 class Size:
-    """A dimension that a caller or data decides."""
+    """A dimension that a caller or data decides. Names are in the order in which they were made: a seed gives the same program each time."""
 
-    __slots__ = ()
+    __slots__ = ("_number",)
+    _numbers = itertools.count()
+
+    def __init__(self):
+        self._number = next(self._numbers)
+
+    def __repr__(self):
+        return f"size {self._number:012}"
 
 
 def added(*sizes):
@@ -50,7 +59,7 @@ def derived(name, *facts):
 
 
 def _key(size):
-    return str(id(size)) if isinstance(size, Size) else repr(size)
+    return repr(size)
 
 
 def replaced(size, known):
