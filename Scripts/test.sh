@@ -90,6 +90,8 @@ else
 fi
 
 part "3,000 random graphs against LiteRT's reference kernels and against other ways of running" graphs --seed 1 --count 3000
+part "Functions of floats over all exponents, in last places" \
+  "$python" Tools/machines/functions.py --apus-probe "$bin/GraphProbe"
 part "1,500 random commands, checked against properties" \
   "$python" Tools/machines/commands.py --apus "$apus" --seed 1 --count 1500
 if [[ -n $scope ]]; then
