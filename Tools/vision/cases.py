@@ -295,15 +295,15 @@ def extra_cases():
             model, models.metadata_json(["person"], **facts)), image, objects=expected, kind="yolo8")
     # Ultralytics' exports to TensorFlow Lite before YOLO11 divide boxes by the input's size, and leave the points in pixels.
     rows, found = yolo8(42, classes=1)
-    places = np.random.default_rng(42).uniform(-0.4, 0.4, (CELLS, 17, 2))
+    places = np.random.default_rng(42).uniform(-0.4, 0.4, (CELLS, 3, 2))
     points = ((rows[:, None, :2] + places * rows[:, None, 2:4]) * np.array(SIZE)).astype(np.float32)
-    seen = np.full((CELLS, 17, 1), 0.75, np.float32)
+    seen = np.full((CELLS, 3, 1), 0.75, np.float32)
     expected = objects(found, labels=["person"])
     for item, row in zip(expected, found[3]):
         item["keypoints"] = [[float(x), float(y), 0.75] for x, y in points[row]]
     columns = np.concatenate([rows, np.concatenate([points, seen], 2).reshape(CELLS, -1)], 1).astype(np.float32)
     yield Case("keypoints in pixels beside boxes as fractions", models.with_files(
-        models.constant_model([columns.T[None]]), models.metadata_json(["person"], **facts)), objects=expected, kind="yolo8")
+        models.constant_model([columns.T[None]]), models.metadata_json(["person"], task="pose", kpt_shape=[3, 3])), objects=expected, kind="yolo8")
 
 
 def picture_cases():
