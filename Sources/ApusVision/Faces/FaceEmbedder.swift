@@ -78,13 +78,4 @@ public final class FaceEmbedder: VisionTask {
   {
     try embed(image, in: region, cancellation: cancellation)
   }
-
-  /// The results for several pictures, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
-    -> [FaceEmbeddingResult]
-  {
-    var results: [FaceEmbeddingResult] = []
-    for image in images { results.append(try embed(image, cancellation: cancellation)) }
-    return results
-  }
 }

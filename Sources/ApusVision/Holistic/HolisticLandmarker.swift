@@ -186,15 +186,6 @@ public final class HolisticLandmarker: VisionTask {
     try detect(image, in: region, cancellation: cancellation)
   }
 
-  /// The results for several pictures, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
-    -> [HolisticResult]
-  {
-    var results: [HolisticResult] = []
-    for image in images { results.append(try detect(image, cancellation: cancellation)) }
-    return results
-  }
-
   /// The person in a frame, first where the one of the frame before is expected.
   ///
   /// - Parameters:

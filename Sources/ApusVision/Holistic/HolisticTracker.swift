@@ -119,13 +119,4 @@ public final class HolisticTracker: VisionTask {
       return result
     }
   }
-
-  /// The results for several frames, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
-    -> [HolisticResult]
-  {
-    var results: [HolisticResult] = []
-    for image in images { results.append(try answer(image, in: nil, cancellation: cancellation)) }
-    return results
-  }
 }

@@ -86,13 +86,6 @@ extension LandmarkTask {
     return result
   }
 
-  /// The results for several pictures, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError) -> [Answer] {
-    var results: [Answer] = []
-    for image in images { results.append(try answer(image, in: nil, cancellation: cancellation)) }
-    return results
-  }
-
   /// Files are never reduced while they are read: regions may need every pixel.
   public var imageReduction: ImageReduction { .none }
 }

@@ -83,15 +83,6 @@ public final class LandmarkTracker<Asked: LandmarkTask>: VisionTask {
       frame, at: time ?? (ContinuousClock.now - start) / .seconds(1), in: region, cancellation: cancellation)
   }
 
-  /// The results for several frames, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
-    -> [Asked.Answer]
-  {
-    var results: [Asked.Answer] = []
-    for image in images { results.append(try answer(image, in: nil, cancellation: cancellation)) }
-    return results
-  }
-
   /// The result for the next frame.
   ///
   /// - Parameters:

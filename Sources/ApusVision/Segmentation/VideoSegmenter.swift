@@ -56,13 +56,4 @@ public final class VideoSegmenter: VisionTask {
       try self.answer(frame, in: region, cancellation: cancellation)
     }
   }
-
-  /// Segments several pictures, one after the other.
-  public func answers(_ images: [ImageBuffer], cancellation: Cancellation?) throws(ApusError)
-    -> [SegmentationResult]
-  {
-    var results: [SegmentationResult] = []
-    for image in images { results.append(try answer(image, in: nil, cancellation: cancellation)) }
-    return results
-  }
 }
