@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ApusRuntime
+
 /// Products of a matrix and a vector, added to existing values: the core of recurrent operators.
 package enum RecurrentProducts {
-  /// Adds `weights · vector` to `sums`; a row of weights for each sum.
-  package static func add(_ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>) {
+  /// Adds `weights · vector` to `sums`, unless the run has to end; a row of weights for each sum.
+  package static func add(
+    _ weights: Span<Float>, _ vector: Span<Float>, to sums: inout MutableSpan<Float>, threads: ThreadTeam
+  ) {
     let depth = vector.count
     precondition(weights.count == depth * sums.count)
+    var poll = StopPoll(threads)
     unsafe weights.withUnsafeBufferPointer { weights in
       unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
-        for index in 0..<sums.count { unsafe sums[index] += dot(row + index * depth, values, depth) }
+        for index in 0..<sums.count {
+          if poll.mustStop(before: depth) { return }
+          unsafe sums[index] += dot(row + index * depth, values, depth)
+        }
       }
     }
   }
@@ -30,16 +38,19 @@ package enum RecurrentProducts {
     for index in 0..<sums.count { sums[index] += scale * Float(weights[index]) * vector[index] }
   }
 
-  /// Adds `weights · vector · scale` to `sums`; the vector is quantized, minus its zero point.
+  /// Adds `weights · vector · scale` to `sums`, unless the run has to end; the vector is quantized, minus its zero point.
   package static func add(
-    _ weights: Span<Int8>, _ vector: Span<Int16>, scale: Float, to sums: inout MutableSpan<Float>
+    _ weights: Span<Int8>, _ vector: Span<Int16>, scale: Float, to sums: inout MutableSpan<Float>,
+    threads: ThreadTeam
   ) {
     let depth = vector.count
     precondition(weights.count == depth * sums.count)
+    var poll = StopPoll(threads)
     unsafe weights.withUnsafeBufferPointer { weights in
       unsafe vector.withUnsafeBufferPointer { vector in
         guard let row = weights.baseAddress, let values = vector.baseAddress else { return }
         for index in 0..<sums.count {
+          if poll.mustStop(before: depth) { return }
           unsafe sums[index] += Float(dot(row + index * depth, values, depth)) * scale
         }
       }
@@ -98,17 +109,20 @@ package enum RecurrentProducts {
     }
   }
 
-  /// Sets every `stride`th of `results`, from `offset` on, to the rescaled and saturated `weights · (vector − zeroPoint)`.
+  /// Sets every `stride`th of `results`, from `offset` on, to the rescaled and saturated `weights · (vector − zeroPoint)`, unless the run
+  /// has to end.
   package static func set(
     _ weights: Span<Int8>, _ vector: Span<Int8>, zeroPoint: Int32, _ multiplier: FixedPointMultiplier,
-    _ results: inout MutableSpan<Int16>, rows: Int, offset: Int, stride: Int
+    _ results: inout MutableSpan<Int16>, rows: Int, offset: Int, stride: Int, threads: ThreadTeam
   ) {
+    var poll = StopPoll(threads)
     let depth = vector.count
     precondition(weights.count == depth * rows && (rows == 0 || offset + (rows - 1) * stride < results.count))
     unsafe weights.withUnsafeBufferPointer { weights in
       unsafe vector.withUnsafeBufferPointer { vector in
         guard let matrix = weights.baseAddress, let values = vector.baseAddress else { return }
         for row in 0..<rows {
+          if poll.mustStop(before: 2 &* depth) { return }
           let line = unsafe matrix + row * depth
           var total: Int32 = 0
           if zeroPoint != 0 { for column in 0..<depth { unsafe total &+= Int32(line[column]) } }

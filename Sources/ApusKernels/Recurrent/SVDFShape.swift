@@ -21,14 +21,16 @@ package struct SVDFShape: Hashable, Sendable {
     self.rank = rank
   }
 
-  /// Appends a row's new values to the state, and sums each unit's past values, weighted by time.
+  /// Appends a row's new values to the state, and sums each unit's past values, weighted by time, unless the run has to end.
   package func apply(
     _ values: Span<Float>, batch index: Int, state: inout MutableSpan<Float>, time: Span<Float>,
-    output: inout MutableSpan<Float>
+    output: inout MutableSpan<Float>, threads: ThreadTeam
   ) {
+    var poll = StopPoll(threads)
     precondition(values.count == filters && time.count == filters * memory)
     let units = filters / rank
     for unit in 0..<units {
+      if poll.mustStop(before: 2 &* rank &* memory) { return }
       var total: Float = 0
       for filter in unit * rank..<(unit + 1) * rank {
         let first = (index * filters + filter) * memory
@@ -44,11 +46,11 @@ package struct SVDFShape: Hashable, Sendable {
     }
   }
 
-  /// Adds a bias to each row.
+  /// Adds a bias to a row.
   package func add(_ bias: Span<Float>, to output: inout MutableSpan<Float>) {
     let units = filters / rank
-    precondition(bias.count == units)
-    for index in 0..<output.count { output[index] += bias[index % units] }
+    precondition(bias.count == units && output.count == units)
+    for unit in 0..<units { output[unit] += bias[unit] }
   }
 
   /// Drops the oldest value of each filter.

@@ -30,7 +30,9 @@ struct FloatSVDF: Operator {
       }
       var states = tensors.write(state, as: Float.self)
       var outputs = tensors.write(output, as: Float.self)
-      shape.apply(tensors.read(values), batch: batch, state: &states, time: time.span, output: &outputs)
+      shape.apply(
+        tensors.read(values), batch: batch, state: &states, time: time.span, output: &outputs,
+        threads: tensors.threads)
     }
     let units = output.shape[1]
     for batch in 0..<shape.batch {

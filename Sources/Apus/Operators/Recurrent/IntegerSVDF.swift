@@ -28,7 +28,8 @@ struct IntegerSVDF: Operator {
         tensors.read(feature),
         tensors.read(input, as: Int8.self).extracting(batch * depth..<(batch + 1) * depth),
         zeroPoint: inputZeroPoint, featureMultiplier, &states, rows: shape.filters,
-        offset: batch * shape.filters * shape.memory + shape.memory - 1, stride: shape.memory)
+        offset: batch * shape.filters * shape.memory + shape.memory - 1, stride: shape.memory,
+        threads: tensors.threads)
     }
     var outputs = tensors.write(output, as: Int8.self)
     if let bias {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ApusKernels
+import ApusRuntime
 
 /// An LSTM layer on floats, whose weights may be bytes.
 ///
@@ -126,16 +127,26 @@ struct LSTMLayer: SequenceLayer {
     _ input: TensorSlot, auxiliary: TensorSlot?, row: Int, batch: Int, output: TensorSlot, offset: Int,
     _ tensors: borrowing TensorTable
   ) {
+    // A step of many cells takes a while, even where its parts are too short to ask for themselves.
+    var poll = StopPoll(tensors.threads)
+    func mustStop() -> Bool { poll.mustStop(before: 16 &* max(cellCount, inputCount, outputCount)) }
     let x = vector(input, row, inputCount, 0, tensors)
+    if mustStop() { return }
     let h = vector(outputState, batch, outputCount, 2, tensors)
+    if mustStop() { return }
     let extra = auxiliary.map { vector($0, row, auxiliaryCount, 1, tensors) }
     let cells = RecurrentVector(
       cellState, row: batch, count: cellCount, quantized: nil, isAsymmetric: false, tensors)
     if let inputGate { compute(inputGate, .logistic, into: scratch[0], x, extra, h, cells, tensors) }
+    if mustStop() { return }
     compute(forgetGate, .logistic, into: scratch[1], x, extra, h, cells, tensors)
+    if mustStop() { return }
     compute(cellGate, options.activation, into: scratch[2], x, extra, h, cells, tensors)
+    if mustStop() { return }
     updateCell(batch, tensors)
+    if mustStop() { return }
     compute(outputGate, .logistic, into: scratch[3], x, extra, h, cells, tensors)
+    if mustStop() { return }
     updateOutput(batch, output, offset, tensors)
   }
 

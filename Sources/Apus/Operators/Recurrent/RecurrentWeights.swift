@@ -22,7 +22,7 @@ struct RecurrentWeights {
     self.isDiagonal = isDiagonal
   }
 
-  /// Adds the product with a vector.
+  /// Adds the product with a vector, unless the run has to end.
   ///
   /// - Parameter clampsSums: whether infinite sums become the greatest float, if the matrix is one of floats.
   func add(
@@ -40,10 +40,11 @@ struct RecurrentWeights {
       guard vector.scale != 0 else { return }
       RecurrentProducts.add(
         tensors.read(slot), tensors.read(quantized).extracting(0..<vector.range.count),
-        scale: scale * vector.scale, to: &sums)
+        scale: scale * vector.scale, to: &sums, threads: tensors.threads)
     } else {
       RecurrentProducts.add(
-        tensors.read(slot), tensors.read(vector.slot, as: Float.self).extracting(vector.range), to: &sums)
+        tensors.read(slot), tensors.read(vector.slot, as: Float.self).extracting(vector.range), to: &sums,
+        threads: tensors.threads)
       if clampsSums { RecurrentFloats.clampInfinities(of: &sums) }
     }
   }
