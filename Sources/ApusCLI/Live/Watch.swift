@@ -68,6 +68,9 @@ struct Watch {
   private var pace: FramePace
   private var lastTime: Double?
   private var late = 0
+  private var found = 0
+  /// Whether a tracker has given an object a number.
+  private var hasFollowed = false
   /// The last frame with a result, for pictures of the events at the end; nil if they are not wanted.
   private var lastLook:
     (frame: VideoFrame, picture: ImageBuffer, finding: WatchFinding, objects: [ObjectScene.Object])?
@@ -97,6 +100,7 @@ struct Watch {
   ) throws {
     answered += 1
     let options = command.scene
+    if self.scene == nil { try warnOfPlacesBesideRegion(of: picture) }
     var scene =
       try self.scene
       ?? ObjectScene(
@@ -105,6 +109,8 @@ struct Watch {
     let (objects, events) = try scene.update(
       finding.detections, width: picture.width, height: picture.height, at: frame.time)
     self.scene = scene
+    found += objects.count
+    if objects.contains(where: { $0.track != nil }) { hasFollowed = true }
     let age = video.isLive ? ContinuousClock.now - frame.arrival : nil
     if let age, age > Self.lateness { late += 1 }
     if command.json {
@@ -238,7 +244,33 @@ struct Watch {
     let completion = Result { () throws(ApusError) in try writer?.finishWaiting() }
     try summarize(statistics)
     warn(statistics)
+    warnOfObjectsWithoutNumbers()
     _ = try completion.get()
+  }
+
+  /// Says on standard error which lines and zones lie where no object is looked for.
+  private func warnOfPlacesBesideRegion(of picture: ImageBuffer) throws {
+    guard let region = try command.input.regionRect else { return }
+    let (width, height) = (Float(picture.width), Float(picture.height))
+    for place in try command.scene.lines + command.scene.zones {
+      let (x, y) = (place.points.map { Float($0.x) * width }, place.points.map { Float($0.y) * height })
+      let (left, right) = (x.min() ?? 0, x.max() ?? 0)
+      let (top, bottom) = (y.min() ?? 0, y.max() ?? 0)
+      if right >= region.minX, left <= region.maxX, bottom >= region.minY, top <= region.maxY { continue }
+      Output.writeError(
+        "warning: '\(place.name)' lies outside of --region, so that nothing will be seen there; its points are fractions of the whole picture"
+      )
+    }
+  }
+
+  /// Says on standard error why nothing can have crossed a line, although objects were found.
+  private func warnOfObjectsWithoutNumbers() {
+    guard found > 0, !hasFollowed, let options = command.trackerOptions(frameRate: 30) else { return }
+    let start =
+      command.tracking.activationScore.map { " begins with a score of \($0) (--activation-score) and" } ?? ""
+    Output.writeError(
+      "warning: none of the \(found) objects found was followed: a track\(start) gets its number after "
+        + "\(options.minimumHits) detections (--minimum-hits)")
   }
 
   /// Says on standard error what the film and the one that was written lack.
