@@ -34,18 +34,14 @@ struct While: Operator {
     if let shape = condition.plannedShapes?[0] { try check(condition: shape, node.place) }
     let body = try SubgraphCall(
       called[1], inputs: arguments, outputTypes: types, of: node, mayBeSkipped: true)
-    guard let shapes = body.plannedShapes, zip(shapes, inputs).allSatisfy({ isSame($0, $1.shape) }) else {
+    // A scalar is not a vector of one: which of them a result is depends on whether the body runs.
+    guard let shapes = body.plannedShapes, shapes == inputs.map(\.shape) else {
       return try DeferredWhile(condition: condition, body: body, inputs: inputs, place: node.place)
     }
     return While(
       condition: condition, body: body, inputs: inputs, outputs: try node.outputs(shapes),
       isInvariant: zip(body.graph.subgraph.inputs, body.graph.subgraph.outputs).map { $0 == $1 },
       place: node.place)
-  }
-
-  /// Whether a value can go round without another plan; a scalar counts as a vector of one.
-  static func isSame(_ lhs: TensorShape, _ rhs: TensorShape) -> Bool {
-    lhs == rhs || lhs.rank <= 1 && rhs.rank <= 1 && lhs.elementCount == 1 && rhs.elementCount == 1
   }
 
   static func check(condition shape: TensorShape, _ place: String) throws(ApusError) {
