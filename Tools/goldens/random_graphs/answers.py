@@ -126,9 +126,13 @@ def _run_entry(interpreter, key, values):
 def _run_signature(runner, values):
     """As the runner does, which can neither pass nor fetch a tensor without elements."""
     inner, subgraph = runner._interpreter_wrapper, runner._subgraph_index
-    inputs = [(runner._inputs[f"i{place:02}"], array) for place, array in enumerate(values)]
-    for index, array in inputs:
-        inner.ResizeInputTensor(index, np.array(array.shape, np.int32), False, subgraph)
+    names = [f"i{place:02}" for place in range(len(values))]
+    inputs = [(runner._inputs[name], array) for name, array in zip(names, values)]
+    details = runner.get_input_details()
+    for name, (index, array) in zip(names, inputs):
+        # A resize to the same shape prepares all operators again if the tensor has no elements: random numbers begin anew.
+        if tuple(details[name]["shape"]) != array.shape:
+            inner.ResizeInputTensor(index, np.array(array.shape, np.int32), False, subgraph)
     inner.AllocateTensors(subgraph)
     for index, array in inputs:
         if array.size:

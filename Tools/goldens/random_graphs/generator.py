@@ -12,7 +12,7 @@ from random_graphs.programs import draw_program
 from random_graphs.weaver import Abandoned, Weaver
 
 # Raised when the same seed gives another graph than before.
-VERSION = 6
+VERSION = 7
 
 # Kinds: how often each is drawn, its theme, its element types.
 KINDS = {

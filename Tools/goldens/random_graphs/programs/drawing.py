@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws a whole program: variables, entries, sets of data of several shapes, and the order in which they run."""
 
+import copy
+
 import numpy as np
 
 from random_graphs.model import Operator, Subgraph, options
@@ -80,13 +82,21 @@ def _entry(program):
 
 
 def _draw_numbers(s):
-    """Random numbers of a fixed shape anywhere in a function: they begin anew with other shapes of inputs, and of results before them."""
+    """Random numbers of a fixed shape: they begin anew with other shapes of inputs, and of results before them.
+
+    They stand before the first loop, to whose results LiteRT gives shapes of earlier iterations, too.
+    """
     seeds = options("Random", seed=s.integer(1, 10**6), seed2=s.integer(1, 10**6))
     name = s.choice(["RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL"])
     value = s.emit(name, [s.integer_constant([3])], "float32", (3,), seeds, 1, pooled=False)
     operators = s.subgraph.operators
-    operators.insert(s.integer(0, len(operators) - 1), operators.pop())
+    loop = next((place for place, operator in enumerate(operators) if _has_loop(operator)), len(operators) - 1)
+    operators.insert(s.integer(0, loop), operators.pop())
     s.subgraph.outputs.append(value.tensor)
+
+
+def _has_loop(operator):
+    return operator.name == "WHILE" or any(_has_loop(o) for subgraph in operator.subgraphs for o in subgraph.operators)
 
 
 def _prune(subgraph):
@@ -152,12 +162,15 @@ def _order(program, entries):
 
 
 def unshared(graph):
-    """The graph with a subgraph of its own for each call; None if these are too many."""
+    """The graph with a subgraph of its own for each call, whose outputs differ from each other; None if these are too many.
+
+    Of a tensor that a called subgraph lists twice among its outputs, LiteRT moves the memory to the first result, and the second is empty.
+    """
     from random_graphs.shrinking import copied
 
     count = 0
 
-    def copy_of(subgraph):
+    def copy_of(subgraph, is_called=True):
         nonlocal count
         count += 1
         if count > MOST_CALLS:
@@ -169,13 +182,25 @@ def unshared(graph):
             children = o.subgraphs if o.name == "CALL_ONCE" else [copy_of(child) for child in o.subgraphs]
             new.operators.append(Operator(
                 o.name, o.inputs, o.outputs, o.options, o.version, o.custom, o.intermediates, children, o.state))
+        if is_called:
+            _separate(new)
         return new
 
     new = copied(graph)
     try:
-        new.main = copy_of(new.main)
-        new.signatures = [(key, new.main if number == 0 else copy_of(subgraph))
+        new.main = copy_of(new.main, is_called=False)
+        new.signatures = [(key, new.main if number == 0 else copy_of(subgraph, is_called=False))
                           for number, (key, subgraph) in enumerate(new.signatures)]
     except Abandoned:
         return None
     return new
+
+
+def _separate(subgraph):
+    """Gives a place of its own to each output that is listed twice: the larger of the tensor and itself."""
+    for place, tensor in enumerate(subgraph.outputs):
+        if any(tensor is other for other in subgraph.outputs[:place]):
+            same = copy.copy(tensor)
+            name, opts = ("LOGICAL_OR", options("LogicalOr")) if tensor.type == "bool" else ("MAXIMUM", options("MaximumMinimum"))
+            subgraph.operators.append(Operator(name, [tensor, tensor], [same], opts))
+            subgraph.outputs[place] = same
