@@ -195,8 +195,8 @@ let package = Package(
     .testTarget(
       name: "ApusVisionTests",
       dependencies: [
-        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusKernels", "ApusVision", "ApusImages", "ApusShapes",
-        "TestSupport",
+        "Apus", "ApusCodeGeneration", "ApusFormat", "ApusImages", "ApusKernels", "ApusPixels", "ApusShapes",
+        "ApusVision", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -320,6 +320,7 @@ struct X86AssemblerTests {
       listing.add("lea \(register),\(place.text)") { $0.address(register, place) }
       let (double, byte) = Self.narrowNames(register)
       listing.add("movzx \(register),\(place.text)") { $0.loadByte(register, place) }
+      listing.add("movzx \(register),\(place.text)") { $0.loadWord(register, place) }
       listing.add("mov \(place.text),\(byte)") { $0.storeByte(place, register) }
       listing.add("mov \(double),\(place.text)") { $0.loadDouble(register, place) }
       listing.add("mov \(place.text),\(double)") { $0.storeDouble(place, register) }

@@ -46,6 +46,12 @@ extension X86Assembler {
     emit(0x0F, 0xB6)
     memoryOperand(register.rawValue, memory, unit: 1)
   }
+  /// `movzx register, word [memory]`.
+  package mutating func loadWord(_ register: General, _ memory: Memory) {
+    rex(register.rawValue, memory.base.rawValue, index: memory.index?.rawValue ?? 0)
+    emit(0x0F, 0xB7)
+    memoryOperand(register.rawValue, memory, unit: 1)
+  }
   /// `mov [memory], register` of the lowest byte.
   package mutating func storeByte(_ memory: Memory, _ register: General) {
     narrowRex(register, memory, isByte: true)

@@ -33,6 +33,7 @@ package struct PictureTrial: Sendable {
         }
     }
     + [tableOfFloats, tableOfBytes]
+    + [classes("last", perCell: 5, perChannel: 1), classes("first", perCell: 1, perChannel: 7 * 6)]
     + [
       LumaChroma(
         width: 75, height: 4, lumaStride: 80, u: 320, v: 321, isShared: true, chromaStride: 76,
@@ -132,6 +133,33 @@ package struct PictureTrial: Sendable {
       let table = (0..<768).map { UInt8(truncatingIfNeeded: $0 * 7 + $0 >> 8) }
       resize.run(picture.span, into: &span, table: table, team: ThreadTeam(count: 1))
       return result
+    }
+  }
+
+  /// The largest of five channels of 7×6 cells at 45×23 pixels, equal ones among them, and how often each is.
+  private static func classes(_ place: String, perCell: Int, perChannel: Int) -> PictureTrial {
+    let values = bytes(7 * 6 * 5).map { Float($0 / 32) - 3.7 }
+    let (columns, rows) = (taps(45, cells: 7), taps(23, cells: 6))
+    return PictureTrial(name: "classes of channels \(place)") { set in
+      let grid = BilinearGrid(
+        columns: columns, rows: rows,
+        layout: .init(width: 7, height: 6, channels: 5, perCell: perCell, perChannel: perChannel),
+        kernels: set)
+      let classes = grid.largest(values.span) {} + grid.above(0.25, values.span) {}
+      var counts = ClassCounts(kernels: set)
+      counts.add(classes.span)
+      return classes.map { UInt8(truncatingIfNeeded: $0) }
+        + counts.counters.prefix(8).map { UInt8(truncatingIfNeeded: $0) }
+    }
+  }
+
+  /// Pixels between the centers of cells.
+  private static func taps(_ count: Int, cells: Int) -> [BilinearGrid.Tap] {
+    (0..<count).map { pixel in
+      let position = max((Float(pixel) + 0.5) / Float(count) * Float(cells) - 0.5, 0)
+      let first = Int(position)
+      return BilinearGrid.Tap(
+        first: first, second: min(first + 1, cells - 1), weight: position - Float(first))
     }
   }
 

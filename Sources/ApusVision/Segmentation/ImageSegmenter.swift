@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
 import ApusFormat
+import ApusPixels
 
 /// Finds the class of each pixel of a picture.
 ///
@@ -311,13 +312,15 @@ public final class ImageSegmenter: VisionTask {
       inputMask = feedback?.mask(values) ?? []
       mask =
         switch form {
-        case .scores: try enlargement.largest(values, channels, run.checkTime)
-        case .probability: enlargement.above(self.mask?.threshold ?? 0.5, values, channels)
+        case .scores: try enlargement.bilinear(channels).largest(values, run.checkTime)
+        case .probability:
+          try enlargement.bilinear(channels).above(self.mask?.threshold ?? 0.5, values, run.checkTime)
         case .classes: try enlargement.nearest(values)
         }
       if options.outputsConfidenceMasks, form != .classes {
+        let grid = enlargement.bilinear(channels)
         for channel in 0..<channels.count {
-          var confidence = enlargement.enlarged(values, channels, channel)
+          var confidence = grid.enlarged(values, channel: channel)
           if let mask = self.mask, mask.form == .probability, mask.one != 1 {
             for place in confidence.indices { confidence[place] /= mask.one }
           }
@@ -325,17 +328,12 @@ public final class ImageSegmenter: VisionTask {
         }
       }
     }
-    if let greatest = mask.max(), greatest >= classCount {
+    let seen = placement.pixelsInInput
+    let (all, counts) = Self.counts(of: mask, width: placement.imageWidth, in: seen)
+    if let greatest = all.lastIndex(where: { $0 > 0 }), greatest >= classCount {
       throw ApusError(
         .invalidData,
         "a cell of the output has the class \(greatest), though the file says that there are \(classCount)")
-    }
-    // Pixels that the model never saw have the class of an edge, and are no part of what it found.
-    let seen = placement.pixelsInInput
-    var counts = [Int](repeating: 0, count: classCount)
-    for y in seen.y..<seen.y + seen.height {
-      let row = y * placement.imageWidth + seen.x
-      for index in mask[row..<row + seen.width] { counts[Int(index)] += 1 }
     }
     let shares = counts.indices.filter { counts[$0] > 0 }.sorted {
       counts[$0] > counts[$1] || counts[$0] == counts[$1] && $0 < $1
@@ -351,5 +349,22 @@ public final class ImageSegmenter: VisionTask {
       })
     result.inputMask = inputMask
     return result
+  }
+
+  /// How often each class occurs in a mask, and among the pixels that the model saw.
+  ///
+  /// The others have the class of an edge, and are no part of what it found.
+  private static func counts(
+    of mask: [UInt16], width: Int, in seen: ImageTransform.Region
+  ) -> (all: [Int], seen: [Int]) {
+    var all = ClassCounts(kernels: Runtime.pictureKernels)
+    all.add(mask.span)
+    if seen.width * seen.height == mask.count { return (all.counters, all.counters) }
+    var counts = ClassCounts(kernels: Runtime.pictureKernels)
+    for y in seen.y..<seen.y + seen.height {
+      let row = y * width + seen.x
+      counts.add(mask.span.extracting(row..<row + seen.width))
+    }
+    return (all.counters, counts.counters)
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusPixels
 
 /// Enlarges the cells of a model's grid to the pixels of a picture.
 struct MaskEnlargement {
@@ -14,6 +15,7 @@ struct MaskEnlargement {
   private let columns: [Step]
   private let rows: [Step]
   private let gridWidth: Int
+  private let gridHeight: Int
 
   /// Computes where the pixels of the whole picture, or of an area of it, lie in a grid that covers the input.
   init(
@@ -21,6 +23,7 @@ struct MaskEnlargement {
   ) {
     let transform = placement.transform
     self.gridWidth = gridWidth
+    self.gridHeight = gridHeight
     let area = area ?? .init(x: 0, y: 0, width: placement.imageWidth, height: placement.imageHeight)
     let seen = placement.seenPixels
     func x(_ column: Float) -> Float { transform.modelPoint(imageX: column, imageY: 0).x }
@@ -34,6 +37,7 @@ struct MaskEnlargement {
   /// Computes where the pixels of a picture of another size lie in a grid that covers it.
   init(width: Int, height: Int, gridWidth: Int, gridHeight: Int) {
     self.gridWidth = gridWidth
+    self.gridHeight = gridHeight
     let (acrossCells, downCells) = (0...gridWidth - 1, 0...gridHeight - 1)
     columns = (0..<width).map { Self.step((Float($0) + 0.5) / Float(width), gridWidth, acrossCells) }
     rows = (0..<height).map { Self.step((Float($0) + 0.5) / Float(height), gridHeight, downCells) }
@@ -68,55 +72,16 @@ struct MaskEnlargement {
     let perChannel: Int
   }
 
-  /// One channel, interpolated between the centers of cells.
-  func enlarged(_ values: Span<Float>, _ channels: Channels, _ channel: Int) -> [Float] {
-    var result = [Float](repeating: 0, count: rows.count * columns.count)
-    var target = 0
-    for row in rows {
-      forEachColumn(values, channels, channel, row) { value in
-        result[target] = value
-        target += 1
-      }
+  /// The bilinear enlargement of a grid with these channels.
+  func bilinear(_ channels: Channels) -> BilinearGrid {
+    func taps(_ steps: [Step]) -> [BilinearGrid.Tap] {
+      steps.map { BilinearGrid.Tap(first: $0.first, second: $0.second, weight: $0.weight) }
     }
-    return result
-  }
-
-  /// The channel with the largest value at each pixel; the first of equal ones. `checkTime` is asked now and then.
-  func largest(
-    _ values: Span<Float>, _ channels: Channels, _ checkTime: () throws(ApusError) -> Void
-  ) throws(ApusError) -> [UInt16] {
-    var result = [UInt16](repeating: 0, count: rows.count * columns.count)
-    var best = [Float](repeating: 0, count: columns.count)
-    // A row of many channels may take as long as many rows.
-    var steps = 0
-    for (line, row) in rows.enumerated() {
-      for channel in 0..<channels.count {
-        steps += columns.count
-        if steps >= 1 << 20 {
-          steps = 0
-          try checkTime()
-        }
-        var column = 0
-        forEachColumn(values, channels, channel, row) { value in
-          if channel == 0 || value > best[column] {
-            best[column] = value
-            result[line * columns.count + column] = UInt16(clamping: channel)
-          }
-          column += 1
-        }
-      }
-    }
-    return result
-  }
-
-  /// 1 if the only channel is above a threshold.
-  func above(_ threshold: Float, _ values: Span<Float>, _ channels: Channels) -> [UInt16] {
-    var result: [UInt16] = []
-    result.reserveCapacity(rows.count * columns.count)
-    for row in rows {
-      forEachColumn(values, channels, 0, row) { result.append($0 > threshold ? 1 : 0) }
-    }
-    return result
+    return BilinearGrid(
+      columns: taps(columns), rows: taps(rows),
+      layout: .init(
+        width: gridWidth, height: gridHeight, channels: channels.count, perCell: channels.perCell,
+        perChannel: channels.perChannel), kernels: Runtime.pictureKernels)
   }
 
   /// How far a class may be from a whole number: outputs with a scale round classes to its multiples.
@@ -128,7 +93,14 @@ struct MaskEnlargement {
   func nearest(_ classes: Span<Float>) throws(ApusError) -> [UInt16] {
     var result: [UInt16] = []
     result.reserveCapacity(rows.count * columns.count)
+    var held = -1
     for row in rows {
+      if row.nearest == held {
+        // Most rows of pixels have the cells of the row before.
+        result.append(contentsOf: result[(result.count - columns.count)...])
+        continue
+      }
+      held = row.nearest
       for column in columns {
         let value = classes[row.nearest * gridWidth + column.nearest]
         let whole = value.rounded()
@@ -142,19 +114,5 @@ struct MaskEnlargement {
       }
     }
     return result
-  }
-
-  @inline(__always)
-  private func forEachColumn(
-    _ values: Span<Float>, _ channels: Channels, _ channel: Int, _ row: Step, _ body: (Float) -> Void
-  ) {
-    let upper = row.first * gridWidth * channels.perCell + channel * channels.perChannel
-    let lower = row.second * gridWidth * channels.perCell + channel * channels.perChannel
-    for column in columns {
-      let (first, second) = (column.first * channels.perCell, column.second * channels.perCell)
-      let above = values[upper + first] + (values[upper + second] - values[upper + first]) * column.weight
-      let below = values[lower + first] + (values[lower + second] - values[lower + first]) * column.weight
-      body(above + (below - above) * row.weight)
-    }
   }
 }

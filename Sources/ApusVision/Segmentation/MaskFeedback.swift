@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Apus
+import ApusPixels
 import ApusSystem
 
 /// How an answer becomes the fourth channel of the next picture's input: how likely each pixel is to be anything but background.
@@ -9,7 +10,7 @@ struct MaskFeedback: Sendable {
   private let areLogits: Bool
   /// The number that stands for certainty.
   private let one: Float
-  private let enlargement: MaskEnlargement
+  private let enlargement: BilinearGrid
   /// The number of pixels.
   let count: Int
 
@@ -27,7 +28,8 @@ struct MaskFeedback: Sendable {
       areLogits = try !ValueBounds(ofOutput: grid.output, of: model).isProbability
     }
     enlargement = MaskEnlargement(
-      width: width, height: height, gridWidth: grid.width, gridHeight: grid.height)
+      width: width, height: height, gridWidth: grid.width, gridHeight: grid.height
+    ).bilinear(.init(count: 1, perCell: 1, perChannel: 1))
     count = width * height
   }
 
@@ -46,8 +48,7 @@ struct MaskFeedback: Sendable {
             ? 1 - 1 / (0..<channels.count).reduce(Float(0)) { $0 + exp(value($1) - value(0)) } : 1 - value(0)
         }
     }
-    let one = MaskEnlargement.Channels(count: 1, perCell: 1, perChannel: 1)
-    return enlargement.enlarged(chances.span, one, 0).map { chance in
+    return enlargement.enlarged(chances.span, channel: 0).map { chance in
       // NaN counts as background.
       chance > 0 ? UInt8((min(chance, 1) * 255).rounded()) : 0
     }

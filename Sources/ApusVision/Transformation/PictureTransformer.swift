@@ -257,9 +257,10 @@ public final class PictureTransformer: VisionTask {
         return
       }
       let enlargement = MaskEnlargement(
-        placement, area: placement.seenPixels, gridWidth: grid.width, gridHeight: grid.height)
+        placement, area: placement.seenPixels, gridWidth: grid.width, gridHeight: grid.height
+      ).bilinear(grid.channels)
       for channel in 0..<count {
-        let plane = enlargement.enlarged(numbers, grid.channels, channel)
+        let plane = enlargement.enlarged(numbers, channel: channel)
         for pixel in plane.indices { values[pixel * count + channel] = plane[pixel] }
         try run.checkTime()
       }
