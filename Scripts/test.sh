@@ -97,9 +97,10 @@ part "1,500 random commands, checked against properties" \
 if [[ -n $scope ]]; then
   part "Rows of a batch together and alone, on 2,000 random graphs" \
     "$python" Tools/goldens/rows.py --apus-probe "$bin/GraphProbe" --seed 1 --count 2000
+  part "200 random programs of several functions" graphs --seed 1 --count 200 --kinds programs
   part "Fuzzers: every kept finding" Scripts/fuzz.sh --replay
 else
-  skip "Rows of batches, fuzzers" "--engine"
+  skip "Rows of batches, programs, fuzzers" "--engine"
 fi
 if [[ $scope == --all ]]; then
   part "Debian package" Scripts/package.sh --test
