@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 import time
+import zlib
 from pathlib import Path
 
 import grpc
@@ -107,6 +108,12 @@ BROKEN = {
     "compressed with another encoding": (framed(gzip.compress(simple()), 1), [("grpc-encoding", "identity")], {INVALID}),
     "no gzip": (framed(b"nonsense", 1), GZIP, {INTERNAL, INVALID, 2}),
     "broken gzip": (framed(gzip.compress(simple())[:-9] + b"x" * 9, 1), GZIP, {INTERNAL, INVALID, 2}),
+    **{f"gzip that ends {count} bytes early": (framed(gzip.compress(simple())[:-count], 1), GZIP, {INVALID}) for count in (1, 4, 8, 30)},
+    "no more than the head of gzip": (framed(gzip.compress(simple())[:10], 1), GZIP, {INVALID}),
+    "nothing in place of gzip": (framed(b"", 1), GZIP, {INVALID}),
+    "deflate that ends early": (framed(zlib.compress(simple())[:-4], 1), [("grpc-encoding", "deflate")], {INVALID}),
+    "much gzip that ends early": (framed(gzip.compress(os.urandom(200_000))[:-9], 1), GZIP, {INVALID}),
+    "something behind gzip": (framed(gzip.compress(simple()) + b"junk", 1), GZIP, {INVALID}),
     "a bomb of gzip": (framed(gzip.compress(bytes(64 << 20)), 1), GZIP, {EXHAUSTED}),
     "an unknown encoding": (framed(simple(), 1), [("grpc-encoding", "br")], {UNIMPLEMENTED}),
     "an end within the prefix": (GOOD[:3], [], {INVALID}),
@@ -124,6 +131,48 @@ def test_a_broken_message_ends_its_call_alone(connection, name):
     assert call.status in statuses, (call.status, call.message, call.reset)
     connection.send(beside, GOOD)
     assert connection.wait(beside).status == OK
+
+
+@pytest.mark.parametrize("encoding, packed", [
+    ("gzip", gzip.compress(simple())), ("gzip", gzip.compress(simple()[:20]) + gzip.compress(simple()[20:])),
+    ("deflate", zlib.compress(simple()))])
+def test_compressed_messages_are_read_whole_and_in_order(connection, encoding, packed):
+    """Small ones, large ones that another thread expands, and plain ones between them."""
+    headers = [("grpc-encoding", encoding)]
+    assert connection.call(framed(packed, 1), headers).data == connection.call(GOOD).data
+    pack = gzip.compress if encoding == "gzip" else zlib.compress
+    ids = []
+    number = connection.open(STREAM, headers)
+    for turn in range(12):
+        request = service_pb2.ModelInferRequest.FromString(simple())
+        request.id = f"{turn} {os.urandom(10_000 if turn % 3 == 0 else 4).hex()}"
+        ids.append(request.id)
+        text = request.SerializeToString()
+        connection.send(number, framed(text) if turn % 3 == 1 else framed(pack(text, 0 if turn % 3 == 0 else 9), 1), ended=False)
+    connection.send(number, b"")
+    call = connection.wait(number)
+    found, data = [], call.data
+    while data:
+        size = struct.unpack(">I", data[1:5])[0]
+        found.append(service_pb2.ModelStreamInferResponse.FromString(data[5:5 + size]).infer_response.id)
+        data = data[5 + size:]
+    assert call.status == OK and found == ids
+
+
+def test_a_message_that_takes_long_to_expand_keeps_nobody_waiting(limited):
+    """Ten calls of three compressed megabytes, which become nothing much, beside probes."""
+    text = gzip.compress(os.urandom(3_000_000))
+    with Connection(limited.grpc) as connection:
+        for _ in range(10):
+            number = connection.open(LIVE, GZIP)
+            connection.send(number, framed(text, 1))
+        assert limited.json("/v2/health/live")[0] == 200
+
+
+def test_a_call_that_ends_with_its_headers_is_answered(connection):
+    for path, status in [(LIVE, INVALID), ("/grpc.health.v1.Health/Check", INVALID), (STREAM, OK)]:
+        call = connection.wait(connection.open(path, ended=True), 5)
+        assert call.is_ended and call.status == status, (path, call.status, call.message)
 
 
 def test_broken_messages_end_a_stream_after_its_answers(connection):

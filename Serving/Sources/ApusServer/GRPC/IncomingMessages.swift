@@ -42,16 +42,23 @@ final class IncomingMessages: Sendable {
     state.withLock { $0.arriving += bytes }
   }
 
-  /// Says that a message is whole, and counts what it may become before the call takes it.
+  /// Says that a message is whole.
   ///
-  /// - Parameter bytes: The most bytes that it may become; those that have come count already.
+  /// - Parameters:
+  ///   - counted: The bytes that were taken for it.
+  ///   - bytes: The bytes that the call takes.
   /// - Throws: `unavailable` if others hold too much.
-  func endMessage(expandedTo bytes: Int) throws(ServingError) {
-    try take(bytes + Self.queueCost)
-    state.withLock { state in
-      state.waiting.append(state.arriving)
-      state.arriving = 0
+  func endMessage(of counted: Int, as bytes: Int) throws(ServingError) {
+    let (kept, missing) = (bytes + Self.queueCost, bytes + Self.queueCost - counted)
+    try take(missing)
+    let left = state.withLock { state -> Int in
+      guard !state.isEnded else { return 0 }
+      let counted = max(counted, kept)
+      state.arriving -= counted
+      state.waiting.append(kept)
+      return counted - kept
     }
+    admission.release(left)
   }
 
   /// Says that the call has taken its oldest message.

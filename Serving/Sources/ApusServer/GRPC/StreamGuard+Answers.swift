@@ -99,18 +99,25 @@ extension StreamGuard {
 
   func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     // The library closes a stream whose messages it cannot read, without a status.
-    if mode == .all, !hasStatus, hasHeaders, let failure {
-      if compressedBytes > limits.message / Self.greatestExpansion {
-        end(
-          .resourceExhausted,
-          "a compressed message is damaged, or has more than \(limits.message) bytes when it is expanded",
-          context
-        )
-      } else {
-        end(failure.code, failure.message, context)
-      }
-    }
+    if mode == .all, !hasStatus, hasHeaders, let failure { end(failure.code, failure.message, context) }
     context.close(mode: mode, promise: promise)
+  }
+
+  /// Asks the guard to end the call with an error's status.
+  struct End {
+    let error: ServingError
+
+    init(_ error: ServingError) { self.error = error }
+  }
+
+  func triggerUserOutboundEvent(
+    context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+  ) {
+    guard let event = event as? End else {
+      return context.triggerUserOutboundEvent(event, promise: promise)
+    }
+    end(event.error, context)
+    promise?.succeed()
   }
 
   func end(_ error: ServingError, _ context: ChannelHandlerContext) {

@@ -37,15 +37,14 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private static let waitingCost = 2 * windowSize
   /// The bytes of an answer that go to HTTP/2 at a time, so that the rate shows.
   static let pieceSize = 64 << 10
-  /// The most bytes that a byte of deflate can become.
-  static let greatestExpansion = 1_032
-
   let limits: Limits
   private let calls: OpenCalls
   /// The memory of this call's messages until it takes them; nil before its headers.
-  private var messages: IncomingMessages?
+  private(set) var messages: IncomingMessages?
   var hasHeaders = false
   private var hasEncoding = false
+  /// How messages are compressed; nil for calls whose messages are not, or in a way that the library will refuse.
+  private(set) var encoding: Compression?
   /// Whether several messages may come, at any time.
   private var isStream = false
   var isInboundEnded = false
@@ -62,8 +61,8 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var missing = 0
   /// Whether a whole message has come.
   private var hasMessage = false
-  /// The bytes of the latest message, if it is compressed.
-  var compressedBytes = 0
+  /// The bytes of the latest message.
+  private var messageBytes = 0
   /// Whether the call takes what comes: where it does not, waiting for it is not the client's fault.
   private var isReading = false
   private var readBytes = 0
@@ -96,6 +95,8 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
   static func add(to channel: any Channel, _ limits: Limits, _ calls: OpenCalls) throws {
     let streamGuard = StreamGuard(limits, calls)
     try channel.pipeline.syncOperations.addHandler(streamGuard, position: .first)
+    try channel.pipeline.syncOperations.addHandler(
+      MessageExpansion(streamGuard), position: .after(streamGuard))
     try channel.pipeline.syncOperations.addHandler(ErrorListener { streamGuard.failure = $0 })
   }
 
@@ -153,7 +154,9 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
         return end(
           .resourceExhausted, "the metadata takes \(size) bytes, more than \(Self.longestMetadata)", context)
       }
-      hasEncoding = frame.headers.contains { $0.name == "grpc-encoding" && $0.value != "identity" }
+      let encodings = frame.headers["grpc-encoding"]
+      hasEncoding = encodings.contains { $0 != "identity" }
+      encoding = encodings.count == 1 ? Compression(rawValue: encodings[0]) : nil
       isStream = frame.headers.contains { $0.name == ":path" && $0.value.hasSuffix("/ModelStreamInfer") }
       do throws(ServingError) {
         try memory.take(Self.callCost)
@@ -246,20 +249,18 @@ final class StreamGuard: ChannelDuplexHandler, RemovableChannelHandler {
       guard missing <= limits.message else {
         return (.resourceExhausted, "a message has \(missing) bytes, more than \(limits.message)")
       }
-      compressedBytes = isCompressed == 1 ? missing : 0
+      messageBytes = missing
       if missing == 0, let refusal = take(0) { return refusal }
     }
     return nil
   }
 
-  /// Takes the memory of a message's bytes; of its last ones, also what the message may become when it is expanded.
+  /// Takes the memory of a message's bytes. ``MessageExpansion`` ends messages that it may expand.
   private func take(_ count: Int) -> (RPCError.Code, String)? {
     do throws(ServingError) {
       try messages?.take(count)
       guard missing == 0 else { return nil }
-      // The library expands the message before the call takes it.
-      let (expanded, overflows) = compressedBytes.multipliedReportingOverflow(by: Self.greatestExpansion)
-      try messages?.endMessage(expandedTo: overflows ? limits.message : min(expanded, limits.message))
+      if encoding == nil { try messages?.endMessage(of: messageBytes, as: messageBytes) }
     } catch {
       let status = RPCError(error)
       return (status.code, status.message)
