@@ -17,8 +17,13 @@ struct HealthService: RegistrableRPCService {
     case serviceUnknown = 3
   }
 
-  /// How often a watched state is looked at.
-  private static let interval = Duration.milliseconds(200)
+  private let watch: ReadinessWatch
+
+  init(state: ServerState, calls: OpenCalls) {
+    self.state = state
+    self.calls = calls
+    watch = ReadinessWatch(state)
+  }
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     router.registerHandler(
@@ -39,20 +44,27 @@ struct HealthService: RegistrableRPCService {
     router.registerHandler(
       forMethod: MethodDescriptor(service: Self.descriptor, method: "Watch"), deserializer: MessageBytes(),
       serializer: MessageBytes()
-    ) { request, context in
+    ) { request, _ in
       let name = try await service(of: request)
       return StreamingServerResponse(of: [UInt8].self) { writer in
+        let (watcher, changes, end) = watch.add()
+        defer { watch.remove(watcher) }
         var last: Status?
-        while true {
+        func look() async throws {
           let isDraining = state.admission.isDraining
           let status = status(of: name)
           if status != last { try await writer.write(Self.message(status)) }
           last = status
           if isDraining { throw RPCError(code: .unavailable, message: "the server is shutting down") }
-          // The end of the server cancels calls, too: its watchers hear of it first.
-          if context.cancellation.isCancelled { return [:] }
-          try await Task.sleep(for: Self.interval)
         }
+        try await withRPCCancellationHandler {
+          for await _ in changes { try await look() }
+        } onCancelRPC: {
+          end()
+        }
+        // The end of the server cancels calls, too: its watchers hear of it first.
+        try await look()
+        return [:]
       }
     }
   }
