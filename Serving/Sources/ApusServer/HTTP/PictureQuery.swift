@@ -18,8 +18,8 @@ struct PictureQuery {
     var known: Set<String> = []
     for parameter in query.split(separator: "&") {
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = parts[0].removingPercentEncoding,
-        let text = (parts.count > 1 ? parts[1] : "").replacing("+", with: " ").removingPercentEncoding
+      guard let name = PercentEncoding.decoded(parts[0]),
+        let text = PercentEncoding.decodedField(parts.count > 1 ? parts[1] : "")
       else { throw .bad("the query is not percent-encoded UTF-8: \(parameter.prefix(100))") }
       guard known.insert(name).inserted || name == "allow" || name == "deny" else {
         throw .bad("the query has the parameter '\(name)' twice")

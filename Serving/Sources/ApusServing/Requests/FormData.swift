@@ -58,7 +58,7 @@ public struct FormData: Sendable {
     guard pairs.count <= Self.maximumParts else { throw Self.tooManyParts }
     for pair in pairs {
       let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { $0.replacing("+", with: " ").removingPercentEncoding }
+        .map { PercentEncoding.decodedField($0) }
       guard let name = parts[0], let value = parts.count > 1 ? parts[1] : "" else {
         throw .bad("the form is not percent-encoded UTF-8: \(pair.prefix(100))")
       }
