@@ -7,8 +7,10 @@ import NIOCore
 /// `value:index:label`, best first.
 struct Classification {
   let datatype: DataType
-  /// The output's shape; all but the first dimension are classes where there are several.
+  /// The output's shape; all but the first dimension are classes where there are several, and where the model takes batches.
   let shape: [Int]
+  /// Whether the first dimension is that of a batch, however many there are.
+  let batches: Bool
   /// How many classes to answer with, at most.
   let count: Int
   /// The labels, given how many classes there are; nil if there are none.
@@ -28,10 +30,11 @@ struct Classification {
   func strings(
     of elements: ByteBuffer, bytesLeft: inout Int, cancellation: Cancellation
   ) throws(ApusError) -> (ByteBuffer, [Int]) {
-    let rows = shape.count > 1 ? shape[0] : 1
-    let classes = shape.count > 1 ? shape.dropFirst().reduce(1, *) : (shape.first ?? 1)
+    let hasRows = shape.count > 1 || batches && shape.count == 1
+    let rows = hasRows ? shape[0] : 1
+    let classes = hasRows ? shape.dropFirst().reduce(1, *) : (shape.first ?? 1)
     let wanted = min(count, classes)
-    let resultShape = shape.count > 1 ? [rows, wanted] : [wanted]
+    let resultShape = hasRows ? [rows, wanted] : [wanted]
     var result = ByteBuffer()
     guard rows > 0, wanted > 0 else { return (result, resultShape) }
     guard wanted <= Self.maximumStrings / rows else {

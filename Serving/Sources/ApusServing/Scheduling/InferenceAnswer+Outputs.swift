@@ -42,7 +42,7 @@ extension InferenceAnswer {
           request: wanted, name: wanted.name, datatype: described.datatype, shape: shape, elements: bytes)
       }
       let (labels, labelShape) = try Classification(
-        datatype: described.datatype, shape: shape, count: classes,
+        datatype: described.datatype, shape: shape, batches: model.batches, count: classes,
         labels: { model.labels(ofOutput: wanted.position, classes: $0) }
       ).strings(of: bytes, bytesLeft: &bytesLeft, cancellation: cancellation)
       return Output(
