@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import tritonclient.http as triton
 from ai_edge_litert import schema_py_generated as schema
-from make_models import LISTED
+from make_models import LISTED, Graph
 from server import Server
 from tritonclient.utils import InferenceServerException
 
@@ -347,6 +347,31 @@ def test_classification(client):
             best = np.argsort(-plain[row], kind="stable")[:3]
             expected = [f"{plain[row, k]:f}:{k}:class {k}" for k in best]
             assert [text if isinstance(text, str) else text.decode() for text in found[row]] == expected
+
+
+def test_classes_of_one_number_for_each_item_are_those_of_the_item(tmp_path):
+    graph = Graph()
+    x, axis = graph.named_input("x", "float32", [-1, 4]), graph.constant(np.array([1], np.int32))
+    graph.add("REDUCE_MAX", [x, axis], [graph.named_output("y", "float32", [-1])], schema.ReducerOptionsT())
+    (tmp_path / "greatest.tflite").write_bytes(graph.bytes())
+    with Server(tmp_path / "greatest.tflite") as server, triton.InferenceServerClient(f"127.0.0.1:{server.port}") as client:
+        data = np.array([[1, 4, 2, 3], [8, 5, 6, 7], [0, 9, 0, 0]], np.float32)
+        output = triton.InferRequestedOutput("y", class_count=1)
+        found = client.infer("greatest", [infer_input("x", data)], outputs=[output]).as_numpy("y")
+        assert found.tolist() == [[b"4.000000:0"], [b"8.000000:0"], [b"9.000000:0"]]
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("path", ["/%EF%BB%BFv2/health/live", "/v2/%EF%BB%BFmodels/simple", "/v2/models/%EF%BB%BFsimple/ready",
+                                  "/%EF%BB%BFmetrics", "/v2/models/simple/versions//ready"])
+def test_what_stands_in_a_path_is_not_taken_away(server, path):
+    assert server.json(path)[0] == 404
+    assert server.json("/v2/models/simple/ready")[0] == 200
+
+
+def test_keys_that_differ_only_in_how_they_are_composed_are_two(server):
+    text = json.dumps(body(parameters={"caf\u00e9": 1, "cafe\u0301": 2}), ensure_ascii=False).encode()
+    assert server.json("/v2/models/simple/infer", text)[0] == 200
 
 
 def test_statistics_count_requests_and_runs(client):

@@ -55,7 +55,7 @@ extension HTTPSurface {
     }
     var answer = Answer(type: "image/jpeg", body: picture)
     answer.headers[.cacheControl] = "no-store"
-    answer.headers[.lastModified] = CameraText.headerTime(shot.time)
+    answer.headers[.lastModified] = HTTPTime.text(shot.time)
     answer.headers[Self.timestamp] = CameraText.seconds(shot.time)
     return answer
   }

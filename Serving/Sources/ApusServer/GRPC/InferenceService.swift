@@ -330,9 +330,7 @@ struct InferenceService: Inference_GRPCInferenceService.SimpleServiceProtocol {
     try await awaiting { () async throws(ServingError) in
       try Self.check(repository: request.repositoryName)
       try LoadSettings.checkUnload(Self.parameters(request.parameters), ofModel: request.modelName)
-      try await state.change { repository throws(ServingError) in
-        try repository.unload(named: request.modelName)
-      }
+      try await state.unload(request.modelName)
       return .init()
     }
   }

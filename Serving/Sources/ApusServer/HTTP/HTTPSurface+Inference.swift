@@ -83,16 +83,16 @@ extension HTTPSurface {
     if let faces = query.faces {
       query.settings.faces = .init(try state.repository.model(named: faces))
     }
-    let held = try await readBody(of: exchange, limit: state.maximumBody)
-    defer { withExtendedLifetime(held.memory) {} }
     let answer: PictureAnswer
-    do throws(ServingError) {
+    do {
+      let held = try await readBody(of: exchange, limit: state.maximumBody)
+      defer { withExtendedLifetime(held.memory) {} }
       let file = try await Self.picture(held, request)
       let task = PictureTask(kind, settings: query.settings, file: file, form: query.form)
       answer = try await state.scheduler.run(
         task, on: model, arrival: exchange.arrival,
         presence: connections.presence(of: exchange.context.channel))
-    } catch {
+    } catch let error as ServingError {
       model.statistics.recordFailure(error, ContinuousClock.now - exchange.arrival)
       throw error
     }
@@ -114,7 +114,8 @@ extension HTTPSurface {
     guard held.bytes.count > 0 else { throw .bad("the body is empty, not an encoded picture") }
     let type = request.headers[.contentType]
     let beginning = held.bytes.chunks[0].readableBytesView.prefix(2)
-    guard let type, type.lowercased().hasPrefix("multipart/form-data"), beginning.elementsEqual("--".utf8)
+    guard let type, type.lowercased().hasPrefix("multipart/form-data"),
+      beginning.elementsEqual("--".utf8) || beginning.elementsEqual("\r\n".utf8)
     else {
       return held.bytes
     }

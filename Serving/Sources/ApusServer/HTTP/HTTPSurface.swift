@@ -31,6 +31,8 @@ struct HTTPSurface: HTTPResponder {
     } catch let error as ServingError {
       response = Answer(error)
     } catch let error as HTTPParserError {
+      // ``HTTP1Handler`` answers.
+      log(request, Answer(.bad("\(error)")), arrival)
       throw error
     } catch {
       response = Answer(ServingError.bad("the request could not be read: \(error)"))
@@ -158,6 +160,9 @@ struct HTTPSurface: HTTPResponder {
     var version: String?
     if rest.first == "versions", rest.count >= 2 {
       version = rest.dropFirst().first
+      guard version != "" else {
+        throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
+      }
       rest = rest.dropFirst(2)
     }
     if version == nil, Array(rest) == ["trace", "setting"] {
@@ -216,9 +221,8 @@ struct HTTPSurface: HTTPResponder {
         try await state.load(name, LoadSettings(parameters, ofModel: name))
       } else {
         try LoadSettings.checkUnload(parameters, ofModel: name)
-        try await state.change { repository throws(ServingError) in try repository.unload(named: name) }
+        try await state.unload(name)
       }
-      state.logger.notice("model \(loads ? "loaded" : "unloaded")", metadata: ["model": "\(name)"])
       return Answer(type: "application/json", body: ByteBuffer(string: "{}"))
     default: throw ServingError(.notFound, "there is nothing at \(request.uri.path)")
     }
@@ -235,8 +239,7 @@ struct HTTPSurface: HTTPResponder {
   private func segments(of path: String) throws(ServingError) -> [String] {
     var result: [String] = []
     for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-      guard let text = part.utf8.contains(UInt8(ascii: "%")) ? part.removingPercentEncoding : String(part)
-      else {
+      guard let text = PercentEncoding.decoded(part) else {
         throw .bad("the path is not percent-encoded UTF-8")
       }
       result.append(text)

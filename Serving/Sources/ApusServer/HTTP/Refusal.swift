@@ -69,7 +69,7 @@ struct Refusal {
     let body = writer.buffer
     var headers = HTTPHeaders([
       ("Content-Type", "application/json"), ("Content-Length", String(body.readableBytes)),
-      ("Connection", "close"),
+      ("Connection", "close"), ("Date", HTTPTime.text(.now)),
     ])
     if status == .serviceUnavailable { headers.add(name: "Retry-After", value: "1") }
     return (HTTPResponseHead(version: .http1_1, status: status, headers: headers), body)

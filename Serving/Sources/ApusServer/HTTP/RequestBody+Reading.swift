@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ApusServing
+import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -20,7 +21,9 @@ extension Request {
     let encoding = try bodyEncoding()
     let tooLarge = ServingError(.tooLarge, "the body is larger than \(limit) bytes")
     if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw tooLarge }
-    if headers[.expect]?.lowercased() == "100-continue" {
+    let expectations = headers[values: .expect].flatMap { $0.split(separator: ",") }
+    if expectations.contains(where: { $0.trimmingCharacters(in: .whitespaces).lowercased() == "100-continue" }
+    ) {
       channel.writeAndFlush(HTTPResponsePart.head(HTTPResponse(status: .continue)), promise: nil)
     }
     var body = ByteChunks()

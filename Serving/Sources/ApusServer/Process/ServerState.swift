@@ -101,6 +101,13 @@ struct ServerState: Sendable {
       try repository.load(named: name, settings)
       deepStack?.checkNames(ofModel: name, in: repository)
     }
+    logger.notice("model loaded", metadata: ["model": "\(name)"])
+  }
+
+  /// Unloads a model.
+  func unload(_ name: String) async throws(ServingError) {
+    try await change { repository throws(ServingError) in try repository.unload(named: name) }
+    logger.notice("model unloaded", metadata: ["model": "\(name)"])
   }
 
   /// Does what may block, such as reading a model, away from the threads that answer requests.

@@ -4,6 +4,7 @@
 public enum RequestParameter: Hashable, Sendable {
   case bool(Bool)
   case integer(Int64)
+  /// Whole numbers beyond those, among others.
   case number(Double)
   case text(String)
   /// An array, an object or null, which no parameter takes.
@@ -13,7 +14,8 @@ public enum RequestParameter: Hashable, Sendable {
   var integer: Int? {
     switch self {
     case .integer(let value): Int(value)
-    case .number(let value): Int(exactly: value)
+    // Larger ones are whole, too, and mean as much as the largest.
+    case .number(let value): value >= 0x1p63 && value.isFinite ? .max : Int(exactly: value)
     default: nil
     }
   }

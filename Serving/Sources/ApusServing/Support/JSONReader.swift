@@ -97,7 +97,8 @@ struct JSONReader {
     try descend()
     defer { depth -= 1 }
     if take(UInt8(ascii: "}")) { return }
-    var keys: Set<String> = []
+    // Bytes: strings that differ only in how they are composed are equal, keys are not.
+    var keys: Set<[UInt8]> = []
     repeat {
       guard peek() == UInt8(ascii: "\"") else {
         let found = found()
@@ -108,7 +109,7 @@ struct JSONReader {
         throw failure("an object has more than \(Self.maximumKeys) keys")
       }
       let key = try string()
-      guard keys.insert(key).inserted else {
+      guard keys.insert(Array(key.utf8)).inserted else {
         throw failure("the key \"\(key)\" is repeated", at: place)
       }
       try expect(UInt8(ascii: ":"), "a colon after the key")
