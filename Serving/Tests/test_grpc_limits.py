@@ -321,7 +321,7 @@ def test_messages_that_do_not_become_whole_count(wide):
             sent += 5 + send_many(connection, number, 16 << 20, sent + 5)
         ended = ended_calls(connection)
         assert ended and all(call.status == UNAVAILABLE and "memory" in call.message for call in ended)
-        assert wide.rss() - before < (1 << 30) + (256 << 20)
+        assert wide.rss() - before < (1 << 30) + (256 << 20), wide.rss() - before
     assert is_unharmed_by(wide, before)
 
 
@@ -336,7 +336,7 @@ def test_messages_of_calls_that_do_not_end_count(wide, method):
             connection.poll(0.02)
         ended = ended_calls(connection)
         assert ended and all(call.status == UNAVAILABLE and "memory" in call.message for call in ended)
-        assert wide.rss() - before < (1 << 30) + (256 << 20)
+        assert wide.rss() - before < (1 << 30) + (256 << 20), wide.rss() - before
     assert is_unharmed_by(wide, before)
 
 

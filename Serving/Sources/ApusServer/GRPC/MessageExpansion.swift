@@ -104,48 +104,62 @@ final class MessageExpansion: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func expand(_ message: (isCompressed: Bool, bytes: ByteBuffer), _ context: ChannelHandlerContext) {
-    let (packed, limit) = (ByteChunks(message.bytes), streamGuard.limits.message)
+    let (packed, limit) = (message.bytes, streamGuard.limits.message)
+    let size = packed.readableBytes
     guard message.isCompressed, let encoding = streamGuard.encoding else {
-      return pass(.success(packed), counted: packed.count, context)
+      var frame = ByteBufferAllocator().buffer(capacity: Self.prefixLength + size)
+      Self.writePrefix(size, &frame)
+      frame.writeImmutableBuffer(packed)
+      return pass(.success(frame), counted: size, context)
     }
-    let (most, overflows) = packed.count.multipliedReportingOverflow(by: Self.greatestExpansion)
+    let (most, overflows) = size.multipliedReportingOverflow(by: Self.greatestExpansion)
     let room = overflows ? limit : min(most, limit)
     do throws(ServingError) { try streamGuard.messages?.take(room) } catch {
       return pass(.failure(error), counted: 0, context)
     }
-    let expand = { @Sendable () -> Result<ByteChunks, ServingError> in
-      Result { () throws(ServingError) in try encoding.decompressed(packed, limit: limit) }
+    let expand = { @Sendable () -> Result<ByteBuffer, ServingError> in
+      Result { () throws(ServingError) in
+        try encoding.decompressed(packed, behind: Self.prefixLength, limit: limit, Self.writePrefix)
+      }
     }
-    let counted = packed.count + room
-    guard packed.count > Self.briefMessage else { return pass(expand(), counted: counted, context) }
+    let counted = size + room
+    guard size > Self.briefMessage else { return pass(expand(), counted: counted, context) }
     let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
     NIOThreadPool.singleton.runIfActive(eventLoop: context.eventLoop) {
       expand()
     }.whenComplete { result in
       let (expansion, context) = bound.value
       // The pool takes no work when the process ends.
-      let ending = Result<ByteChunks, ServingError>.failure(
+      let ending = Result<ByteBuffer, ServingError>.failure(
         .init(.unavailable, "the server is shutting down"))
       expansion.pass((try? result.get()) ?? ending, counted: counted, context)
       expansion.passNext(context)
     }
   }
 
+  private static let prefixLength = 5
+
+  /// Writes the prefix of a plain message.
+  private static func writePrefix(_ size: Int, _ frame: inout ByteBuffer) {
+    frame.writeInteger(0, as: UInt8.self)
+    frame.writeInteger(UInt32(size))
+  }
+
   /// Passes on a plain message, or ends the call.
   ///
-  /// - Parameter counted: The bytes that are taken for it.
+  /// - Parameters:
+  ///   - result: The message with its prefix.
+  ///   - counted: The bytes that are taken for it.
   private func pass(
-    _ result: Result<ByteChunks, ServingError>, counted: Int, _ context: ChannelHandlerContext
+    _ result: Result<ByteBuffer, ServingError>, counted: Int, _ context: ChannelHandlerContext
   ) {
     defer { isBusy = false }
     guard !isOver else { return }
     do throws(ServingError) {
-      let message = try result.get()
-      try streamGuard.messages?.endMessage(of: counted, as: message.count)
-      var prefix = ByteBuffer()
-      prefix.writeInteger(0, as: UInt8.self)
-      prefix.writeInteger(UInt32(message.count))
-      for bytes in [prefix] + message.chunks {
+      let frame = try result.get()
+      try streamGuard.messages?.endMessage(of: counted, as: frame.readableBytes)
+      // The library keeps what it has read until more comes: an empty frame takes a large one's place.
+      for bytes in [frame, ByteBuffer()] {
         context.fireChannelRead(wrapInboundOut(.data(.init(data: .byteBuffer(bytes)))))
       }
       context.fireChannelReadComplete()
