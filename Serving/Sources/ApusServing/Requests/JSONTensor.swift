@@ -43,7 +43,7 @@ struct JSONTensor {
     case .fp32:
       try each(&reader, &count) { reader throws(ServingError) in
         let number = try reader.number()
-        let value = Float(reader.double(number))
+        let value = reader.float(number)
         guard value.isFinite else { throw .bad("\(reader.text(number)) is beyond FP32") }
         buffer.writeInteger(value.bitPattern, endianness: .little)
       }

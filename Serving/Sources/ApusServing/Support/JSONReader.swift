@@ -341,6 +341,16 @@ struct JSONReader {
     return Double(String(decoding: bytes[number.place], as: UTF8.self)) ?? .nan
   }
 
+  /// The number in single precision, rounded once: a double half-way between two floats may have been rounded to that.
+  func float(_ number: Number) -> Float {
+    let value = double(number)
+    let isHalfWay = value.bitPattern & (1 << 29 - 1) == 1 << 28
+    guard isHalfWay || abs(value) < Double(Float.leastNormalMagnitude), value != 0 else {
+      return Float(value)
+    }
+    return Float(String(decoding: bytes[number.place], as: UTF8.self)) ?? .nan
+  }
+
   private static let powersOfTen: [Double] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     1e19,
