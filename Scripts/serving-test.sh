@@ -18,6 +18,7 @@ APUS="$(swift build -c release --show-bin-path)/apus"
 APUS_SERVER="$serving/apus-server"
 APUS_WORKER="$serving/apus-worker"
 export APUS APUS_SERVER APUS_WORKER
+if (($# == 0)); then swift test -c release --package-path Serving --disable-testable-imports --disable-xctest; fi
 Scripts/cases.sh "$APUS" "$APUS_SERVER"
 .build/serving-python/bin/python -m pytest -q -p no:cacheprovider --durations=5 Serving/Tests "$@"
 if (($# == 0)); then .build/serving-python/bin/python Serving/Tests/random_requests.py --count "${APUS_SERVING_RANDOM:-3000}"; fi
