@@ -11,8 +11,8 @@ import NIOPosix
 /// ```
 ///
 /// The library would expand on the event loop, take the first of several members of gzip for all, and never return from a message that
-/// ends early. Messages are passed on one at a time, when the library asks for more: what has come and what is being expanded is all that
-/// a call holds. A call that ends with its headers ends with an empty frame here: the library does not hear of the other.
+/// ends early. Messages are passed on one at a time, when the library asks for more: a call holds the bytes that have come, and one message
+/// that is being expanded. A call that ends with its headers ends with an empty frame here: the library does not hear of the other.
 final class MessageExpansion: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias InboundOut = HTTP2Frame.FramePayload

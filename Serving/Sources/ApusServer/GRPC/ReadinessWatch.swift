@@ -36,7 +36,7 @@ final class ReadinessWatch: Sendable {
     state.withLock { $0.watchers.removeValue(forKey: watcher) }?.finish()
   }
 
-  /// Looks for changes as long as somebody watches.
+  /// Looks for changes as long as there are watchers.
   private func look() async {
     var last = [server.isReady, server.admission.isDraining]
     while true {
