@@ -3,7 +3,7 @@
 import ApusAssembly
 import ApusKernels
 
-/// Generated code for the loops of ``BilinearGrid`` and ``countClasses(_:into:kernels:)``; plain Swift runs the ones that are nil.
+/// Generated code for the loops of ``BilinearGrid`` and ``ClassCounts``; plain Swift runs the ones that are nil.
 struct GridCode: Sendable {
   /// Arguments of ``cells``: a channel of a row of cells, interpolated for each column.
   struct Cells: CodeArguments {

@@ -3,6 +3,7 @@ import Foundation
 
 /// A time as headers have it (RFC 9110, section 5.6.7): whole seconds, the past one of a time between two.
 enum HTTPTime {
+  /// Such as `Sun, 01 Mar 2026 12:00:00 GMT`.
   static func text(_ time: Date) -> String {
     let second = Int(time.timeIntervalSince1970.rounded(.down))
     let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
