@@ -9,7 +9,10 @@ package struct ClassCounts: Sendable {
   private let code: CodeFunction<GridCode.Counts>?
 
   /// No class so far.
-  package init(kernels: KernelSet) { code = GridCode(kernels).counts }
+  package init(kernels: KernelSet) {
+    code = kernels.pictureTarget == nil ? nil : try? unsafe CodeFunction(X86ClassCountGenerator())
+    ExecutableMemory.seal()
+  }
 
   /// Counts some pixels of a mask.
   package mutating func add(_ classes: Span<UInt16>) {

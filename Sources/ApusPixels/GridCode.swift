@@ -35,7 +35,7 @@ struct GridCode: Sendable {
     var one: Int32 = 1
   }
 
-  /// Arguments of ``counts``.
+  /// Arguments of the code of ``ClassCounts``.
   struct Counts: CodeArguments {
     var classes: Int
     /// How many classes are counted, at least one.
@@ -46,14 +46,12 @@ struct GridCode: Sendable {
 
   let cells: CodeFunction<Cells>?
   let largest: CodeFunction<Largest>?
-  let counts: CodeFunction<Counts>?
 
   /// The code for the instructions that a set requires.
   init(_ kernels: KernelSet) {
     let hasTarget = kernels.pictureTarget != nil
     cells = hasTarget ? try? unsafe CodeFunction(X86GridCellsGenerator()) : nil
     largest = hasTarget ? try? unsafe CodeFunction(X86GridLargestGenerator()) : nil
-    counts = hasTarget ? try? unsafe CodeFunction(X86ClassCountGenerator()) : nil
     ExecutableMemory.seal()
   }
 }

@@ -6,9 +6,7 @@ import ApusPixels
 struct MaskEnlargement {
   /// For a pixel of the picture along an axis: the two cells around it, and the weight of the second.
   private struct Step {
-    let first: Int
-    let second: Int
-    let weight: Float
+    let tap: BilinearGrid.Tap
     let nearest: Int
   }
 
@@ -60,7 +58,7 @@ struct MaskEnlargement {
     let place = low + clamp(position * Float(count) - 0.5 - low, to: high - low)
     let first = Int(place)
     return Step(
-      first: first, second: min(first + 1, cells.upperBound), weight: place - Float(first),
+      tap: .init(first: first, second: min(first + 1, cells.upperBound), weight: place - Float(first)),
       nearest: min(
         max(Int(clamp(position * Float(count), to: Float(count - 1))), cells.lowerBound), cells.upperBound))
   }
@@ -74,11 +72,8 @@ struct MaskEnlargement {
 
   /// The bilinear enlargement of a grid with these channels.
   func bilinear(_ channels: Channels) -> BilinearGrid {
-    func taps(_ steps: [Step]) -> [BilinearGrid.Tap] {
-      steps.map { BilinearGrid.Tap(first: $0.first, second: $0.second, weight: $0.weight) }
-    }
-    return BilinearGrid(
-      columns: taps(columns), rows: taps(rows),
+    BilinearGrid(
+      columns: columns.map(\.tap), rows: rows.map(\.tap),
       layout: .init(
         width: gridWidth, height: gridHeight, channels: channels.count, perCell: channels.perCell,
         perChannel: channels.perChannel), kernels: Runtime.pictureKernels)
